@@ -31,7 +31,7 @@ from .trees import flattened, spread, structure
 Pair = tuple[Tensor | None, int | None]
 # The kinds of parameters that speak of one example, and how they speak of a batch of `n`.
 SHIFT = {"dims": lambda n, dims: tuple(d + 1 for d in dims)}
-SHIFT |= dict.fromkeys(["dim", "newdim"], lambda n, dim: dim + 1)
+SHIFT |= dict.fromkeys(["dim", "front", "newdim"], lambda n, dim: dim + 1)
 SHIFT |= dict.fromkeys(["size", "shape"], lambda n, size: (n, *size))
 DYNAMIC = {"masked_select", "nonzero", "unique"}  # operations whose result's shape depends on the values
 warned: set[str] = set()
@@ -123,7 +123,7 @@ class Vmap(Interpreter):
         if SHIFT.keys().isdisjoint(kinds) or ("dim", None) in zip(kinds, params, strict=True):
             return NotImplemented
         values = [self.whole(p) for p in pairs]
-        number = values[0]._array.ndim == 1 and not {"dim", "dims"}.isdisjoint(kinds)
+        number = values[0]._array.ndim == 1 and not {"dim", "dims", "front"}.isdisjoint(kinds)
         if number:  # dimension 0 of a number is allowed: it counts as a vector of length 1
             values = [v if v is None else v.unsqueeze(1) for v in values]
             params = [p or (0,) if kind == "dims" else p for kind, p in zip(kinds, params, strict=True)]
