@@ -30,6 +30,7 @@ from .cards import Card, heading, paragraphs
 from .exam_questions import ABOUT, QUESTIONS
 from .judge import CORRECT, NOT_YET
 from .lessons import padded
+from .replies import say
 from .values import blank, describe, plain
 
 SEE = {  # the cause of a mistake, as a stepper names it, and the lesson that is about it
@@ -147,8 +148,11 @@ class Exam:
             text = "Replace `...` with the letter of your answer in quotes, and run the cell again."
             return Card(NOT_YET, f"{number} {NOT_YET}", text, heading(NOT_YET, title) + paragraphs(text))
         got = answers.read(letter, question.right, options=options.of(f"exam.{number}"))
-        if not isinstance(got, str) or got not in list(question.letters):
-            text = f"The letters are {question.letters[0]} to {question.letters[-1]}. {answers.wanted(question.right)}"
+        if not answers.fits(got, question.right) or got not in question.letters:
+            text = say("not an answer", wanted=answers.wanted(question.right))
+            if answers.fits(got, question.right):
+                first, last = question.letters[0], question.letters[-1]
+                text = say("no such letter", letter=got.replace("`", "'"), first=first, last=last)
             return Card(
                 NOT_YET, f"{number} {NOT_YET}: {text}", text, heading(NOT_YET, title) + paragraphs(text)
             )
