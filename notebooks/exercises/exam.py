@@ -126,11 +126,11 @@ class Exam:
             return self.steppers[number]
         stepper = viz.step(*results, ask=ask, insist=True, _frame=sys._getframe(1), **more)
         questions = stepper.data["questions"]
-        print_of_it = _fingerprint(questions)
-        stepper.pane.answers = [] if again else _kept(number, print_of_it)
+        fingerprint = _fingerprint(questions)
+        stepper.pane.answers = [] if again else _kept(number, fingerprint)
 
         def keep(change: Mapping[str, Any]) -> None:
-            _keep(number, print_of_it, len(questions), change["new"])
+            _keep(number, fingerprint, len(questions), change["new"])
 
         stepper.pane.observe(keep, "answers")
         self.steppers[number], self._stepped[number], self._asked[number] = stepper, results, len(questions)
@@ -157,10 +157,10 @@ class Exam:
                 NOT_YET, f"{number} {NOT_YET}: {text}", text, heading(NOT_YET, title) + paragraphs(text)
             )
         cause, text = ("right", question.shows) if got == question.right else question.wrong[got]
-        print_of_it = _fingerprint(question.right + question.letters)
-        before = _kept(number, print_of_it)
+        fingerprint = _fingerprint(question.right + question.letters)
+        before = _kept(number, fingerprint)
         if not before or before[-1]["given"] != got:  # to run a cell again is no new answer
-            _keep(number, print_of_it, 1, [*before, {"step": 1, "given": got, "outcome": cause}])
+            _keep(number, fingerprint, 1, [*before, {"step": 1, "given": got, "outcome": cause}])
         state = CORRECT if cause == "right" else "try again"
         return Card(state, f"{number} {state}: {text}", text, heading(state, title) + paragraphs(text))
 
@@ -192,18 +192,18 @@ def _all() -> dict[str, Any]:
     return store.load().get("exam", {})
 
 
-def _kept(number: int, print_of_it: str) -> list[dict[str, Any]]:
+def _kept(number: int, fingerprint: str) -> list[dict[str, Any]]:
     """The answers that were given to this question; none if it is another question by now, or the file is damaged."""
     one = _all().get(str(number))
-    given = one.get("answers") if isinstance(one, dict) and one.get("question") == print_of_it else []
+    given = one.get("answers") if isinstance(one, dict) and one.get("question") == fingerprint else []
     whole = isinstance(given, list) and all(
         isinstance(a, dict) and {"step", "given", "outcome"} <= set(a) for a in given
     )
     return given if whole else []
 
 
-def _keep(number: int, print_of_it: str, asked: int, given: list[dict[str, Any]]) -> None:
-    store.note(exam=(str(number), {"question": print_of_it, "asked": asked, "answers": given}))
+def _keep(number: int, fingerprint: str, asked: int, given: list[dict[str, Any]]) -> None:
+    store.note(exam=(str(number), {"question": fingerprint, "asked": asked, "answers": given}))
 
 
 def _fingerprint(questions: Any) -> str:
