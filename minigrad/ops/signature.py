@@ -7,10 +7,8 @@ annotation is a Tensor; KINDS lists the others. `self` may also be called `input
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from operator import index
@@ -19,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import dtypes
-from ..basics import NOT_OFFERED, wrap_dim
+from ..basics import wrap_dim
+from ..missing import argument
 from ..tensor import Tensor, plain_types
 from ..words import ORDER, expect, full_name
 
 REQUIRED = Parameter.empty
 NUMBERS = (int, float, np.number, np.bool_)
-OPTION = re.compile(r"keyword argument '(.*?)'|argument '(.*?)'.* must be (?:Number|int), not (Tensor|tuple)")
 
 # ---------------------------------------------------------------- kinds of parameters
 
@@ -274,7 +272,7 @@ class Signature:
         except TypeError as error:
             told, name = str(error), name or self.name
             colon = ":" * told.startswith("argument")
-            raise TypeError(f"{name}(){colon} {told}{left_out(name, told)}") from None
+            raise TypeError(argument(name, told, "Tensor" * method) or f"{name}(){colon} {told}") from None
 
     def by_name(self, args: tuple, kwargs: dict, method: bool) -> tuple[dict[str, object], list[str]]:
         """The values of the parameters by name, and what is wrong with arguments that have no parameter."""
@@ -328,28 +326,6 @@ class Signature:
             note = note | float if self.numbers and kind == "" and found else note
             found.append(p.replace(name=n if method else shown(n), annotation=note))
         return inspect.Signature(found)
-
-
-def left_out(name: str, told: str) -> str:
-    """What is added to an error about an argument, or a kind of argument, that PyTorch may know."""
-    found = OPTION.search(told)
-    option = found and (found[1] or f"{found[2]}={found[3]}")
-    return f"\nIf PyTorch knows it: {NOT_OFFERED.format(f'{name}({option})')}" if option else ""
-
-
-def offering(run: Callable) -> Callable:
-    """A plain function, or the `__init__` of a class, whose errors have that addition."""
-
-    @functools.wraps(run)
-    def call(*args, **kwargs):
-        try:
-            return run(*args, **kwargs)
-        except TypeError as error:
-            name = type(args[0]).__name__ if run.__name__ == "__init__" else run.__name__
-            error.args = (str(error) + left_out(name, str(error)),)
-            raise
-
-    return call
 
 
 def shown(name: str) -> str:
