@@ -58,7 +58,7 @@ NO_CAUSE = ("right", "shown", "unknown")  # outcomes of an answer that name no m
 @dataclass(frozen=True)
 class Result:
     """How one graph or question went: steps that were asked for, right at once, answered wrongly first, shown; causes of
-    mistakes."""
+    mistakes; how often it was begun."""
 
     number: int
     asked: int
@@ -66,6 +66,12 @@ class Result:
     mistaken: int
     shown: int
     causes: tuple[str, ...]
+    begun: int = 1
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The causes of mistakes, and whether it was begun anew."""
+        return (*((f"begun {self.begun} times",) if self.begun > 1 else ()), *self.causes)
 
     @property
     def open(self) -> int:
@@ -79,7 +85,7 @@ class Result:
         return tuple(sorted({*own, *(SEE[cause] for cause in self.causes if cause in SEE)}, key=padded))
 
 
-def result_of(number: int, asked: int, answers: list[Mapping[str, Any]]) -> Result:
+def result_of(number: int, asked: int, answers: list[Mapping[str, Any]], begun: int = 1) -> Result:
     """Counts the answers of a stepper: {"step", "given", "outcome"}, in the order in which they were given."""
     by_step: dict[int, list[str]] = {}
     for answer in answers:
@@ -88,7 +94,7 @@ def result_of(number: int, asked: int, answers: list[Mapping[str, Any]]) -> Resu
     shown = sum("right" not in outcomes and "shown" in outcomes for outcomes in by_step.values())
     mistaken = len(by_step) - first - shown
     causes = [o for outcomes in by_step.values() for o in outcomes if o not in NO_CAUSE]
-    return Result(number, asked, first, mistaken, shown, tuple(dict.fromkeys(causes)))
+    return Result(number, asked, first, mistaken, shown, tuple(dict.fromkeys(causes)), begun)
 
 
 def results_of(kept: Mapping[str, Any]) -> list[Result]:
@@ -97,7 +103,7 @@ def results_of(kept: Mapping[str, Any]) -> list[Result]:
     for number, one in kept.items():
         try:
             given = [{"step": int(a["step"]), "outcome": str(a["outcome"])} for a in one["answers"]]
-            found.append(result_of(int(number), int(one["asked"]), given))
+            found.append(result_of(int(number), int(one["asked"]), given, int(one.get("begun", 1))))
         except (KeyError, TypeError, ValueError):
             continue
     return sorted(found, key=lambda result: result.number)
@@ -118,19 +124,20 @@ class Exam:
         those of the caller.
 
         Of a graph that has a stepper it is the same one. Of the same graph made again, perhaps after a restart, it is a
-        new one that has the answers of the old. `again`: without them.
+        new one that has the answers of the old. `again`: without them; the report says how often a graph was begun.
         """
-        if again:
-            store.note(exam=(str(number), None))
-        elif number in self.steppers and _same(self._stepped[number], results):
+        if not again and number in self.steppers and _same(self._stepped[number], results):
             return self.steppers[number]
         stepper = viz.step(*results, ask=ask, insist=True, _frame=sys._getframe(1), **more)
         questions = stepper.data["questions"]
         fingerprint = _fingerprint(questions)
-        stepper.pane.answers = [] if again else _kept(number, fingerprint)
+        begun = _begun(number) + again
+        if again:
+            _keep(number, fingerprint, len(questions), [], begun)
+        stepper.pane.answers = _kept(number, fingerprint)
 
         def keep(change: Mapping[str, Any]) -> None:
-            _keep(number, fingerprint, len(questions), change["new"])
+            _keep(number, fingerprint, len(questions), change["new"], begun)
 
         stepper.pane.observe(keep, "answers")
         self.steppers[number], self._stepped[number], self._asked[number] = stepper, results, len(questions)
@@ -169,7 +176,7 @@ class Exam:
         kept = {result.number: result for result in results_of(_all())}
         every = {number: result_of(number, asked, []) for number, asked in self._asked.items()}
         live = {
-            number: result_of(number, len(stepper.data["questions"]), stepper.answers)
+            number: result_of(number, len(stepper.data["questions"]), stepper.answers, _begun(number))
             for number, stepper in self.steppers.items()
         }
         asked_here = {number: kept.get(number, empty) for number, empty in every.items()}
@@ -202,8 +209,16 @@ def _kept(number: int, fingerprint: str) -> list[dict[str, Any]]:
     return given if whole else []
 
 
-def _keep(number: int, fingerprint: str, asked: int, given: list[dict[str, Any]]) -> None:
-    store.note(exam=(str(number), {"question": fingerprint, "asked": asked, "answers": given}))
+def _begun(number: int) -> int:
+    """How often a graph was begun, at least once."""
+    one = _all().get(str(number))
+    begun = one.get("begun", 1) if isinstance(one, dict) else 1
+    return begun if isinstance(begun, int) else 1
+
+
+def _keep(number: int, fingerprint: str, asked: int, given: list[dict[str, Any]], begun: int = 1) -> None:
+    times = {"begun": begun} if begun > 1 else {}
+    store.note(exam=(str(number), {"question": fingerprint, "asked": asked, "answers": given} | times))
 
 
 def _fingerprint(questions: Any) -> str:
@@ -255,7 +270,7 @@ class Report:
 
     def _row(self, result: Result) -> list[str]:
         numbers = [str(result.number), *(str(getattr(result, name)) for name in COLUMNS)]
-        return [*numbers, html.escape(", ".join(result.causes)), ", ".join(result.lessons)]
+        return [*numbers, html.escape(", ".join(result.remarks)), ", ".join(result.lessons)]
 
     def save(self, path: str | Path) -> Path:
         """Write a page that prints on one sheet, with lines for a name and a date. Raises ValueError if it is no .html."""
