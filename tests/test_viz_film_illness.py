@@ -19,7 +19,7 @@ def deep(t: Any, ill: bool) -> viz.Film:
     """A deep sigmoid net: over ten layers the gradient falls by more than a million, over five by less."""
     film = viz.film()
     train(t, film, 12, act="Sigmoid", depth=10 if ill else 5)
-    into = film.lookers()[0].into
+    into = film._analyses()[0].into
     assert bool(into[:, 1:].min() - into[:, 1].max() < -6) is ill
     return film
 
@@ -117,4 +117,4 @@ def test_a_loss_that_is_no_number_is_not_called_nan(t: Any):
     w, film = t.tensor([1.0, 2.0], requires_grad=True), viz.film()
     film.backward(w * w, t.ones(2))
     assert film.findings == [] and film.losses == [None]
-    assert np.isfinite(film.reels[0].part("grad")).all()
+    assert np.isfinite(film._tables[0].part("grad")).all()

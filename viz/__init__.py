@@ -18,7 +18,7 @@ writes it into the step under the edge's own name (``_step``), show/front/timeli
 
 import importlib
 
-from .film.film import Film
+from .films.film import Film, film
 from .picture.draw import Drawing, draw
 from .read.record import Recording, record
 from .run.compare import Comparison, compare
@@ -31,7 +31,6 @@ __all__ += ["beside", "compare", "draw", "explore", "film", "record", "step", "t
 __dir__ = __all__.copy  # what completion offers
 magic.register()
 
-film = Film  # called as the others are
 
 LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.sides"}  # with widgets
 

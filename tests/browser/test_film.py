@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, expect
 
 import viz
 from tests.browser.pages import opened
-from viz.film.findings import say
-from viz.film.show import page
+from viz.films.findings import norm_text
+from viz.films.show import page
 
 # every text that is painted, by canvas: the last frame's are those since the last clearRect
 PAINTED = """
@@ -58,7 +58,7 @@ LEGEND = """() => {
 
 def two(tensor: Any) -> str:
     """The norm of a tensor as the page writes it."""
-    return say(np.float32(np.log10(np.linalg.norm(np.asarray(tensor.detach().numpy(), np.float64)))))
+    return norm_text(np.float32(np.log10(np.linalg.norm(np.asarray(tensor.detach().numpy(), np.float64)))))
 
 
 def trained(t: Any, steps: int = 6, **options: Any) -> tuple[viz.Film, list[dict[str, str]]]:
@@ -344,7 +344,7 @@ def test_zero_nan_and_not_computed_are_marks_and_not_only_colours(
         w.grad = v.grad = None
         at = {"zero": 0.0, "nan": float("nan")}.get(kind, 2.0) if step == 5 else 2.0
         film.backward(((w * 3).tanh() * v * at).sum(), inputs=[v] if (kind, step) == ("none", 5) else None)
-    assert len(film.reels) == 1
+    assert len(film._tables) == 1
     text = page([film], None, title=None).replace("<script>", f"<script>{MARKED}</script><script>", 1)
     with opened(browser, text, tmp_path) as pane:
         seen = {name for name, count in pane.page.evaluate("marks").items() if count}

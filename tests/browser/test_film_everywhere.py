@@ -19,8 +19,8 @@ from tests.browser.pages import opened, window
 from tests.browser.test_vscode import webview
 from tests.browser.test_widgets_lab import KERNEL
 from tools.jupyterlab import Lab, Notebook7
-from viz.film.payload import payload
-from viz.film.show import page, program, style
+from viz.films.payload import payload
+from viz.films.show import page, program, style
 
 PROGRAM = """\
 import minigrad as torch

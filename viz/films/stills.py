@@ -18,7 +18,8 @@ from ..picture.dot import quoted
 from ..picture.gif import animation
 from ..picture.layout import painted
 from ..read.text import fit, one_line, width, write_whole
-from .findings import Looker, broken, say
+from .analysis import SceneAnalysis
+from .findings import broken, norm_text
 from .norms import NONE
 from .rows import lanes
 from .scene import Arrow, short
@@ -46,7 +47,7 @@ class Still:
     def __init__(self, film: Any, label: str, wide: float = WIDE, place: int = 0):
         self.film, self.label, self.wide, self.line = film, label, wide, place // 2
         x = self.x = wide * (place % 2)
-        self.looks = film.lookers()
+        self.looks = film._analyses()
         many = max(len(look.rows) for look in self.looks.values()) - 1
         self.pitch = max(4.0, min(36.0, 420 / max(1, many)))
         self.height = TOP + many * self.pitch + FOOT
@@ -58,7 +59,7 @@ class Still:
         self.functions = max(len(r.functions) for look in self.looks.values() for r in look.rows)
         shown = self.pitch >= 16 and self.functions <= 4 and wide > 600
         self.fn = 100.0 if shown else 0.0
-        self.lanes = {n: lanes(look.reel.scene, look.row_of) for n, look in self.looks.items() if shown}
+        self.lanes = {n: lanes(look.table.scene, look.row_of) for n, look in self.looks.items() if shown}
         self.beside = LANE * min(6, max((k for of in self.lanes.values() for k in of.values()), default=0))
         self.names = x + (self.beside + self.functions * self.fn + 14 if shown else 44)
         self.ribbon = (self.names + 170, x + wide - 16)
@@ -76,7 +77,7 @@ class Still:
 
     def marks(self, frame: int) -> list[Mark]:
         """Everything that is painted at one frame."""
-        look = self.looks.get(self.film.scene_of[frame]) or next(iter(self.looks.values()))
+        look = self.looks.get(self.film._scene_of[frame]) or next(iter(self.looks.values()))
         k = look.at.index(frame) if frame in look.at else 0
         title = text(self.x + 12, 18, self.label, 13, bold=True)
         marks = [title, *self._ribbon(look, frame), *self._table(look, k), *self._loss(frame)]
@@ -85,7 +86,7 @@ class Still:
     def y(self, r: int) -> float:
         return TOP + (r - 0.5) * self.pitch if r else TOP - 24
 
-    def _ribbon(self, look: Looker, frame: int) -> list[Mark]:
+    def _ribbon(self, look: SceneAnalysis, frame: int) -> list[Mark]:
         out, words, high = [], [], self.pitch - (2.0 if self.pitch >= 10 else 0.0)
         for r in range(1, len(look.rows)):
             shades = map(self.shade, look.into[:, r].tolist())
@@ -103,9 +104,9 @@ class Still:
         now = "box", self.at(frame + 0.5) - 0.7, 26, 1.4, self.height - FOOT - 26, NOW, NOW
         return [*out, now, *words]
 
-    def _table(self, look: Looker, k: int) -> list[Mark]:
+    def _table(self, look: SceneAnalysis, k: int) -> list[Mark]:
         out: list[Mark] = []
-        size, h, scene = min(11.0, self.pitch - 1), min(9.0, self.pitch * 0.3), look.reel.scene
+        size, h, scene = min(11.0, self.pitch - 1), min(9.0, self.pitch * 0.3), look.table.scene
         place: dict[int, complex] = {}
         for r, row in enumerate(look.rows):
             for c, f in enumerate(row.functions):
@@ -118,7 +119,7 @@ class Still:
                 decade = look.into[k, r]
                 y, ink = self.y(r) + size * 0.36, ALARM if broken(decade) else INK
                 out.append(text(self.names, y, fit(row.name, 96, size, bold=True), size, bold=True))
-                out.append(text(self.names + 158, y, say(decade), size, ink, "end"))
+                out.append(text(self.names + 158, y, norm_text(decade), size, ink, "end"))
         if self.fn:
             told = ((a, look.arrows[k, a.index]) for a in scene.arrows if a.leaf is None)
             ways = [(self._way(look, place, a, h), decade) for a, decade in told]
@@ -135,7 +136,7 @@ class Still:
             out.append(("line", _round([*way, last, end]), wide, ink, tip if self.fn else None))
         return out
 
-    def _way(self, look: Looker, place: dict[int, complex], a: Arrow, h: float) -> list[complex]:
+    def _way(self, look: SceneAnalysis, place: dict[int, complex], a: Arrow, h: float) -> list[complex]:
         """The corners of an arrow's way from oval to oval, ``h`` half as high: straight where nothing stands between, else
         midway between two rows; past rows it goes on the left."""
         p, q, gap = place[a.source], place[a.target], self.pitch * 0.5j

@@ -92,7 +92,7 @@ class Films:
     """Films that play together; the ribbon shows each row against the top row of its own film. Made by ``viz.beside``."""
 
     def __init__(self, films: Sequence[Any], labels: Sequence[str] | None = None):
-        wrong = next((f for f in films if not hasattr(f, "put_beside")), None)
+        wrong = next((f for f in films if not hasattr(f, "_put_beside")), None)
         if wrong is not None:
             raise TypeError(f"viz.beside puts films beside films, but one of these is {type(wrong).__name__}")
         if labels is not None and len(labels) != len(films):
