@@ -104,7 +104,8 @@ def test_it_says_that_the_gradient_vanishes(t):
     found = kinds(film)["vanish"]
     assert (found.step, found.until, found.row) == (0, 3, "model.0")
     assert re.fullmatch(
-        r"The gradient vanishes: model\.0\.weight gets \S+e-\d+, \S+e-\d+ of what model\.26\.weight gets\.", found.text
+        r"The gradient vanishes: model\.0\.weight gets \S+e-\d+, \S+e-\d+ of what model\.26\.weight gets\.",
+        found.text,
     )
 
 
@@ -158,8 +159,10 @@ def test_it_says_since_when_a_unit_is_dead(t):
         with t.no_grad():
             b[1] = -9.0 if 20 <= step < 50 else 0.0
         film.backward((x @ w + b).relu().sum())
-    found = kinds(film)["dead"]
-    assert found.text == "2 units of 3 in ReluBackward0 of b, w are dead, the first since step 0: 1, 2."
+    assert {f.text for f in film.findings if f.kind == "dead"} == {
+        "Unit 2 of 3 in ReluBackward0 of b, w has been dead since step 0.",
+        "Unit 1 of 3 in ReluBackward0 of b, w was dead from step 20 to 48.",
+    }
     assert film._tables[0].dead() == [
         (film._tables[0].scene.gates[0], 2, 0, 29),
         (film._tables[0].scene.gates[0], 1, 10, 24),

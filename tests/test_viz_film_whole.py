@@ -147,7 +147,9 @@ def test_what_is_too_large_to_be_held_is_not_and_says_so(t: Any, monkeypatch: py
             film = viz.film(keep=[1])
             train(t, film, 3)
         assert film._kept_passes() == {} and len(film) == 3
-        assert film.notes == [f"step {k} is not kept whole: {why}" for k in (2, 1)]  # the last, and the one asked for
+        assert film.notes == [
+            f"step {k} is not kept whole: {why}" for k in (2, 1)
+        ]  # the last, and the one asked for
         assert film_payload([film])["films"][0]["notes"] == film.notes
     film = viz.film()
     train(t, film, 2)
@@ -189,7 +191,9 @@ def test_a_rule_of_the_users_that_writes_into_its_gradient_is_shown_what_came(t:
     columns = {"Twice": table.into(f), "Mul": table.scene.out[f][0].index}
     assert {name: 10.0 ** table.decades()[-1, k] for name, k in columns.items()} == pytest.approx(came)
     true = shared(payload(program({}), check=False))
-    assert [step[:4] for step in numbers_of(film._kept_passes()["1"])] == [step[:4] for step in numbers_of(true)]
+    assert [step[:4] for step in numbers_of(film._kept_passes()["1"])] == [
+        step[:4] for step in numbers_of(true)
+    ]
 
 
 def test_what_hooks_pack_is_not_unpacked_to_be_looked_at(torch):

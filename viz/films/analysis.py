@@ -13,7 +13,7 @@ import numpy as np
 
 from ..read.text import plural
 from .findings import Finding, broken, intervals, listed, longest, norm_text, times
-from .frame_table import FrameTable
+from .frame_table import RUN, FrameTable
 from .loss_curve import LossCurve, loss_text
 from .norms import NONE
 from .rows import Row
@@ -26,6 +26,10 @@ WITHIN = 5  # steps
 PERSISTS = 3  # frames, before something that may pass is an alarm
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 SMALL = 1e-5  # of the weight: an update that changes nothing for thousands of steps
+BEGINS, FAR = (
+    3,
+    20,
+)  # times what equal probabilities give: where a loss begins that is told, and that is an alarm
 UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
 SQUASHES = {"Sigmoid", "Tanh", "Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"}
 
@@ -64,9 +68,13 @@ class SceneAnalysis:
         yield from self.dead(curve)
         yield from self.updates(curve)
 
-    def make(self, kind: str, first: int, last: int, row: int, node: str, text: str, alarm: bool = True) -> Finding:
+    def make(
+        self, kind: str, first: int, last: int, row: int, node: str, text: str, alarm: bool = True
+    ) -> Finding:
         name, steps = self.rows[row].name, (self.steps[first], self.steps[last])
-        return Finding(kind, *steps, name, node, text, alarm, None, self.scene, (self.at[first], self.at[last], row))
+        return Finding(
+            kind, *steps, name, node, text, alarm, None, self.scene, (self.at[first], self.at[last], row)
+        )
 
     def node(self, f: int) -> str:
         return self.table.scene.names[f]
@@ -105,12 +113,26 @@ class SceneAnalysis:
             text = f"The loss is minus a {LOSSES[operation(self.node(f))]}, and training makes it {a} → {b}: the error grows."
             yield make("sign", row=self.row_of[f], node=self.node(f), text=text)
             return
-        if (f := lowest_loss(scene)) is not None and (below := curve.known < 0).any() and negated(scene) is None:
+        if (
+            (f := lowest_loss(scene)) is not None
+            and (below := curve.known < 0).any()
+            and negated(scene) is None
+        ):
             text = f"The loss is {loss_text(float(curve.known[below][0]))}, but a {LOSSES[operation(self.node(f))]} "
-            yield make("nll", row=self.row_of[f], node=self.node(f), text=f"{text}cannot be below 0: {after_loss(scene, f)}.")
+            yield make(
+                "nll",
+                row=self.row_of[f],
+                node=self.node(f),
+                text=f"{text}cannot be below 0: {after_loss(scene, f)}.",
+            )
         along = np.array(self.table.along)
         along = along[np.isfinite(along)]
-        if len(along) > PERSISTS and np.mean(along > 0) >= UPHILL and np.mean(along) > 0.1 and not curve.learns:
+        if (
+            len(along) > PERSISTS
+            and np.mean(along > 0) >= UPHILL
+            and np.mean(along) > 0.1
+            and not curve.learns
+        ):
             count = int(np.sum(along > 0))
             share = f"all {len(along)} steps" if count == len(along) else f"{count} of {len(along)} steps"
             text = f"The parameters move along their gradient, not against it, in {share} that were measured: uphill."
@@ -128,9 +150,12 @@ class SceneAnalysis:
                 text = f"In {listed(names)} all units have the same weights and get the same gradient: they stay alike."
             yield self.make("alike", 0, last, self.row_of_leaf[k], names[0], text)
         guess = info.classes and math.log(info.classes)
-        if guess and curve.known.size and curve.known[0] > 3 * guess + 1:
-            text = f"The loss begins at {loss_text(curve.known[0])}; equal probabilities would give {loss_text(guess)}. "
-            yield self.make("start", 0, 0, 0, self.node(0), f"{text}The logits are too large.", not curve.learns)
+        if guess and curve.known.size and (begins := curve.known[0]) > BEGINS * guess + 1:
+            text = (
+                f"The loss begins at {loss_text(begins)}; equal probabilities would give {loss_text(guess)}. "
+            )
+            text, alarm = f"{text}The logits are too large.", begins > FAR * guess or not curve.learns
+            yield self.make("start", 0, 0, 0, self.node(0), text, alarm)
 
     def _own(self, r: int) -> tuple[np.ndarray, list[Arrow]]:
         """(frames, n) norms of what the arrows of row ``r`` bring to its leaves."""
@@ -152,8 +177,13 @@ class SceneAnalysis:
             r = int(ratio[first].argmax())
             row, name = self.rows[r + 2], self.rows[1].name
             where = f"{self.node(row.functions[0])} in {row.name} receives {norm_text(rows[first, r])}"
-            text = f"The gradient explodes: {where}, {norm_text(ratio[first, r])} times what arrives in {name}."
-            yield self.make("explode", first, last, r + 2, self.node(row.functions[0]), text, not curve.learns)
+            text = (
+                f"The gradient explodes: {where}, {norm_text(ratio[first, r])} times what arrives in {name}."
+            )
+            lasts = last - first + 1 >= min(PERSISTS, len(self.at))
+            yield self.make(
+                "explode", first, last, r + 2, self.node(row.functions[0]), text, lasts or not curve.learns
+            )
 
     def _vanishing(self, with_leaves: list[int]) -> Iterator[Finding]:
         """Rows all of whose leaves get less than a millionth of what the top row's get."""
@@ -164,13 +194,19 @@ class SceneAnalysis:
             ratio = rows - top[:, None]
         ratio[~np.isfinite(ratio)] = 0.0  # what gets nothing at all is told elsewhere
         for first, last in intervals(np.isfinite(top) & (ratio.min(axis=1) < np.log10(VANISHES)), gap=2):
+            if last - first + 1 < min(PERSISTS, len(self.at)):
+                continue
             n = ratio.shape[1] - 1 - int(ratio[first][::-1].argmin())  # the deepest of the smallest
             (own, arrows), (over, above) = parts[n + 1], parts[0]
             leaf, best = (x[int(y[first].argmax())].leaf for x, y in ((arrows, own), (above, over)))
             names, row = self.table.names, self.rows[with_leaves[n + 1]]
             at = f" at {row.name}" if sum(a.leaf == leaf for rw in self.rows for a in rw.leaves) > 1 else ""
             gets = f"{names[leaf]} gets {norm_text(rows[first, n])}{at}"
-            than = f"what {names[best]} gets" if leaf != best else f"what it gets at {self.rows[with_leaves[0]].name}"
+            than = (
+                f"what {names[best]} gets"
+                if leaf != best
+                else f"what it gets at {self.rows[with_leaves[0]].name}"
+            )
             text = f"The gradient vanishes: {gets}, {norm_text(ratio[first, n])} of {than}."
             yield self.make("vanish", first, last, with_leaves[n + 1], self.node(row.functions[0]), text)
 
@@ -192,7 +228,9 @@ class SceneAnalysis:
             text = f"{listed(names)} {get} a gradient of exactly 0{f' in {frames} frames running' if frames > 1 else ''}."
             lasting = frames >= PERSISTS and frames > len(self.at) // 2
             yield self.make("zero", first, last, r, names[0], text, lasting)
-        behind = {f for r in range(1, len(self.rows)) for f in self.rows[r].functions if r > self._first_leaf_row()}
+        behind = {
+            f for r in range(1, len(self.rows)) for f in self.rows[r].functions if r > self._first_leaf_row()
+        }
         for f in behind:
             arrows = self.table.scene.out.get(f, ())
             if operation(self.node(f)) not in SQUASHES or not arrows:
@@ -214,7 +252,7 @@ class SceneAnalysis:
         return next((r for r, row in enumerate(self.rows) if row.leaves), len(self.rows))
 
     def growth(self, curve: LossCurve) -> Iterator[Finding]:
-        """Growth from frame to frame. It is an alarm where the loss rises after it, and worth a word where it is vast."""
+        """Growth from frame to frame, where the loss rises after it."""
         rows = np.where(np.isfinite(self.into) & (self.into != NONE), self.into, np.nan)[:, 1:]
         steps = np.array(self.steps)
         earlier = np.minimum(np.searchsorted(steps, steps - WITHIN), np.maximum(np.arange(len(steps)) - 1, 0))
@@ -222,36 +260,64 @@ class SceneAnalysis:
             grew = np.nan_to_num(rows - rows[earlier], nan=-np.inf, posinf=-np.inf)
         for first, last in intervals(grew.max(axis=1, initial=-np.inf) > np.log10(GREW), gap=2):
             r, before = int(grew[first].argmax()) + 1, int(earlier[first])
-            alarm = curve.rises_after(self.at[before])
-            if not alarm:
+            if not curve.rises_after(self.at[before]):
                 continue
             sizes = f"from {norm_text(self.into[before, r])} to {norm_text(self.into[first, r])}"
             within = plural(self.steps[first] - self.steps[before], "step")
             node = self.node(self.rows[r].functions[0])
             text = f"The gradient that {node} in {self.rows[r].name} receives grew {sizes} within {within}."
-            yield self.make("grew", first, last, r, node, text, alarm)
+            yield self.make("grew", first, last, r, node, text)
+
+    def _dead_units(self) -> Iterator[tuple[list[int], dict[int, tuple[int, int]]]]:
+        """(the uses of one layer, unit -> first and last frame) of units that are dead in all uses: time steps, inputs."""
+        runs: dict[
+            int, dict[int, tuple[int, int]]
+        ] = {}  # of each unit the run that goes on, else the longest
+        for f, unit, first, last in self.table.dead():
+            known, end = runs.setdefault(f, {}), len(self.at) - 1
+            if self.entering(f)[first] != -np.inf:  # else nothing came that it could stop
+                known[unit] = max(
+                    known.get(unit, (0, -1)), (first, last), key=lambda run: (run[1] == end, run[1] - run[0])
+                )
+        layers: dict[tuple, list[int]] = {}
+        for f in self.table.alive:
+            leaves = sorted({a.leaf for a in self.rows[self.row_of[f]].leaves}) or [-1 - f]
+            layers.setdefault((self.node(f), *leaves), []).append(f)
+        for uses in layers.values():
+            units: dict[int, tuple[int, int]] = {}
+            for unit in set.intersection(*(set(runs.get(f, ())) for f in uses)):
+                firsts, lasts = zip(*(runs[f][unit] for f in uses), strict=True)
+                if min(lasts) - max(firsts) + 1 >= RUN:
+                    units[unit] = max(firsts), min(lasts)
+            end = len(self.at) - 1
+            for goes_on in (True, False):
+                if some := {unit: run for unit, run in units.items() if (run[1] == end) is goes_on}:
+                    yield uses, some
 
     def dead(self, curve: LossCurve) -> Iterator[Finding]:
         """Units that got no gradient for ten frames running. A few in a net that learns are a fact."""
-        runs: dict[int, list[tuple[int, int, int]]] = {}
-        for f, unit, first, last in self.table.dead():
-            runs.setdefault(f, []).append((unit, first, last))
-        for f, mine in runs.items():
-            units, r = sorted({u for u, _, _ in mine}), self.row_of[f]
-            first, last = min(a for _, a, _ in mine), max(b for _, _, b in mine)
+        for uses, units in self._dead_units():
+            f, r = uses[0], self.row_of[uses[0]]
+            first, last = min(a for a, _ in units.values()), max(b for _, b in units.values())
             count, every = len(units), len(self.table.alive[f])
-            names = ", ".join(map(str, units[:4])) + (", …" if count > 4 else "")
-            of = f"{every} in {self.node(f)} of {self.rows[r].name}"
-            since = f"since step {self.steps[first]}"
-            text = f"{count} units of {of} are dead, the first {since}: {names}."
-            if count == 1:
-                text = f"Unit {units[0]} of {of} has been dead {since}."
+            where = self.rows[r].name if len(uses) == 1 else f"all {len(uses)} uses of the layer"
+            of = f"{every} in {self.node(f)} of {where}"
+            until = last < len(self.at) - 1
+            verb = ("was" if count == 1 else "were") if until else f"{'has' if count == 1 else 'have'} been"
+            since = (
+                f"from step {self.steps[first]} to {self.steps[last]}"
+                if until
+                else f"since step {self.steps[first]}"
+            )
+            some = " " if len({a for a, _ in units.values()}) == 1 else ", the first "
+            which = (
+                "" if count == every else ": " + ", ".join(map(str, sorted(units)[:4])) + ", …" * (count > 4)
+            )
+            text = f"{count} units of {of} {verb} dead{some}{since}{which}."
             if count == every > 1:
-                together = len({a for _, a, _ in mine}) == 1
-                text = f"All {of} have been dead{'' if together else ', the first'} {since}."
-            if last < len(self.at) - 1:
-                text = text.replace("has been dead since", "was dead from").replace("have been dead since", "were dead from")
-                text = text.replace(" are dead", " were dead").removesuffix(".") + f", until step {self.steps[last]}."
+                text = f"All {every} units {of.partition(' ')[2]} {verb} dead{some}{since}."
+            if count == 1:
+                text = f"Unit {next(iter(units))} of {of} {verb} dead {since}."
             kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
             alarm = kills and (count == every or (count >= every / 2 and not curve.learns))
             yield self.make("dead", first, last, r, self.node(f), text, alarm)
@@ -264,29 +330,29 @@ class SceneAnalysis:
             return
         moved = np.isfinite(update) & (update != NONE)
         matrices = [k for k, shape in enumerate(shapes) if len(shape) > 1]
-        far = np.where(moved, update, -np.inf)[:, matrices] if matrices else np.full((len(self.at), 1), -np.inf)
+        far = (
+            np.where(moved, update, -np.inf)[:, matrices] if matrices else np.full((len(self.at), 1), -np.inf)
+        )
         for first, last in intervals(far.max(axis=1) > np.log10(LARGE), gap=2):
             k = matrices[int(far[first].argmax())]
             if curve.rises_after(self.at[first]):  # else it did no harm
                 text = f"Large update: {names[k]} moves by {times(update[first, k])} its norm in one step, and the loss rises."
                 yield self.make("large", first, last, self.row_of_leaf.get(k, 0), names[k], text)
-        known = (update != NONE).all(axis=1)
-        got = np.isfinite(grad) & (grad != NONE)
-        still = (update == -np.inf) | (update == NONE)
-        never = still.all(axis=0) & (np.ptp(value, axis=0) == 0) & (got.mean(axis=0) > 0.5)
-        if known.sum() >= PERSISTS and never.any() and (moved.any() or never.all()):
-            yield from self._never_moved(never, self._too_small(update, grad, value), int(known.sum()))
+        known, got = (update != NONE).all(axis=1), np.isfinite(grad) & (grad != NONE)
+        small = self._too_small(update, grad, value)
         # as far as the others move for their gradients, this one would by less than a digit
-        lost = (update == -np.inf) & got & self._too_small(update, grad, value)
-        for first, last in intervals(lost.any(axis=1) & moved.any(axis=1), gap=2)[:1]:
+        lost = (update == -np.inf) & got & small
+        run = longest(lost.any(axis=1) & moved.any(axis=1))
+        if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):
+            first, last = run
             names_lost = [name for name, is_lost in zip(names, lost[first], strict=True) if is_lost]
             does = "does" if len(names_lost) == 1 else "do"
             text = f"{listed(names_lost)} {does} not change: the update is lost to rounding."
             k = names.index(names_lost[0])
             yield self.make("still", first, last, self.row_of_leaf.get(k, 0), names[k], text, False)
-        most = np.where(moved, update, -np.inf).max(axis=1)[known]
+        most = np.where(moved, update, -np.inf).max(axis=1)[moved.any(axis=1)]
         steady = abs(curve.end - curve.start) < 0.02 * abs(curve.start)
-        if len(most) >= WITHIN and moved.any() and np.median(most) < np.log10(SMALL) and steady:
+        if len(most) >= WITHIN and np.median(most) < np.log10(SMALL) and steady:
             largest, a, b = norm_text(most.max()), loss_text(curve.start), loss_text(curve.end)
             text = f"Every update is tiny, at most {largest} of a parameter's norm, and the loss goes from {a} to {b}."
             yield self.make("small", 0, len(self.at) - 1, 0, self.node(0), text)
@@ -298,17 +364,13 @@ class SceneAnalysis:
             pace = np.where(moved, update + value - grad, -np.inf).max(axis=1, keepdims=True)
             return pace + grad - value < TINY
 
-    def _never_moved(self, never: np.ndarray, too_small: np.ndarray, frames: int) -> Iterator[Finding]:
-        last = len(self.at) - 1
-        if never.all():
-            text = f"No parameter moves in {frames} frames, though each gets a gradient. Is optimizer.step() called?"
-            yield self.make("unstepped", 0, last, 0, self.table.names[0], text)
-            return
-        leaves = [k for k in np.flatnonzero(never).tolist() if not too_small[:, k].any()]
-        if not leaves:
-            return
-        names = [self.table.names[k] for k in leaves]
-        one = len(names) == 1
-        text = f"{listed(names)} {'gets a gradient and never moves' if one else 'get gradients and never move'}, "
-        text += f"while other parameters do. {'Is it' if one else 'Are they'} in the optimizer?"
-        yield self.make("unstepped", 0, last, self.row_of_leaf.get(leaves[0], 0), names[0], text)
+    def never_moved(self) -> set[str]:
+        """The leaves that get a gradient in most frames, large enough to move them, and have one value in all frames."""
+        update, grad, value = (self.table.part(kind) for kind in ("update", "grad", "value"))
+        known, got = (update != NONE).all(axis=1), np.isfinite(grad) & (grad != NONE)
+        if known.sum() < PERSISTS:
+            return set()
+        still = ((update == -np.inf) | (update == NONE)).all(axis=0) & (np.ptp(value, axis=0) == 0)
+        if not still.all():
+            still &= ~self._too_small(update, grad, value)[known].any(axis=0)
+        return {self.table.names[k] for k in np.flatnonzero(still & (got.mean(axis=0) > 0.5)).tolist()}

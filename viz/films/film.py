@@ -57,9 +57,7 @@ class Film:
     a loss is not one number), ``findings`` what was seen in them, ``notes`` what could not be seen, and why.
     """
 
-    def __init__(
-        self, every: int = 1, keep: Iterable[int] = (), names: Any = None, title: str | None = None
-    ):
+    def __init__(self, every: int = 1, keep: Iterable[int] = (), names: Any = None, title: str | None = None):
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
             raise ValueError(f"every= must be a whole number of steps, 1 or more, got {every!r}")
         if title is not None and not isinstance(title, str):
@@ -188,13 +186,17 @@ class Film:
 
     def _note(self, text: str, error: Exception | None = None) -> None:
         """Note what could not be seen; of a framework's error the message, where that is a sentence."""
-        reason = str(error) if isinstance(error, RuntimeError | ValueError | TypeError | ArithmeticError) else ""
+        reason = (
+            str(error) if isinstance(error, RuntimeError | ValueError | TypeError | ArithmeticError) else ""
+        )
         text = one_line(f"{text}: {reason}" if " " in reason else text)[:200]
         with self._lock:
             if len(self._notes) < 20:
                 self._notes.append(text)
 
-    def _table_of(self, nodes: list[Any], shape: Any, frame: FrameType, step: int) -> tuple[FrameTable, int, list]:
+    def _table_of(
+        self, nodes: list[Any], shape: Any, frame: FrameType, step: int
+    ) -> tuple[FrameTable, int, list]:
         """The scene that this graph belongs to: the same shape, and the same leaves where those still live."""
         known = self._by_shape.setdefault(shape, [])
         for number in known:
@@ -267,7 +269,9 @@ class Film:
     def _scenes(self) -> list[tuple[int, FrameTable, list[Row]]]:
         """The scenes that are laid out: (number, table, rows), the most frequent ones where there are more than 20."""
         with self._lock:
-            chosen = sorted(range(len(self._tables)), key=lambda n: (-len(self._tables[n].at), n))[:MOST_SCENES]
+            chosen = sorted(range(len(self._tables)), key=lambda n: (-len(self._tables[n].at), n))[
+                :MOST_SCENES
+            ]
             return [(n, t, arrange(t.scene, t.names)) for n, t in enumerate(self._tables) if n in chosen]
 
     def _analyses(self) -> dict[int, SceneAnalysis]:

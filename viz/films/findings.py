@@ -24,13 +24,13 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "alike": ("flat", "zero", "vanish", "dead"),
     "explode": ("large", "grew", "nan", "rising", "dead", "saturated", "start", "zero", "flat"),
     "start": ("large", "grew", "nan", "rising", "dead", "saturated", "zero", "flat"),
-    "large": ("dead", "grew", "nan", "rising", "saturated", "zero", "vanish", "runaway", "flat"),
+    "large": ("dead", "grew", "explode", "nan", "rising", "saturated", "zero", "vanish", "runaway", "flat"),
     "saturated": ("vanish", "zero", "dead", "flat", "still"),
     "dead": ("zero", "vanish", "flat", "still"),
     "vanish": ("zero", "flat", "still", "small"),
     "zero": ("flat", "still"),
     "small": ("still", "flat"),
-    "grew": ("nan", "rising", "flat", "runaway"),
+    "grew": ("nan", "rising", "flat", "runaway", "explode", "dead"),
     "runaway": ("nan",),
     "rising": ("nan",),
     "nan": (),  # and every alarm that begins after it
@@ -118,17 +118,24 @@ def longest(holds: np.ndarray) -> tuple[int, int] | None:
 
 def ordered(findings: list[Finding]) -> list[Finding]:
     """Alarms before facts, the most important first; each consequence after its cause."""
-    every = sorted(findings, key=lambda f: (not f.alarm, CAUSAL.index(f.kind), f.step, f.row))
+
+    def order(f: Finding) -> tuple:
+        return f.step, CAUSAL.index(f.kind), f.row
+
+    every = sorted(findings, key=order)
     nan = next((f for f in every if f.kind == "nan"), None)
-    told: list[Finding] = []  # with their causes
+    told: list[Finding] = []  # with their causes, each of which came before
     for f in every:
-        causes = [c for c in told if f.alarm and c.alarm and c.step <= f.step and f.kind in FOLLOWS[c.kind]]
+        causes = [c for c in told if f.alarm and c.alarm and f.kind in FOLLOWS[c.kind]]
         told.append(replace(f, cause=causes[0]) if causes else f)
     if nan is not None:
         [at] = [f for f in told if f.kind == "nan"]
         late = [f.alarm and f.step > nan.step and f.cause is None for f in told]
         told = [replace(f, cause=at) if is_late else f for f, is_late in zip(told, late, strict=True)]
-    roots = sorted((f for f in told if f.cause is None), key=lambda f: (not f.alarm, f.kind not in FIRST))
+    roots = sorted(
+        (f for f in told if f.cause is None),
+        key=lambda f: (not f.alarm, f.kind not in FIRST, CAUSAL.index(f.kind)),
+    )
     out: list[Finding] = []
     while roots:
         out.append(roots.pop(0))

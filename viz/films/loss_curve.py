@@ -8,7 +8,7 @@ import numpy as np
 
 LEARNS = 0.8  # of the loss at the start: below that a net is said to learn
 FEW, MANY = 8, 20  # frames: before a trend is told, and before a loss is called flat
-FLAT = 0.01  # of the loss
+FLAT, HARDLY = 0.01, 0.1  # of the loss: what it changes when it is flat; what it falls by before, at most
 JUMP, WITHIN = 1.5, 5  # times, frames
 
 
@@ -21,7 +21,9 @@ class LossCurve:
         self.values = np.array([math.nan if x is None else x for x in losses], float)
         self.known = self.values[np.isfinite(self.values)]
         few = max(1, min(5, len(self.known) // 10))
-        self.start, self.end = (float(x.mean()) if x.size else math.nan for x in (self.known[:few], self.known[-few:]))
+        self.start, self.end = (
+            float(x.mean()) if x.size else math.nan for x in (self.known[:few], self.known[-few:])
+        )
 
     @property
     def learns(self) -> bool:
@@ -44,7 +46,7 @@ class LossCurve:
         return bool((worse | ~np.isfinite(later)).any())
 
     def trend(self) -> str | None:
-        """"runaway", "rising", "flat", or None: of the first third of the frames against the last."""
+        """ "runaway", "rising", "flat", or None: of the first third of the frames against the last."""
         v, n = self.known, len(self.known)
         if n < FEW:
             return None
@@ -56,10 +58,18 @@ class LossCurve:
         change = last - first
         if change > max(0.05 * scale, 3 * error) and self.end > self.start:
             return "rising"
-        steady = abs(change) < FLAT * scale and 2 * error < 3 * FLAT * scale
-        return "flat" if n >= MANY and steady and not self.learns else None
+        if n < MANY or 2 * error > 3 * FLAT * scale or self.learns:
+            return None
+        middle, fell = float(v[third:-third].mean()), self.start - self.end
+        if abs(change) < FLAT * scale or (
+            abs(last - middle) < FLAT * scale and fell < HARDLY * abs(self.start)
+        ):
+            return "flat"
+        return None
 
 
 def loss_text(x: float) -> str:
     """A loss in three digits."""
-    return f"{x:.3g}" if x == 0 or 1e-3 <= abs(x) < 1e5 else f"{x:.1e}".replace("e-0", "e-").replace("e+0", "e")
+    return (
+        f"{x:.3g}" if x == 0 or 1e-3 <= abs(x) < 1e5 else f"{x:.1e}".replace("e-0", "e-").replace("e+0", "e")
+    )

@@ -89,7 +89,9 @@ class PassHooks:
         if self.saved is not None:
             self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
         if self.sums is not None:
-            self.info.shapes[f] = tuple([None if g is None else tuple(g.shape) for g in side] for side in (received, sent))
+            self.info.shapes[f] = tuple(
+                [None if g is None else tuple(g.shape) for g in side] for side in (received, sent)
+            )
         if not self.late:
             self.fired.append(f)
             self.measure([(f, looks, received, sent)])
@@ -137,9 +139,17 @@ class PassHooks:
     def _first_look(self) -> None:
         """What is looked at where everything is: whether the units of a layer are alike, and how many classes there are."""
         scene, info = self.scene, self.info
-        arrows = [(a, unit) for a in scene.arrows if a.leaf is not None and (unit := _unit_axis(scene, a)) is not None]
+        arrows = [
+            (a, unit)
+            for a in scene.arrows
+            if a.leaf is not None and (unit := _unit_axis(scene, a)) is not None
+        ]
         values, grads = (pack.arrays for pack in (self.values, self.grads)) if arrows else ([], [])
-        alike = {a.leaf: values[a.leaf].shape[unit] for a, unit in arrows if _alike(values[a.leaf], grads[a.leaf], unit)}
+        alike = {
+            a.leaf: values[a.leaf].shape[unit]
+            for a, unit in arrows
+            if _alike(values[a.leaf], grads[a.leaf], unit)
+        }
         info.alike = info.alike or list(alike.items())
         if operation(scene.names[0]) == "NllLoss" and int(info.fixed[0].get("_saved_reduction", 0)) == 1:
             _, sent = info.shapes.get(scene.out[0][0].target, ((), ()))
@@ -176,7 +186,10 @@ class PassHooks:
 
 def _unit_axis(scene: Scene, a: Arrow) -> int | None:
     """Along which dimension the units of a weight matrix lie: each makes one number of the layer's result."""
-    made_by, passed = operation(scene.names[a.source]), [operation(scene.names[scene.edges[e][0]]) for e in a.edges[1:]]
+    made_by, passed = (
+        operation(scene.names[a.source]),
+        [operation(scene.names[scene.edges[e][0]]) for e in a.edges[1:]],
+    )
     if made_by == "Convolution":
         return 0
     if made_by not in ("Mm", "Addmm") or passed not in ([], ["T"]):
@@ -189,7 +202,11 @@ def _alike(value: np.ndarray | None, grad: np.ndarray | None, axis: int) -> bool
     if value is None or grad is None or value.shape != grad.shape or value.ndim < 2 or value.shape[axis] < 2:
         return False
     one, same = (x.take([0], axis) for x in (value, grad))
-    return bool(grad.any() and (value == one).all() and np.allclose(grad, same, 1e-4, 1e-6 * float(np.abs(same).max())))
+    return bool(
+        grad.any()
+        and (value == one).all()
+        and np.allclose(grad, same, 1e-4, 1e-6 * float(np.abs(same).max()))
+    )
 
 
 def hooked(leaf: Any) -> bool:

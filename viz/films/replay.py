@@ -43,14 +43,18 @@ class SceneInfo:
         self.kept: list[tuple[int, str, Any]] = []  # node, attribute, who made it: (node, output) or None
         self.first: dict[tuple, tuple[int, str]] = {}  # where each is read; of leaves there are copies
         self.copied = set(scene.leaves)
-        self.copied |= {s for s, _, t, _ in scene.edges if t in self.copied and operation(scene.names[s]) == "T"}
+        self.copied |= {
+            s for s, _, t, _ in scene.edges if t in self.copied and operation(scene.names[s]) == "T"
+        }
         self.names: dict[tuple[int, int], tuple] = {}  # of results: name, shape, dtype
         self.others: dict[tuple[int, str], str] = {}  # of tensors that are kept and do not require grad
         self.held = 0  # numbers in them
         self.custom = {i for i, n in enumerate(nodes) if hasattr(type(n), CUSTOM)}  # with rules of the user's
         self.module_classes = classes(frame)
         self.shapes: dict[int, tuple] = {}  # of each function what it receives and sends, in the first frame
-        self.alike: list[tuple[int, int]] = []  # leaves all of whose units are alike in the first frame, and how many
+        self.alike: list[
+            tuple[int, int]
+        ] = []  # leaves all of whose units are alike in the first frame, and how many
         self.classes = 0  # of a classifier whose loss is a mean
         self.why = f"its graph has more than {MOST} nodes" if len(nodes) > MOST else ""
         plain = {}

@@ -13,13 +13,13 @@ LOSSES = {
     "BinaryCrossEntropy": "cross-entropy", "BinaryCrossEntropyWithLogits": "cross-entropy",
     "SmoothL1Loss": "smooth L1 loss", "HuberLoss": "Huber loss",
 }  # fmt: skip
-# loss -> what it does itself, or what must have been done before it
+# a loss and what it must not be given -> why
 DOUBLE = {
-    ("LogSoftmax", "Softmax"): "cross_entropy takes logits, and here it is given the result of a softmax",
-    ("LogSoftmax", "Sigmoid"): "cross_entropy takes logits, and here it is given the result of a sigmoid",
-    ("BinaryCrossEntropyWithLogits", "Sigmoid"): "the loss takes logits, and here it is given the result of a sigmoid",
-    ("BinaryCrossEntropyWithLogits", "Softmax"): "the loss takes logits, and here it is given the result of a softmax",
-    ("NllLoss", "Softmax"): "nll_loss takes log-probabilities, and here it is given the result of a softmax, without the log",
+    ("LogSoftmax", "Softmax"): "cross_entropy takes logits, not probabilities",
+    ("LogSoftmax", "Sigmoid"): "cross_entropy takes logits, not probabilities",
+    ("BinaryCrossEntropyWithLogits", "Sigmoid"): "this loss takes logits, not probabilities",
+    ("BinaryCrossEntropyWithLogits", "Softmax"): "this loss takes logits, not probabilities",
+    ("NllLoss", "Softmax"): "nll_loss takes log-probabilities, and these are without the log",
 }
 POINTWISE = {
     "Mean", "Sum", "Div", "Mul", "Neg", "Pow", "Abs", "Sub", "Rsub", "Add", "Sqrt", "Square", "Log", "Log1P", "Clamp",
@@ -35,8 +35,11 @@ def mistakes(table: Any) -> Iterator[tuple[str, int, str]]:
             continue
         pair = operation(scene.names[a.source]), operation(scene.names[a.target])
         if pair in DOUBLE:
-            text = f"{DOUBLE[pair]}: {scene.names[a.source]} receives what {scene.names[a.target]} made."
-            yield "double", a.source, text[0].upper() + text[1:]
+            yield (
+                "double",
+                a.source,
+                f"{scene.names[a.source]} is given what {scene.names[a.target]} made: {DOUBLE[pair]}.",
+            )
     yield from _broadcast(scene, table.info.shapes)
     yield from _classes(scene, table.info)
 
@@ -69,7 +72,11 @@ def _broadcast(scene: Scene, shapes: dict[int, tuple]) -> Iterator[tuple[str, in
         large, own = ([n for n in shape if n > 1] for shape in (result, made))
         if len(own) == 1 and large == own * 2:
             text = f"Predictions of shape {_shape(made)} are broadcast to {_shape(result)} by targets of another shape: "
-            yield "broadcast", f, text + f"{scene.names[f]} compares each prediction with all {own[0]} targets."
+            yield (
+                "broadcast",
+                f,
+                text + f"{scene.names[f]} compares each prediction with all {own[0]} targets.",
+            )
             return
 
 
@@ -88,7 +95,11 @@ def _classes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
                 fits |= end == count
             if before and count > 1 and not fits and count in before:
                 text = f"The logits, of shape {_shape(before)}, are read as {_shape(sent[0])}: "
-                yield "classes", f, text + f"so the {count} numbers of an example are not its {count} classes."
+                yield (
+                    "classes",
+                    f,
+                    text + f"so the {count} numbers of an example are not its {count} classes.",
+                )
 
 
 def _reshaped_from(scene: Scene, a: Arrow, info: Any) -> tuple[int, ...] | None:
@@ -108,7 +119,9 @@ def negated(scene: Scene) -> int | None:
     if operation(scene.names[0]) != "Neg":
         return None
     [a, *_] = scene.out.get(0, [None])
-    return a.target if a is not None and a.leaf is None and operation(scene.names[a.target]) in LOSSES else None
+    return (
+        a.target if a is not None and a.leaf is None and operation(scene.names[a.target]) in LOSSES else None
+    )
 
 
 def lowest_loss(scene: Scene) -> int | None:

@@ -41,12 +41,18 @@ class TrainingState:
     def __init__(self) -> None:
         self.pending: Pending | None = None
         self.missing: dict[str, int] = {}  # parameters that no gradient reached -> first step
-        self.frozen: dict[str, int] = {}  # parameters of a trained model that do not require grad -> first step
-        self.added: dict[str, int] = {}  # leaves whose old gradient was added to a new one, and used -> that step
+        self.frozen: dict[
+            str, int
+        ] = {}  # parameters of a trained model that do not require grad -> first step
+        self.added: dict[
+            str, int
+        ] = {}  # leaves whose old gradient was added to a new one, and used -> that step
         self.in_eval: dict[str, int] = {}  # modules in eval mode -> first step
         self.was_training: set[str] = set()
         self._modes: dict[str, Any] = {}
-        self._kept_grad: dict[int, int] = {}  # leaf -> step: it moved, and the gradient that moved it was still there
+        self._kept_grad: dict[
+            int, int
+        ] = {}  # leaf -> step: it moved, and the gradient that moved it was still there
 
     def meet(self, leaves: list[Any], frame: FrameType, step: int) -> dict[int, str]:
         """A new graph: what else do the models have whose parameters it reaches? Returns the names of these, by id."""
@@ -86,6 +92,9 @@ class TrainingState:
 
     def before(self, step: int, hooks: Any = None) -> None:
         """A pass begins, of which ``hooks`` makes a frame: what has moved since the frame before it?"""
+        for k, leaf in enumerate(hooks.leaves if hooks is not None else ()):
+            if hooks.old is None or not hooks.old.norms[k] > 0.0:
+                self._kept_grad.pop(id(leaf), None)  # it was cleared
         last, self.pending = self.pending, None
         if last is None:
             return
@@ -96,7 +105,6 @@ class TrainingState:
             last.table.settle(i, now.moved, now.along(last.values, last.grads) if looks else math.nan)
         old = hooks.old.norms if known and hooks.old is not None else None
         if known and old is None:
-            self._kept_grad.clear()
             return
         watch = False
         for k, (leaf, moved) in enumerate(zip(leaves, now.moved, strict=False)):
@@ -121,8 +129,8 @@ class TrainingState:
         if self.added:
             first = min(self.added.values())
             text = (
-                f"Gradients add up from step to step: when step {first} began, .grad of {listed(self.added)} still held the "
-                "gradient that had moved the weights. Is optimizer.zero_grad() called?"
+                f"Gradients add up from step to step: at step {first}, .grad of {listed(self.added)} still held the gradient "
+                "of the step before, which had moved the weights. Is optimizer.zero_grad() called?"
             )
             yield "accumulate", first, next(iter(self.added)), text, True
         frozen = {name: step for name, step in self.frozen.items() if name not in reached}
@@ -133,7 +141,9 @@ class TrainingState:
         if self.in_eval:
             first, names = min(self.in_eval.values()), self.in_eval
             does = ["drops nothing"] * any("Dropout" in name for name in names)
-            does += ["uses its running statistics and does not update them"] * any("BatchNorm" in n for n in names)
+            does += ["uses its running statistics and does not update them"] * any(
+                "BatchNorm" in n for n in names
+            )
             are = "is" if len(names) == 1 else "are"
             since = " since then, and was in training mode before" if self.was_training & names.keys() else ""
             text = f"{listed(names)} {are} in eval mode{since}: {'; '.join(does)}."
@@ -153,7 +163,11 @@ def _models(frame: FrameType) -> Iterator[tuple[str, Any]]:
                 continue
             for path, item in [(name, value), *_inside(name, value)]:
                 kind = type(item)
-                if id(item) not in known and kind is not type and callable(getattr(kind, "named_modules", None)):
+                if (
+                    id(item) not in known
+                    and kind is not type
+                    and callable(getattr(kind, "named_modules", None))
+                ):
                     known.add(id(item))
                     yield "" if path == "self" else f"{path}.", item
 
@@ -197,6 +211,10 @@ def findings_of(
     for kind, step, node, text, alarm in training.found(steps, reached):
         first = next((i for i, s in enumerate(steps) if s >= step), 0)
         out.append(make(kind, first, len(steps) - 1, node, text, alarm, scene_of[first]))
+    if (unstepped := _unstepped(list(analyses.values()))) is not None:
+        node, text = unstepped
+        scene = next(n for n, a in analyses.items() if node in a.table.names)
+        out.append(make("unstepped", analyses[scene].at[0], len(steps) - 1, node, text, True, scene))
     many = Counter(groups[s] for s in scene_of if s in groups)
     one = max(many.values(), default=0) > 0.9 * sum(many.values())  # of losses that pull apart none need fall
     for group, curve in curves.items() if one else ():
@@ -211,3 +229,22 @@ def findings_of(
         }[trend]
         out.append(make(trend, first, last, "", text, True, next(n for n, g in groups.items() if g == group)))
     return ordered(out)
+
+
+def _unstepped(analyses: list[SceneAnalysis]) -> tuple[str, str] | None:
+    """(leaf, text) of parameters that get a gradient in every graph that has them, and never move."""
+    never = {a: a.never_moved() for a in analyses}
+    every = list(dict.fromkeys(name for a in analyses for name in a.table.names))
+    still = [name for name in every if all(name in never[a] for a in analyses if name in a.table.names)]
+    if not still:
+        return None
+    if len(still) == len(every):
+        frames = sum(len(a.at) for a in analyses)
+        return still[
+            0
+        ], f"No parameter moves in {frames} frames, though each gets a gradient. Is optimizer.step() called?"
+    one = len(still) == 1
+    gets, is_it = (
+        ("gets a gradient and never moves", "Is it") if one else ("get gradients and never move", "Are they")
+    )
+    return still[0], f"{listed(still)} {gets}, while other parameters do. {is_it} in the optimizer?"
