@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import viz
@@ -57,7 +58,7 @@ def line(t: Any, n: int = 64) -> tuple[Any, Any]:
 def mlp(t: Any, *sizes: int, act: str = "ReLU") -> Any:
     t.manual_seed(1)
     layers: list[Any] = []
-    for a, b in zip(sizes[:-1], sizes[1:], strict=True):
+    for a, b in pairwise(sizes):
         layers += [t.nn.Linear(a, b), getattr(t.nn, act)()]
     return t.nn.Sequential(*layers[:-1])
 
@@ -394,6 +395,54 @@ def logistic(t: Any) -> viz.Film:
             w -= 0.1 * w.grad
             b -= 0.1 * b.grad
     return film
+
+
+@healthy(only_torch=True)
+def gated_recurrent(t: Any) -> viz.Film:
+    t.manual_seed(0)
+    x = t.randn(32, 20, 3)
+    y = (x[:, :, 0].mean(dim=1) > 0).long()
+    net = t.nn.ModuleDict({"cell": t.nn.GRU(3, 16, batch_first=True), "head": t.nn.Linear(16, 2)})
+    return fit(
+        t,
+        net,
+        lambda: t.nn.functional.cross_entropy(net["head"](net["cell"](x)[0][:, -1]), y),
+        40,
+        0.01,
+        "Adam",
+    )
+
+
+@healthy()
+def batches_of_two(t: Any) -> viz.Film:
+    x, y = blobs(t)
+    net = mlp(t, 8, 16, 4)
+
+    def loss() -> Any:
+        some = t.randperm(96)[:2]
+        return t.nn.functional.cross_entropy(net(x[some]), y[some])
+
+    return fit(t, net, loss, 150, 0.02)
+
+
+@healthy()
+def hinge_that_ends_at_zero(t: Any) -> viz.Film:
+    x, y = blobs(t, classes=2)
+    net, sign = mlp(t, 8, 16, 1), 2.0 * y.float().reshape(96, 1) - 1
+    return fit(t, net, lambda: (1 - sign * net(x)).relu().mean(), 60, 0.02, "Adam")
+
+
+@healthy()
+def equation(t: Any) -> viz.Film:
+    """A net that learns u' = -2u: the points, too, ask for gradients."""
+    net, x = mlp(t, 1, 16, 16, 1, act="Tanh"), t.linspace(0, 1, 32).reshape(32, 1).requires_grad_(True)
+
+    def loss() -> Any:
+        u = net(x)
+        [slope] = t.autograd.grad(u.sum(), x, create_graph=True)
+        return ((slope + 2 * u) ** 2).mean() + ((net(t.zeros(1, 1)) - 1) ** 2).mean()
+
+    return fit(t, net, loss, 80, 0.005, "Adam")
 
 
 # ---- ill

@@ -11,8 +11,8 @@ import pytest
 
 import viz
 from viz.films import pass_hooks
-from viz.films.norms import NONE, alive, length_of
 from viz.films.frame_table import FrameTable
+from viz.films.norms import NONE, alive, length_of
 
 FRAMEWORKS = ["minigrad", "torch"]
 

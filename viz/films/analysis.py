@@ -18,7 +18,7 @@ from .loss_curve import LossCurve, loss_text
 from .norms import NONE
 from .rows import Row
 from .scene import Arrow, operation
-from .structure import LOSSES, after_loss, lowest_loss, mistakes, negated
+from .structure import LOSSES, after_loss, lowest_loss, mistakes, negated, top_of
 
 VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # of the top row's norm, twice; times; of the weight
 SATURATED = 1e-4  # of what a function receives
@@ -226,7 +226,8 @@ class SceneAnalysis:
             names, r = [self.table.names[k] for k in leaves], max(self.row_of_leaf.get(k, 0) for k in leaves)
             get = "gets" if len(names) == 1 else "get"
             text = f"{listed(names)} {get} a gradient of exactly 0{f' in {frames} frames running' if frames > 1 else ''}."
-            lasting = frames >= PERSISTS and frames > len(self.at) // 2
+            done = curve.learns and len(leaves) == len(by_leaf)  # a loss of 0 has no gradient
+            lasting = frames >= PERSISTS and frames > len(self.at) // 2 and not done
             yield self.make("zero", first, last, r, names[0], text, lasting)
         behind = {
             f for r in range(1, len(self.rows)) for f in self.rows[r].functions if r > self._first_leaf_row()
@@ -319,7 +320,8 @@ class SceneAnalysis:
             if count == 1:
                 text = f"Unit {next(iter(units))} of {of} {verb} dead {since}."
             kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
-            alarm = kills and (count == every or (count >= every / 2 and not curve.learns))
+            hinge = f in top_of(self.table.scene)  # a margin that is kept
+            alarm = kills and (count == every and not hinge or count >= every / 2 and not curve.learns)
             yield self.make("dead", first, last, r, self.node(f), text, alarm)
 
     def updates(self, curve: LossCurve) -> Iterator[Finding]:
@@ -367,10 +369,9 @@ class SceneAnalysis:
     def never_moved(self) -> set[str]:
         """The leaves that get a gradient in most frames, large enough to move them, and have one value in all frames."""
         update, grad, value = (self.table.part(kind) for kind in ("update", "grad", "value"))
-        known, got = (update != NONE).all(axis=1), np.isfinite(grad) & (grad != NONE)
-        if known.sum() < PERSISTS:
-            return set()
-        still = ((update == -np.inf) | (update == NONE)).all(axis=0) & (np.ptp(value, axis=0) == 0)
-        if not still.all():
-            still &= ~self._too_small(update, grad, value)[known].any(axis=0)
+        known, got = update != NONE, np.isfinite(grad) & (grad != NONE)
+        still = ((update == -np.inf) | ~known).all(axis=0) & (np.ptp(value, axis=0) == 0)
+        still &= (known.sum(axis=0) >= PERSISTS) & self.table.trained
+        if not still[self.table.trained].all():
+            still &= ~(self._too_small(update, grad, value) & known).any(axis=0)
         return {self.table.names[k] for k in np.flatnonzero(still & (got.mean(axis=0) > 0.5)).tolist()}

@@ -26,6 +26,8 @@ class FrameTable:
     def __init__(self, scene: Scene, leaves: list[Any], names: list[str]):
         self.scene, self.names, self.shapes = scene, names, [tuple(leaf.shape) for leaf in leaves]
         self.follow(leaves)
+        parameters = np.array([type(leaf).__name__ == "Parameter" for leaf in leaves], bool)
+        self.trained = parameters if parameters.any() else ~parameters  # inputs may ask for gradients, too
         self.info: Any = None  # of its nodes, see replay.py
         counts = [len(scene.arrows), len(scene.joins), *[len(scene.leaves)] * 3, len(scene.gates)]
         ends = np.cumsum(counts).tolist()

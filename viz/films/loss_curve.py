@@ -9,6 +9,7 @@ import numpy as np
 LEARNS = 0.8  # of the loss at the start: below that a net is said to learn
 FEW, MANY = 8, 20  # frames: before a trend is told, and before a loss is called flat
 FLAT, HARDLY = 0.01, 0.1  # of the loss: what it changes when it is flat; what it falls by before, at most
+RISES = 0.05  # of the loss
 JUMP, WITHIN = 1.5, 5  # times, frames
 
 
@@ -36,13 +37,14 @@ class LossCurve:
         return float(np.std(np.diff(self.known)) / math.sqrt(2)) if len(self.known) > 2 else 0.0
 
     def rises_after(self, frame: int) -> bool:
-        """Whether within a few frames the loss is half as much again, and that is no small part of where it began."""
+        """Whether within a few frames the loss is half as much again, and more than it ever was before; or not finite."""
         i = self.place.get(frame, 0)
         here, later = self.values[i], self.values[i + 1 : i + 1 + WITHIN]
         if not np.isfinite(here):
             return True
+        before = float(np.nanmax(self.values[: i + 1]))
         with np.errstate(invalid="ignore"):
-            worse = later > max(JUMP * here, here + 0.5 * abs(here)) + 0.05 * abs(self.start)
+            worse = later > max(before, here + (JUMP - 1) * abs(here))
         return bool((worse | ~np.isfinite(later)).any())
 
     def trend(self) -> str | None:
@@ -56,7 +58,8 @@ class LossCurve:
         first, last = float(v[:third].mean()), float(v[-third:].mean())
         scale, error = max(abs(first), abs(last)), self._noise() * math.sqrt(2 / third)
         change = last - first
-        if change > max(0.05 * scale, 3 * error) and self.end > self.start:
+        # a loss below 0 has no scale of its own
+        if self.start > 0 and change > max(RISES * scale, 3 * error) and self.end > self.start:
             return "rising"
         if n < MANY or 2 * error > 3 * FLAT * scale or self.learns:
             return None

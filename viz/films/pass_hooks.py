@@ -134,26 +134,32 @@ class PassHooks:
         if self.sums is not None:
             self._cover()
             self._first_look()
+        if self.info.equal and not self.info.alike:
+            self._compare_units()
         self.leaves = []
 
     def _first_look(self) -> None:
-        """What is looked at where everything is: whether the units of a layer are alike, and how many classes there are."""
+        """What is looked at where everything is: which weights are equal in all units, and how many classes there are."""
         scene, info = self.scene, self.info
-        arrows = [
-            (a, unit)
+        axes = {
+            a.leaf: axis
             for a in scene.arrows
-            if a.leaf is not None and (unit := _unit_axis(scene, a)) is not None
-        ]
-        values, grads = (pack.arrays for pack in (self.values, self.grads)) if arrows else ([], [])
-        alike = {
-            a.leaf: values[a.leaf].shape[unit]
-            for a, unit in arrows
-            if _alike(values[a.leaf], grads[a.leaf], unit)
+            if a.leaf is not None and (axis := _unit_axis(scene, a)) is not None
         }
-        info.alike = info.alike or list(alike.items())
+        values = self.values.arrays if axes else []
+        info.equal = [(k, axis) for k, axis in axes.items() if _same_units(values[k], axis)]
         if operation(scene.names[0]) == "NllLoss" and int(info.fixed[0].get("_saved_reduction", 0)) == 1:
             _, sent = info.shapes.get(scene.out[0][0].target, ((), ()))
             info.classes = sent[0][-1] if sent and sent[0] and len(sent[0]) == 2 else 0
+
+    def _compare_units(self) -> None:
+        """Of the weights that are equal in all units, as long as they are: which get equal gradients, too?"""
+        values, grads = self.values.arrays, self.grads.arrays
+        self.info.equal = [(k, axis) for k, axis in self.info.equal if _same_units(values[k], axis)]
+        every = [
+            (k, axis, grads[k]) for k, axis in self.info.equal if grads[k] is not None and grads[k].any()
+        ]
+        self.info.alike = [(k, g.shape[axis]) for k, axis, g in every if _same_units(g, axis, 1e-4)]
 
     def _cover(self) -> None:
         """What the next frames need not look at, as this one has looked at everything: until somebody hangs a hook."""
@@ -198,15 +204,12 @@ def _unit_axis(scene: Scene, a: Arrow) -> int | None:
     return int(last) if not passed else int(not last)
 
 
-def _alike(value: np.ndarray | None, grad: np.ndarray | None, axis: int) -> bool:
-    if value is None or grad is None or value.shape != grad.shape or value.ndim < 2 or value.shape[axis] < 2:
+def _same_units(array: np.ndarray | None, axis: int, within: float = 0.0) -> bool:
+    """Whether all units have the same numbers, within that part of the largest."""
+    if array is None or array.ndim < 2 or array.shape[axis] < 2:
         return False
-    one, same = (x.take([0], axis) for x in (value, grad))
-    return bool(
-        grad.any()
-        and (value == one).all()
-        and np.allclose(grad, same, 1e-4, 1e-6 * float(np.abs(same).max()))
-    )
+    one = array.take([0], axis)
+    return bool((np.abs(array - one) <= within * np.abs(one).max(initial=0.0)).all())
 
 
 def hooked(leaf: Any) -> bool:

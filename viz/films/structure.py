@@ -44,7 +44,7 @@ def mistakes(table: Any) -> Iterator[tuple[str, int, str]]:
     yield from _classes(scene, table.info)
 
 
-def _top(scene: Scene) -> list[int]:
+def top_of(scene: Scene) -> list[int]:
     """The functions of the loss: those that only pointwise functions and sums separate from the root."""
     top, todo = [0], [0]
     while todo:
@@ -60,7 +60,7 @@ def _top(scene: Scene) -> list[int]:
 
 def _broadcast(scene: Scene, shapes: dict[int, tuple]) -> Iterator[tuple[str, int, str]]:
     """Predictions (n, 1) against targets (n,), which make (n, n) differences."""
-    for f in _top(scene):
+    for f in top_of(scene):
         received, sent = shapes.get(f, ((), ()))
         name, arrows = operation(scene.names[f]), scene.out.get(f, ())
         if name not in POINTWISE | {"Expand"} or not received or received[0] is None or len(arrows) != 1:

@@ -234,7 +234,11 @@ def findings_of(
 def _unstepped(analyses: list[SceneAnalysis]) -> tuple[str, str] | None:
     """(leaf, text) of parameters that get a gradient in every graph that has them, and never move."""
     never = {a: a.never_moved() for a in analyses}
-    every = list(dict.fromkeys(name for a in analyses for name in a.table.names))
+    every = list(
+        dict.fromkeys(
+            n for a in analyses for n, is_one in zip(a.table.names, a.table.trained, strict=True) if is_one
+        )
+    )
     still = [name for name in every if all(name in never[a] for a in analyses if name in a.table.names)]
     if not still:
         return None
