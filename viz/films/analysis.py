@@ -321,7 +321,7 @@ class SceneAnalysis:
                 text = f"Unit {next(iter(units))} of {of} {verb} dead {since}."
             kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
             hinge = f in top_of(self.table.scene)  # a margin that is kept
-            alarm = kills and (count == every and not hinge or count >= every / 2 and not curve.learns)
+            alarm = kills and ((count == every and not hinge) or (count >= every / 2 and not curve.learns))
             yield self.make("dead", first, last, r, self.node(f), text, alarm)
 
     def updates(self, curve: LossCurve) -> Iterator[Finding]:

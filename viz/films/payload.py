@@ -34,6 +34,7 @@ def _film(film: Any, title: str) -> dict[str, Any]:
         "findings": [
             dict(zip(("from", "to", "row"), f.place, strict=True))
             | {"kind": f.kind, "node": f.node, "scene": place[f.scene], "text": one_line(f.text)}
+            | {"alarm": f.alarm, "under": f.cause is not None}
             for f in film.findings
             if f.scene in place
         ],

@@ -70,7 +70,7 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
     stills = [Still(film, label) for film, label in zip(films, labels, strict=True) if film.steps]
     shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
     inside = page(films, titles, title=None, bare=True)
-    frame = pages.over(shown, text, inside, 900 if len(films) > 1 else 840)
+    frame = pages.over(shown, text, inside, 900 if len(films) > 1 else 700)
     return (live[0] if isinstance(live, tuple) else live) | {"text/html": frame, "text/plain": text}
 
 
