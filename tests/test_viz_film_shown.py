@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import io
 import json
 import re
@@ -10,6 +11,7 @@ import struct
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -431,7 +433,7 @@ def test_errors_say_what_to_do(tmp_path: Path, mg):
         viz.film().save(tmp_path / "film.html")
     film = viz.film()
     film.backward(mg.ones(2, requires_grad=True).sum())
-    with pytest.raises(ValueError, match=r"ends in \.html or \.gif"):
+    with pytest.raises(ValueError, match=r"ends in .html, .gif"):
         film.save("film.mp4")
 
 
@@ -444,3 +446,73 @@ def test_the_page_of_films_shows_the_programs_that_drew_them():
         ).exists()
     space: dict = {}
     exec(f"import minigrad as torch\nimport viz\n{gallery.program(gallery.rnn)}", space)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize(("form", "begins"), [("svg", b"<svg "), ("pdf", b"%PDF-"), ("png", b"\x89PNG")])
+def test_a_film_is_saved_as_a_picture(mg, tmp_path: Path, count: int, form: str, begins: bytes):
+    film = viz.film(title="<three & layers>")
+    train(mg, film, 12)
+    path = (viz.beside(*[film] * count) if count > 1 else film).save(tmp_path / f"film.{form}")
+    data = path.read_bytes()
+    assert data.startswith(begins) and path.name == f"film.{form}"
+    if form == "svg":
+        said = [x.text for x in ElementTree.fromstring(data).iter("{http://www.w3.org/2000/svg}text")]
+        assert (
+            said.count("model.6") == count
+            and said.count("step 11   loss " + f"{film.losses[-1]:.4g}") == count
+        )
+        if count == 1:
+            assert "<three & layers>" in said and said[0].startswith("Loss ")
+
+
+def test_arguments_are_checked_in_words(t, tmp_path: Path):
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+    for options, words in (
+        ({"every": 0}, "every= must be a whole number of steps"),
+        ({"every": 2.5}, "every= must be a whole number of steps"),
+        ({"keep": 3}, r"keep= must be a list of steps, such as keep=\[0, 10\], got 3"),
+        ({"keep": "last"}, "keep= must be a list of steps"),
+        ({"keep": ["last"]}, "keep= must hold whole numbers of steps.*'last'"),
+        ({"keep": [-1]}, "keep= must hold whole numbers of steps"),
+        ({"names": [w]}, 'names= must give names to tensors, as {"w": w}, got list'),
+        ({"names": {"w": 3}}, "names= must give names to tensors"),
+        ({"title": 3}, "title= must be a string, got int"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=words):
+            viz.film(**options)
+    film = viz.film(names=[("mine", w)])
+    for wrong in (None, 3.0, mlp(t), lambda: 1):
+        with pytest.raises(TypeError, match=r"film\.backward needs the loss, a tensor"):
+            film.backward(wrong)
+    assert len(film) == film._passes == 0
+    film.backward((w * w).sum())
+    assert film._tables[0].names == ["mine"]
+    for path, words in (
+        ("film.webm", "use a name that ends in .html, .gif, .svg, .pdf or .png"),
+        (3, "name of a file"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=words):
+            film.save(path)
+    with pytest.raises(ValueError, match="no frame yet"):
+        viz.film().save(tmp_path / "film.svg")
+    with pytest.raises(TypeError, match="list of strings"):
+        viz.beside(film, film, labels="ab")
+
+
+def test_film_is_a_function_and_what_users_see_of_it_is_what_they_need(t):
+    assert type(viz.film).__name__ == "function" and type(viz.film()) is viz.Film
+    assert list(inspect.signature(viz.film).parameters) == ["every", "keep", "names", "title"]
+    public = {name for name in dir(viz.film()) if not name.startswith("_")}
+    assert public == {"backward", "every", "findings", "keep", "losses", "notes", "save", "steps", "title"}
+
+
+def test_no_layout_while_a_training_runs(t, monkeypatch: pytest.MonkeyPatch):
+    """Where the first NaN comes, or a step that is to be kept, its pass is copied; it is laid out when it is shown."""
+    laid: list[int] = []
+    monkeypatch.setattr("viz.picture.draw.pictures_of", lambda *more: laid.append(1) or ([], {}))
+    film, w = viz.film(keep=[1]), t.tensor([4.0, 1.0], requires_grad=True)
+    for step in range(6):
+        w.grad = None
+        film.backward(((w * (0.0 if step == 3 else 1.0)).sqrt() * 2).sum())
+    assert film.findings and film.notes == [] and repr(film) and laid == []
