@@ -30,7 +30,7 @@ class Drawing(Shown):
     Shows itself in a notebook as an image that survives saving, and as one line of text.
     """
 
-    SAVED_AS = "svg"
+    _saved_as = "svg"
 
     def __init__(self, picture: Picture, graph: Graph, places: Places, seconds: float = SECONDS):
         self.picture, self.graph, self.places, self._seconds = picture, graph, places, seconds

@@ -90,8 +90,8 @@ def beside(
     The two may be of different frameworks: a learner's engine and the reference, minigrad and PyTorch. ``view`` and
     ``names`` as of ``viz.step``. Errors are those of ``viz.trace``. Films, of any number, are put on one scale and one axis.
     """
-    if things and hasattr(things[0], "put_beside"):
-        return things[0].put_beside(*things[1:], labels=labels)
+    if things and hasattr(things[0], "_put_beside"):
+        return things[0]._put_beside(*things[1:], labels=labels)
     (left, right), caller = things, sys._getframe(1)
     labels = tuple(labels or ("left", "right"))
     return Beside(_record(left, view, names, caller), _record(right, view, names, caller), labels)
