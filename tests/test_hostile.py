@@ -153,7 +153,7 @@ def test_progress_that_cannot_be_written_is_remembered_while_the_session_lasts(t
     """The folder is read-only, or the disk is full: what was there counts, and what came since."""
     place = tmp_path / "progress.json"
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(place))
-    monkeypatch.setattr(store, "_session", {})
+    monkeypatch.setattr(store, "_unwritten", [])
     store.note(solved="0.1")
     place.with_name("progress.json.part").mkdir()  # now nothing can be written there
     store.note(solved="0.2")
@@ -161,7 +161,7 @@ def test_progress_that_cannot_be_written_is_remembered_while_the_session_lasts(t
     assert store.load()["solved"] == ["0.1", "0.2", "0.3"]
     place.with_name("progress.json.part").rmdir()
     store.note(solved="0.4")
-    monkeypatch.setattr(store, "_session", {})  # the next session
+    monkeypatch.setattr(store, "_unwritten", [])  # the next session
     assert store.load()["solved"] == ["0.1", "0.2", "0.3", "0.4"]
 
 

@@ -18,13 +18,14 @@ from typing import NamedTuple
 
 from ..basics import offers
 from ..func.interpreter import Interpreter, Wrapper, at, each, results_of
-from ..ops.apply import dispatch
+from ..ops.general import dispatch
 from ..ops.op import Op
 from ..ops.table import rule_of
 from ..tensor import Tensor, plain_types
 from ..words import expect
 from .function import Function, refuse_old_form, run_forward
-from .modes import enable_grad, local, no_grad
+from .grad_mode import enable_grad, no_grad
+from .modes import local
 from .node import gradient_node
 from .passes import grad_of_any, zeros_of
 from .views import places

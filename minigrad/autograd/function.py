@@ -22,8 +22,9 @@ from ..ops.operands import fit
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .anomaly import remember_traceback
+from .grad_mode import no_grad, set_grad_enabled
 from .hooks import of_outputs
-from .modes import anomaly, local, no_grad, set_grad_enabled
+from .modes import anomaly, local
 from .node import RELEASED, Node, gradient_node, new_node, next_sequence
 from .saved import SavedTensor, twin
 from .views import make_view

@@ -1,4 +1,4 @@
-"""Hooks: how users attach them to tensors, and how they are run during a backward pass.
+"""Hooks in a backward pass.
 
 For each node the hooks on the tensors that it made are called, then its own prehooks, the node itself, its own hooks. They
 see Tensors, whatever the engine computes with.
@@ -6,74 +6,15 @@ see Tensors, whatever the engine computes with.
 
 from __future__ import annotations
 
-import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
 from ..words import expect
-from .modes import local, set_grad_enabled
-from .node import AccumulateGrad, Node, RemovableHandle, gradient_node
-
-NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
-
-# ---------------------------------------------------------------- methods and properties of Tensor
-
-
-def retain_grad(self: Tensor) -> None:
-    """Keep this result's gradient in `.grad` in later backward passes, as is done for leaves."""
-    expect(self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
-    meta = self._own_meta()
-    if self._grad_fn is None and meta.made_in is not None:
-        return  # a view made under no_grad counts as a leaf, whatever its base is by now
-    node = self.grad_fn
-    if node is not None and not meta.retains_grad:
-        meta.retains_grad = True
-        node._own_hooks().retain[self._output_nr] = weakref.ref(self)
-
-
-def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-    """Call `hook(grad)` in each backward pass with this tensor's whole gradient; what it returns replaces it."""
-    expect(self.requires_grad, NO_GRADIENT)
-    node = self.grad_fn
-    if node is not None:
-        return RemovableHandle(node._own_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
-    meta = self._own_meta()
-    meta.hooks = OrderedDict() if meta.hooks is None else meta.hooks
-    node = gradient_node(self)
-    if node is not None:
-        node._own_hooks().tensor[0] = meta.hooks
-    return RemovableHandle(meta.hooks, hook)
-
-
-def backward_hooks(self: Tensor) -> OrderedDict | None:
-    """The hooks on this tensor's gradient, by id; None if it never had one."""
-    node = self.grad_fn
-    if node is None:
-        return None if self._meta is None else self._meta.hooks
-    return None if node._hooks is None else node._hooks.tensor.get(self._output_nr)
-
-
-def post_accumulate_grad_hooks(self: Tensor) -> OrderedDict | None:
-    """The hooks that are called after a gradient was added to this leaf, by id; None if it never had one."""
-    return None if self._meta is None else self._meta.post_hooks
-
-
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
-    """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
-    expect(self.requires_grad, NO_GRADIENT)
-    expect(self.grad_fn is None, "post accumulate grad hooks cannot be registered on non-leaf tensors")
-    meta = self._own_meta()
-    meta.post_hooks = OrderedDict() if meta.post_hooks is None else meta.post_hooks
-    node = gradient_node(self)
-    if node is not None:
-        node._own_hooks()  # so that the engine looks at them
-    return RemovableHandle(meta.post_hooks, hook)
-
-
-# ---------------------------------------------------------------- in a backward pass
+from .grad_mode import set_grad_enabled
+from .modes import local
+from .node import AccumulateGrad, Node
 
 
 class Needed(dict[Node, bool]):

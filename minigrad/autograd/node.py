@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
@@ -66,8 +67,8 @@ class Node:
 
     __slots__ = (
         "__weakref__",
-        "_hooks",  # Hooks or None
         "_grad_metadata",  # (shape, dtype) that each gradient gets, where inputs were broadcast or cast; else None
+        "_hooks",  # Hooks or None
         "_next_nodes",  # for each differentiable input the node that its gradient goes to, or None
         "_output_nrs",  # which output of its node each input is; None if all are 0
         "_result_counter",  # the version counter of the result, if a rule reads the result and someone shares its memory
@@ -94,10 +95,9 @@ class Node:
         """For each input: the node that its gradient goes to (None if it needs none), and which output of that node it is."""
         return tuple(zip(self._next_nodes, self._output_nrs or ZEROS))  # noqa: B905 - ZEROS never ends
 
-    @property
-    def rules(self) -> dict[str, str]:
-        """For each input the source text of its derivative rule, in the order of `next_functions`."""
-        return {} if self._op is None else self._op.rule_sources
+    rules: ClassVar[
+        dict[str, str]
+    ] = {}  # for each input the source text of its rule, in the order of `next_functions`
 
     @property
     def metadata(self) -> dict:
@@ -116,7 +116,8 @@ class Node:
     def _release(self) -> None:
         """Free the saved tensors. Sizes and numbers stay readable."""
         if self._versions is not RELEASED:
-            self._saved = () if self._op is None else self._op.without_tensors(self._saved)
+            op = self._op
+            self._saved = () if op is None else op.all_freed or op.without_tensors(self._saved)
         self._versions = RELEASED
 
     def register_hook(self, fn: Callable) -> RemovableHandle:

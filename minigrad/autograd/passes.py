@@ -14,9 +14,9 @@ from ..basics import Size
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .engine import Root, execute
-from .hooks import retain_grad
 from .modes import local
 from .node import Node, gradient_node
+from .tensor_hooks import retain_grad
 
 
 class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", defaults=(None,))):
@@ -41,7 +41,8 @@ def backward(
     Raises RuntimeError for tensors without a graph, non-scalars without gradient, wrong shapes, freed graphs.
     """
     modes = local.modes
-    expect(modes.transform_depth == 0 and getattr(modes.interpreter, "user", True), words.IN_TRANSFORM)
+    if modes.transform_depth or not (modes.interpreter is None or modes.interpreter.user):
+        raise RuntimeError(words.IN_TRANSFORM)
     inputs = None if inputs is None else as_inputs(inputs, "backward")
     if create_graph:
         warnings.warn(words.CREATES_CYCLE, stacklevel=3)
@@ -160,8 +161,9 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
         else:
             g = g if dtype in (None, g._array.dtype) else g.to(dtypes.of_numpy(dtype))
             g = g if recorded else g._array
-        told = "element {} of tensors does not require grad and does not have a grad_fn"
-        expect(node is not None, told, len(roots))
+        if node is None:
+            message = f"element {len(roots)} of tensors does not require grad and does not have a grad_fn"
+            raise RuntimeError(message)
         roots.append((node, output_nr, g))
     if len(roots) < len(starts):
         raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")

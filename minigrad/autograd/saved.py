@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import dtypes, words
 from ..tensor import Counter, Tensor, plain_types, wrap
-from ..words import expect
-from .modes import anomaly, no_grad
+from ..words import expect, modified_error
+from .grad_mode import no_grad
 from .node import RELEASED, AccumulateGrad, Node, grad_fn, gradient_node
 
 ndarray = np.ndarray
@@ -42,7 +42,9 @@ def open_saved(node: Node, recorded: bool) -> list:
         t = saved[i]
         if t is not None:
             counter, saved[i] = t._counter, t if recorded else t._array
-            if counter is not None and counter.version + counter.detached != (versions[place] if versions else 0):
+            if counter is not None and counter.version + counter.detached != (
+                versions[place] if versions else 0
+            ):
                 unchanged = False
     counter = node._result_counter
     if counter is not None and counter.version != (versions[-1] if versions else 0):
@@ -138,23 +140,6 @@ def saved_result(node: Node, kept: ndarray | Tensor, output_nr: int = 0) -> Tens
 
 # The node of a write into a view -> the node which reads the view's new value from the base (a function that gives it).
 written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weakref.WeakKeyDictionary()
-
-
-def short_name(node: Node) -> str:
-    """A node's name as error messages have it: MulBackward0 is Mul, MaxBackward1 is Max1."""
-    # the last word: the name of a custom Function may contain it too
-    name, _, number = node.name().rpartition("Backward")
-    if not name or not (number.isdigit() or not number):
-        return node.name()
-    return name + (number if number != "0" else "")
-
-
-def modified_error(array: ndarray, maker: Node | None, output_nr: int, now: int, then: int) -> RuntimeError:
-    """PyTorch's complaint about a saved tensor that was written to."""
-    kind = dtypes.of_numpy(array.dtype).tensor_type
-    made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
-    hint = words.MODIFIED_THERE if anomaly.on else words.MODIFIED_HINT
-    return RuntimeError(words.MODIFIED.format(kind, list(array.shape), made_by, now, then, hint))
 
 
 class SavedTensor:

@@ -12,10 +12,9 @@ import numpy as np
 
 from .. import words
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, wrap
-from ..words import expect
+from ..words import expect, short_name
 from .modes import local, special
 from .node import RELEASED, Node, gradient_node, new_node
-from .saved import short_name
 
 ndarray = np.ndarray
 

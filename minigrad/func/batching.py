@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.function import Function
-from ..ops.apply import dispatch
+from ..ops.general import dispatch
 from ..ops.indexing import index
 from ..ops.op import Op
 from ..ops.shape import stack, undone

@@ -15,7 +15,7 @@ import numpy as np
 from ..autograd.modes import local, restore
 from ..autograd.views import make_view
 from ..ops import inplace
-from ..ops.apply import apply
+from ..ops.general import apply
 from ..ops.op import Op
 from ..tensor import Tensor, wrap
 

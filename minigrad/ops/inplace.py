@@ -19,7 +19,7 @@ from ..autograd.saved import written_views
 from ..autograd.views import CopySlices, is_stretched, places, read_of, rebase, refusal
 from ..tensor import Counter, InferenceTensor, Tensor, plain_types, wrap
 from ..words import expect
-from .apply import apply, arrange, call_any
+from .general import apply, arrange, call_any
 from .op import CallForm, Op
 
 ndarray = np.ndarray

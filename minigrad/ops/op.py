@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import linecache
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from operator import itemgetter
@@ -142,16 +141,7 @@ class Op:
 
     def without_tensors(self, saved: tuple) -> tuple:
         """What a node saved, with None in place of the tensors."""
-        return self.all_freed or tuple([None if i in self.freed else value for i, value in enumerate(saved)])
-
-    @property
-    def rule_sources(self) -> dict[str, str]:
-        """The text of each rule, as the visualiser shows it."""
-        texts = {}
-        for name, rule in self.rules.items():
-            sharing = self.sharing(name)
-            texts[name] = source_text(rule) + (f"[{sharing.index(name)}]" if sharing else "")
-        return texts
+        return tuple([None if i in self.freed else value for i, value in enumerate(saved)])
 
     # ------------------------------------------------------------ arguments and results
 
@@ -192,21 +182,3 @@ def parameters_of(function: Callable) -> tuple[str, ...]:
     """The names of a function's positional parameters."""
     code = function.__code__
     return code.co_varnames[: code.co_argcount]
-
-
-@functools.lru_cache(maxsize=2048)
-def source_text(rule: Callable) -> str:
-    """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`.
-
-    What is kept under a name that begins with an underscore is left out.
-    """
-    code = rule.__code__
-    if code.co_name != "<lambda>":
-        return f"{rule.__name__}({', '.join(name for name in parameters_of(rule) if name[0] != '_')})"
-    spans = [(p[::2], p[1::2]) for p in code.co_positions() if p[2] is not None]
-    spans = [span for span in spans if span[0] != span[1]]  # empty ones belong to the lambda as a whole
-    first, last = min(start for start, _ in spans), max(end for _, end in spans)
-    lines = [linecache.getline(code.co_filename, n).encode() for n in range(first[0], last[0] + 1)]
-    lines[-1] = lines[-1][: last[1]]
-    lines[0] = lines[0][first[1] :]
-    return " ".join(part.decode().strip() for part in lines)

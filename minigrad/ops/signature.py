@@ -164,6 +164,10 @@ KINDS = {
     "size": Kind(INTS, are_ints, lambda v, a: as_size(v)),
     "shape": Kind(INTS, are_ints, lambda v, a: as_shape(v, a.size)),
 }
+IN_PYTHON = {  # a kind, by PyTorch's word for it, as an annotation
+    "Tensor": Tensor, "tuple of Tensors": tuple[Tensor, ...], "Number": float, "int": int, "float": float, "bool": bool,
+    "str": str, "torch.dtype": dtypes.dtype, "object": object, INTS: int | tuple[int, ...],
+}  # fmt: skip
 ALIASES = {"axis": ("dim", "dims"), "keepdims": ("keepdim",), "input": ("self",), "self": ("input",)}
 
 # ---------------------------------------------------------------- signatures
@@ -327,7 +331,8 @@ class Signature:
         """As help() shows it."""
         found = []
         for (n, kind), p in zip(self.kinds.items(), self.parameters.values(), strict=True):
-            note = KINDS[kind].word + (" | float" if self.numbers and kind == "" and found else "")
+            note = IN_PYTHON[KINDS[kind].word]
+            note = note | float if self.numbers and kind == "" and found else note
             found.append(p.replace(name=n if method else shown(n), annotation=note))
         return inspect.Signature(found)
 

@@ -31,7 +31,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .apply import dispatch, function_of, node_class_of, vjp_of
+from .apply import function_of, node_class_of, vjp_of
+from .general import dispatch
 from .inplace import in_place_function_of, write
 from .op import CallForm, Op
 from .publish import METHODS, add_form, described, publish

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy import add, divide, multiply, ndarray, sqrt, subtract
 
-from ..autograd.modes import enable_grad
+from ..autograd.grad_mode import enable_grad
 from ..ops.operands import constant
 from ..tensor import Tensor, wrap
 from ..words import expect

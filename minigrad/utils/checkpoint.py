@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial, reduce
 
+from ..autograd.grad_mode import enable_grad
 from ..autograd.graph import saved_tensors_hooks
-from ..autograd.modes import enable_grad, local, restore
+from ..autograd.modes import local, restore
 from ..autograd.saved import SavedTensor
 from ..basics import offers
 from ..random import rng

@@ -22,35 +22,20 @@ LINES = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path
 
 # ---------------------------------------------------------------- how long it may be
 
-# What `backward` needs, in the order in which `help(minigrad)` says to read it; ops/pointwise.py, where the rules are, apart.
-PATH = [
-    "tensor",
-    "ops.op",
-    "ops.apply",
-    "autograd.node",
-    "autograd.engine",
-    "autograd.passes",
-    "autograd.saved",
-    "autograd.hooks",
-    "autograd.modes",
-]
-DECLARATIONS = [
-    "ops.pointwise",
-    "ops.reduction",
-    "ops.shape",
-    "ops.indexing",
-    "ops.linalg",
-    "ops.nn",
-    "ops.images",
-    "nn.functional",
-    "nn.layers",
-    "nn.losses",
-]  # these may grow, by a statement for each thing that is offered
-ROOM = 0.02  # a budget may be exceeded by this part, so that a change need not wait for another one
+# What `backward` needs, in the order in which `help(minigrad)` says to read it, apart from the declarations
+PATH = """tensor ops.op ops.apply autograd.node autograd.engine autograd.passes autograd.saved autograd.hooks
+autograd.modes"""
+# These may grow, by a statement for each thing that is offered
+DECLARATIONS = """ops.pointwise ops.reduction ops.shape ops.indexing ops.linalg ops.nn ops.images
+nn.functional nn.layers nn.losses"""
+ROOM = 0.02  # by this part a budget may be exceeded, so that one change need not wait for another
 
 BUDGETS = {  # lines, as `ruff format` leaves them
-    "what backward needs": (PATH, 2170),
-    "machinery, which is all but the declarations": ([n for n in FILES if n not in DECLARATIONS], 8100),
+    "what backward needs": (PATH.split(), 1600),
+    "machinery, which is all but the declarations": (
+        [n for n in FILES if n not in DECLARATIONS.split()],
+        8100,
+    ),
 }
 
 
@@ -70,10 +55,10 @@ def test_the_budgets_are_kept(what: str) -> None:
 
 
 def test_no_file_is_long() -> None:
-    assert not {name: lines for name, lines in LINES.items() if lines > 430}
+    assert not {name: lines for name, lines in LINES.items() if lines > 400}
 
 
-@pytest.mark.parametrize("name", PATH)
+@pytest.mark.parametrize("name", PATH.split())
 def test_the_functions_on_the_path_of_one_call_can_be_seen_at_once(name: str) -> None:
     for node in ast.walk(TREES[name]):
         if isinstance(node, ast.FunctionDef):
@@ -102,10 +87,11 @@ def test_no_source_code_is_generated() -> None:
 
 # From the ground up: a file imports only files of the lines before its own, and earlier ones of its own line.
 DRAWN = """
-dtypes basics printing mersenne words autograd.modes
-tensor
-autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.engine autograd.passes
-ops.signature ops.op ops.errors ops.operands ops.apply ops.inplace ops.publish ops.table
+dtypes basics printing mersenne autograd.modes autograd.grad_mode words
+tensor_methods tensor
+autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.tensor_hooks
+autograd.engine autograd.passes
+ops.signature ops.op ops.source ops.errors ops.operands ops.general ops.apply ops.inplace ops.publish ops.table
 ops.pointwise ops.reduction ops.shape ops.indexing ops.linalg
 ops.nn ops.images
 creation random

@@ -22,9 +22,7 @@ import numpy as np
 
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
-PROGRAM = (
-    "elements numbers svg timeline columns opening painting panels looking room pane rows answers asking"
-)
+PROGRAM = "elements numbers svg timeline columns opening painting panels looking room pane rows typed answers asking"
 # what a page need not carry: what the files take from each other, indentation, comments
 _LEFT_OUT = re.compile(
     r'^import \{[^}]*\} from "\./\w+\.js";\n|^export (?!default)|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?',
@@ -50,7 +48,7 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 @cache
 def asset(name: str) -> str:
     """The front end as one text: ``stepper.js`` (``rows.js``, ``steps.js``: all but its last files), or another file."""
-    names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -3, "rows.js": -2}.get(name)]
+    names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -4, "rows.js": -3}.get(name)]
     return lean([FRONT / file for file in (names if name.endswith(".js") else [name])])
 
 

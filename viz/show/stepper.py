@@ -122,6 +122,7 @@ def step(
     forward: Any = False,
     ask: str | None = None,
     given: int = 0,
+    insist: bool = False,
     **more: Any,
 ) -> Stepper:
     """Run backward from ``tensors`` (one or several) exactly as ``.backward()`` would; return the stepper through it.
@@ -130,7 +131,8 @@ def step(
     {"h": h}; by default the caller's variables. ``view``: "graph", "cards" or "functions"; by default what fits the size.
     ``forward``: True to walk through the forward pass first (values are known after ``viz.record()``), or its tensors, as
     in ``viz.draw``. ``ask``: None, "gradients" or "order": predict before a step shows; the first ``given`` steps are shown
-    as a worked example. ``more``: as of :func:`viz.show.payload.payload`, whose errors say what to do.
+    as a worked example; ``insist``: for a test, each of the others is answered, or shown on request, before the next; the
+    questions cannot be switched off. ``more``: as of :func:`viz.show.payload.payload`, whose errors say what to do.
     """
     unknown = sorted(set(more) - set(inspect.signature(payload).parameters))
     if unknown:
@@ -142,7 +144,7 @@ def step(
         data = payload(*tensors, view=view, gradient=gradient, inputs=inputs, names=names, **more)
         if ask is not None:
             data["questions"] = questions(data, ask, given)
-        options = {"ask": ask, "forward": forward is True}
+        options = {"ask": ask, "forward": forward is True, "insist": insist and ask is not None}
         return Stepper(data, options={key: value for key, value in options.items() if value})
     finally:
         if collects:
