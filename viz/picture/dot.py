@@ -1,4 +1,4 @@
-"""A picture as a ``graphviz.Digraph``: the visual language, in one place.
+"""A picture as a ``graphviz.Digraph``; and the colours and lines of items and edges, for all that is drawn.
 
 Every size is fixed by us and every name is an id of ours, so the layout does not depend on fonts, and text of the user's
 appears only in escaped labels. Colours for light and dark are here too; ``svg.py`` paints with the same.
@@ -36,7 +36,9 @@ COLOURS: dict[str, tuple[str, str, str, str]] = {
     "heat4": ("#fda55c", "#7f3b08", "#70400c", "#f0b46e"),
     "heat5": ("#f98334", "#6b2f05", "#934d06", "#ffc078"),
 }
-EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, width
+# how an edge looks, for draw, the pane, its legend and GIFs: light, dark, dash pattern, width. In the pane "backward" is grey
+# until its gradient was sent
+EDGES: dict[str, tuple[str, str, str, float]] = {
     "backward": ("#343a40", "#ced4da", "", 1.5),
     "forward": ("#868e96", "#7d8790", "5 4", 1.1),
     "store": ("#d9480f", "#ff922b", "", 1.5),
@@ -47,7 +49,6 @@ EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, 
 }
 FRAME = ("#f6f8fa", "#ced4da", "#1b2028", "#3a424c")  # of a module: fill and line in light, then in dark
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
-_STYLE = {"forward": "dashed", "not_computed": "dotted", "saved": "dotted", "cut": "dotted"}
 
 
 def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
@@ -57,6 +58,12 @@ def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
         css for css in ("failed", "second", "custom") if css in classes and kind in ("function", "accumulate")
     ]
     return COLOURS[(heat or own or [kind])[0]]
+
+
+def line_style(kind: str) -> str:
+    """The dash pattern of a kind of edge as Graphviz calls it."""
+    dash = EDGES[kind][2]
+    return "solid" if not dash else "dashed" if float(dash.split()[0]) > 3 else "dotted"
 
 
 def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Digraph:
@@ -147,8 +154,8 @@ def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool) -> str:
         {} if bare else {"class": quoted(link.css), "color": quoted(light), "tooltip": quoted(link.tooltip)}
     )
     values = {"id": ident, **look, "penwidth": f"{wide:g}"}
-    if link.kind in _STYLE and not bare:
-        values["style"] = _STYLE[link.kind]
+    if (style := line_style(link.kind)) != "solid" and not bare:
+        values["style"] = style
     tail, head = name[link.tail], name[link.head]
     arrow = "tee" if link.kind in ("not_computed", "cut") else "normal"
     if link.backwards:

@@ -233,6 +233,22 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
     return out
 
 
+def edge_rules() -> str:
+    """The looks of edges for the pane, which paints what a step does over them: rules that every other one wins over."""
+    rules = []
+    for css, (light, dark, dash, wide) in EDGES.items():
+        if css != "backward":
+            of, colour = f".mgv-svg .edge:where(.{css})", f"light-dark({light},{dark})"
+            head = "" if css in ("not_computed", "cut") else f";fill:{colour}"
+            rules.append(
+                f"{of} .line{{stroke:{colour};stroke-width:{wide:g}"
+                + f";stroke-dasharray:{dash}}}" * bool(dash)
+                + "}" * (not dash)
+            )
+            rules.append(f"{of} .head{{stroke:{colour}{head}}}")
+    return "@media (forced-colors:none){" + "".join(rules) + "}"
+
+
 def _dark(heat: bool) -> str:
     """Colours for a dark page, by class; the light ones are attributes."""
     rules = [

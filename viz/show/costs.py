@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import html
 import math
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from ..picture.blocks import bytes_text, tree
+from ..picture.blocks import tree
+from ..picture.captions import bytes_text
 from ..picture.choose import DETAIL, check_options, fitting, pictures_of
 from ..picture.draw import Drawing
 from ..picture.layout import SECONDS
 from ..picture.parts import Picture
+from ..read.arguments import named, public
 from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.recall import prepare
@@ -155,6 +156,7 @@ class Costs:
         return {"text/plain": repr(self), "text/html": shown}
 
 
+@public
 def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> Costs:
     """What the graph behind ``tensors`` keeps for its backward pass, node by node and module by module.
 
@@ -165,7 +167,7 @@ def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> 
     """
     if len(tensors) == 1 and isinstance(tensors[0], Trace):
         return costs_of(tensors[0].graph, tensors[0])
-    graph, _ = prepare(tensors, "costs", names, _frame or sys._getframe(1))
+    graph, _ = prepare(tensors, "costs", named(names), _frame)
     freed = next((f for f in graph.functions if any(s.state == "freed" for s in f.saved)), None)
     known = remembered(graph)
     if freed is not None and known is None:
