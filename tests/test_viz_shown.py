@@ -110,7 +110,7 @@ def test_anything_else_is_refused_in_words():
         ),  # jupyter_client: nbconvert, papermill, Quarto, MyST-NB
         (
             "db49a221-6df011bc99a9c990a8836cef_9528_4",
-            {"JPY_SESSION_NAME": "/home/a.ipynb"},
+            {"JPY_SESSION_NAME": "lesson.ipynb"},
             True,
         ),  # a server's
         ("db49a221-6df011bc99a9c990a8836cef_9528_4", {"SERVER_SOFTWARE": "voila/0.5"}, True),
