@@ -214,7 +214,7 @@ def test_what_hooks_pack_is_not_unpacked_to_be_looked_at(torch):
     film.backward(loss)
     assert len(unpacked) == 2  # by the pass itself
     assert film._kept_passes() == {}
-    assert film.notes == ["step 0 is not kept whole: hooks pack what its nodes save"]
+    assert film.notes == ["step 0 is not kept whole: its saved tensors are packed by hooks"]
 
 
 CHAINED = {
@@ -260,4 +260,3 @@ def test_a_pass_is_replayed_whatever_re_indexes_the_leaf(t: Any, unary: str):
                 assert lists[0] == lists[1][: len(lists[0])], (chain, k)
         tried += 1
     assert tried > 60
-
