@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import random
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from tests.test_viz_film import mlp, train
 from tests.viz_gallery import GALLERY
 from viz.films import replay
 from viz.films.payload import payload as film_payload
+from viz.films.scene import walk
 from viz.show.page import shared
 from viz.show.payload import payload
 
@@ -211,4 +214,49 @@ def test_what_hooks_pack_is_not_unpacked_to_be_looked_at(torch):
     film.backward(loss)
     assert len(unpacked) == 2  # by the pass itself
     assert film._kept_passes() == {}
-    assert film.notes == ["step 0 is not kept whole: hooks pack what its nodes save"]
+    assert film.notes == ["step 0 is not kept whole: its saved tensors are packed by hooks"]
+
+
+CHAINED = {
+    "clone": lambda x: x.clone(), "view": lambda x: x.view(-1), "reshape": lambda x: x.reshape(3, 2),
+    "flatten": lambda x: x.flatten(), "permute": lambda x: x.permute(*reversed(range(x.dim()))),
+    "transpose": lambda x: x.transpose(0, -1), "unsqueeze": lambda x: x.unsqueeze(-1), "squeeze": lambda x: x.squeeze(),
+}  # fmt: skip
+UNARY = ["exp", "tanh", "relu", "abs", "neg", "sum", "mean", "square"]
+
+
+def leaf_behind(t: Any, chain: tuple[str, ...], unary: str) -> Any:
+    x = t.linspace(0.5, 2.0, 6).reshape(2, 3).requires_grad_(True)
+    for name in chain:
+        x = CHAINED[name](x)
+    return (getattr(x, unary)() * 2).sum()
+
+
+@pytest.mark.parametrize("unary", UNARY)
+def test_a_pass_is_replayed_whatever_re_indexes_the_leaf(t: Any, unary: str):
+    """leaf -> chain of nodes that only re-index -> function of one input: what each node received and sent, and its shape."""
+    tried = 0
+    long = random.Random(0).sample([*product(CHAINED, repeat=3)], 40)
+    for chain in [(), *product(CHAINED, repeat=1), *product(CHAINED, repeat=2), *long]:
+        try:
+            true = leaf_behind(t, chain, unary)
+        except RuntimeError:  # .view of what is not contiguous
+            continue
+        seen: dict[int, tuple] = {}
+        for k, node in enumerate(walk(true.grad_fn)[0]):
+            if node.next_functions:
+                node.register_hook(lambda sent, got, k=k, seen=seen: seen.update({k: (got, sent)}))
+        true.backward()
+        film = viz.film()
+        for _ in range(2):  # of the second frame less is looked at
+            film.backward(leaf_behind(t, chain, unary))
+        film._hold_newest()
+        [(played, _)] = film._replayed.values()
+        assert film.notes == [], (chain, film.notes)
+        told = {i: sides for i, *sides in played.played}
+        for k, sides in seen.items():
+            for mine, ours in zip(told[k], sides, strict=True):
+                lists = [[None if a is None else a.tolist() for a in side] for side in (mine, ours)]
+                assert lists[0] == lists[1][: len(lists[0])], (chain, k)
+        tried += 1
+    assert tried > 60

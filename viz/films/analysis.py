@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from .loss_curve import LossCurve, loss_text
 from .norms import NONE
 from .rows import Row
 from .scene import Arrow, operation
-from .structure import LOSSES, after_loss, lowest_loss, mistakes, negated, top_of
+from .structure import given_to_loss, loss_name, mistakes, negated, top_of
 
 VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # of the top row's norm, twice; times; of the weight
 SATURATED = 1e-4  # of what a function receives
@@ -26,10 +25,7 @@ WITHIN = 5  # steps
 PERSISTS = 3  # frames, before something that may pass is an alarm
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 SMALL = 1e-5  # of the weight: an update that changes nothing for thousands of steps
-BEGINS, FAR = (
-    3,
-    20,
-)  # times what equal probabilities give: where a loss begins that is told, and that is an alarm
+BEGINS, FAR = 3, 20  # times what equal probabilities give: a loss that begins there is told, and is an alarm
 UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
 SQUASHES = {"Sigmoid", "Tanh", "Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"}
 
@@ -47,6 +43,7 @@ class SceneAnalysis:
         self.at = table.at
         self.steps = [steps[i] for i in table.at]
         self.into = np.stack([self.entering(row.functions[0]) for row in rows], axis=1)
+        self.all = 0, len(table.at) - 1
         self.row_of = {f: r for r, row in enumerate(rows) for f in row.functions}
         self.row_of_leaf = {a.leaf: r for r, row in enumerate(rows) for a in row.leaves}
 
@@ -69,12 +66,15 @@ class SceneAnalysis:
         yield from self.updates(curve)
 
     def make(
-        self, kind: str, first: int, last: int, row: int, node: str, text: str, alarm: bool = True
+        self, kind: str, span: tuple[int, int], r: int, node: str, text: str, alarm: bool = True
     ) -> Finding:
-        name, steps = self.rows[row].name, (self.steps[first], self.steps[last])
-        return Finding(
-            kind, *steps, name, node, text, alarm, None, self.scene, (self.at[first], self.at[last], row)
-        )
+        """A finding about row ``r``; ``span``: first and last frame of ours."""
+        (first, last), name = span, self.rows[r].name
+        steps, place = (self.steps[first], self.steps[last]), (self.at[first], self.at[last], r)
+        return Finding(kind, *steps, name, node, text, alarm, None, self.scene, place)
+
+    def at_function(self, kind: str, span: tuple[int, int], f: int, text: str, alarm: bool = True) -> Finding:
+        return self.make(kind, span, self.row_of[f], self.node(f), text, alarm)
 
     def node(self, f: int) -> str:
         return self.table.scene.names[f]
@@ -91,71 +91,52 @@ class SceneAnalysis:
         makers = (f for f, norms in sent.items() if broken(norms).any() and not broken(self.entering(f)[i]))
         maker = next(makers, None)
         what = "NaN" if maker is None or np.isnan(sent[maker][broken(sent[maker])][0]) else "Inf"
-        row, node = self.row_of[maker or 0], self.node(maker or 0)
+        node, row = self.node(maker or 0), self.rows[self.row_of[maker or 0]]
         if not (loss is None or np.isfinite(loss)):
             what = "NaN" if np.isnan(loss) else "Inf"
             sends = f"; {node} is the first to send it back" if maker is not None else ""
             text = f"First {what}: the loss itself is {loss}, so the forward pass made it{sends}."
         elif maker is not None:
-            text = f"First {what}: {node} in {self.rows[row].name} made it from a finite gradient."
+            text = f"First {what}: {node} in {row.name} made it from a finite gradient."
         else:
             text = "First NaN or Inf: a leaf holds it, the gradients are finite."
-        yield self.make("nan", i, len(self.at) - 1, row, node, text)
+        yield self.at_function("nan", (i, len(self.at) - 1), maker or 0, text)
 
     def built_wrongly(self, curve: LossCurve) -> Iterator[Finding]:
         """Mistakes that the graph itself shows, and a sign that is wrong."""
-        make, last = partial(self.make, first=0, last=len(self.at) - 1), len(self.at) - 1
         for kind, f, text in mistakes(self.table):
-            yield make(kind, row=self.row_of[f], node=self.node(f), text=text)
+            yield self.at_function(kind, self.all, f, text)
         scene = self.table.scene
         a, b = loss_text(curve.start), loss_text(curve.end)
         if (f := negated(scene)) is not None and curve.end < curve.start - 0.1 * abs(curve.start):
-            text = f"The loss is minus a {LOSSES[operation(self.node(f))]}, and training makes it {a} → {b}: the error grows."
-            yield make("sign", row=self.row_of[f], node=self.node(f), text=text)
+            text = f"The loss is minus a {loss_name(scene, f)}, and training makes it {a} → {b}: the error grows."
+            yield self.at_function("sign", self.all, f, text)
             return
-        if (
-            (f := lowest_loss(scene)) is not None
-            and (below := curve.known < 0).any()
-            and negated(scene) is None
-        ):
-            text = f"The loss is {loss_text(float(curve.known[below][0]))}, but a {LOSSES[operation(self.node(f))]} "
-            yield make(
-                "nll",
-                row=self.row_of[f],
-                node=self.node(f),
-                text=f"{text}cannot be below 0: {after_loss(scene, f)}.",
-            )
+        if (name := loss_name(scene, 0)) and (below := curve.known < 0).any():
+            text = f"The loss is {loss_text(float(curve.known[below][0]))}, but a {name} cannot be below 0: "
+            yield self.at_function("nll", self.all, 0, f"{text}{given_to_loss(scene)}.")
         along = np.array(self.table.along)
         along = along[np.isfinite(along)]
-        if (
-            len(along) > PERSISTS
-            and np.mean(along > 0) >= UPHILL
-            and np.mean(along) > 0.1
-            and not curve.learns
-        ):
-            count = int(np.sum(along > 0))
-            share = f"all {len(along)} steps" if count == len(along) else f"{count} of {len(along)} steps"
+        up = int(np.sum(along > 0))
+        if len(along) > PERSISTS and up >= UPHILL * len(along) and np.mean(along) > 0.1 and not curve.learns:
+            share = f"all {up} steps" if up == len(along) else f"{up} of {len(along)} steps"
             text = f"The parameters move along their gradient, not against it, in {share} that were measured: uphill."
-            yield self.make("sign", 0, last, 0, self.node(0), text)
+            yield self.at_function("sign", self.all, 0, text)
 
     def beginning(self, curve: LossCurve) -> Iterator[Finding]:
         """Units that are alike, and a classifier that begins far from a guess."""
-        info, last = self.table.info, len(self.at) - 1
-        alike = [(k, units) for k, units in info.alike if k in self.row_of_leaf]
-        if alike:
-            k, units = alike[0]
-            names = [self.table.names[k] for k, _ in alike]
-            text = f"All {units} units of {names[0]} have the same weights and get the same gradient: they stay alike."
-            if len(alike) > 1:
-                text = f"In {listed(names)} all units have the same weights and get the same gradient: they stay alike."
-            yield self.make("alike", 0, last, self.row_of_leaf[k], names[0], text)
+        info = self.table.info
+        if alike := [k for k, _ in info.alike if k in self.row_of_leaf]:
+            names = [self.table.names[k] for k in alike]
+            text = f"In {listed(names)} all units have the same weights and get the same gradient: they stay alike."
+            yield self.make("alike", self.all, self.row_of_leaf[alike[0]], names[0], text)
         guess = info.classes and math.log(info.classes)
         if guess and curve.known.size and (begins := curve.known[0]) > BEGINS * guess + 1:
             text = (
-                f"The loss begins at {loss_text(begins)}; equal probabilities would give {loss_text(guess)}. "
+                f"The loss begins at {loss_text(begins)}; equal probabilities would give {loss_text(guess)}"
             )
-            text, alarm = f"{text}The logits are too large.", begins > FAR * guess or not curve.learns
-            yield self.make("start", 0, 0, 0, self.node(0), text, alarm)
+            alarm = begins > FAR * guess or not curve.learns
+            yield self.at_function("start", (0, 0), 0, f"{text}. The logits are too large.", alarm)
 
     def _own(self, r: int) -> tuple[np.ndarray, list[Arrow]]:
         """(frames, n) norms of what the arrows of row ``r`` bring to its leaves."""
@@ -172,17 +153,14 @@ class SceneAnalysis:
         known = (rows != NONE) & np.isfinite(rows)
         with np.errstate(invalid="ignore"):
             ratio = np.where(known, rows - top[:, None], 0.0)
-        runs = intervals(usable & (ratio.max(axis=1) > np.log10(EXPLODES)), gap=2)
-        for first, last in runs:
+        for first, last in intervals(usable & (ratio.max(axis=1) > np.log10(EXPLODES)), gap=2):
             r = int(ratio[first].argmax())
-            row, name = self.rows[r + 2], self.rows[1].name
-            where = f"{self.node(row.functions[0])} in {row.name} receives {norm_text(rows[first, r])}"
-            text = (
-                f"The gradient explodes: {where}, {norm_text(ratio[first, r])} times what arrives in {name}."
-            )
-            lasts = last - first + 1 >= min(PERSISTS, len(self.at))
-            yield self.make(
-                "explode", first, last, r + 2, self.node(row.functions[0]), text, lasts or not curve.learns
+            row, f = self.rows[r + 2], self.rows[r + 2].functions[0]
+            gets = f"{self.node(f)} in {row.name} receives {norm_text(rows[first, r])}"
+            than = f"{norm_text(ratio[first, r])} times what arrives in {self.rows[1].name}"
+            alarm = last - first + 1 >= min(PERSISTS, len(self.at)) or not curve.learns
+            yield self.at_function(
+                "explode", (first, last), f, f"The gradient explodes: {gets}, {than}.", alarm
             )
 
     def _vanishing(self, with_leaves: list[int]) -> Iterator[Finding]:
@@ -202,13 +180,9 @@ class SceneAnalysis:
             names, row = self.table.names, self.rows[with_leaves[n + 1]]
             at = f" at {row.name}" if sum(a.leaf == leaf for rw in self.rows for a in rw.leaves) > 1 else ""
             gets = f"{names[leaf]} gets {norm_text(rows[first, n])}{at}"
-            than = (
-                f"what {names[best]} gets"
-                if leaf != best
-                else f"what it gets at {self.rows[with_leaves[0]].name}"
-            )
-            text = f"The gradient vanishes: {gets}, {norm_text(ratio[first, n])} of {than}."
-            yield self.make("vanish", first, last, with_leaves[n + 1], self.node(row.functions[0]), text)
+            than = f"{names[best]} gets" if leaf != best else f"it gets at {self.rows[with_leaves[0]].name}"
+            text = f"The gradient vanishes: {gets}, {norm_text(ratio[first, n])} of what {than}."
+            yield self.at_function("vanish", (first, last), row.functions[0], text)
 
     def stopped(self, curve: LossCurve) -> Iterator[Finding]:
         """Leaves whose own gradient is exactly 0, and functions that let next to nothing through."""
@@ -228,11 +202,9 @@ class SceneAnalysis:
             text = f"{listed(names)} {get} a gradient of exactly 0{f' in {frames} frames running' if frames > 1 else ''}."
             done = curve.learns and len(leaves) == len(by_leaf)  # a loss of 0 has no gradient
             lasting = frames >= PERSISTS and frames > len(self.at) // 2 and not done
-            yield self.make("zero", first, last, r, names[0], text, lasting)
-        behind = {
-            f for r in range(1, len(self.rows)) for f in self.rows[r].functions if r > self._first_leaf_row()
-        }
-        for f in behind:
+            yield self.make("zero", (first, last), r, names[0], text, lasting)
+        top = next((r for r, row in enumerate(self.rows) if row.leaves), len(self.rows))
+        for f in [f for row in self.rows[top + 1 :] for f in row.functions]:
             arrows = self.table.scene.out.get(f, ())
             if operation(self.node(f)) not in SQUASHES or not arrows:
                 continue
@@ -247,10 +219,7 @@ class SceneAnalysis:
             node, r = self.node(f), self.row_of[f]
             lets = f"it receives {norm_text(received[first])} and sends {norm_text(sent[first])}"
             text = f"{node} in {self.rows[r].name} is saturated: {lets}."
-            yield self.make("saturated", first, last, r, node, text, not curve.learns)
-
-    def _first_leaf_row(self) -> int:
-        return next((r for r, row in enumerate(self.rows) if row.leaves), len(self.rows))
+            yield self.at_function("saturated", run, f, text, not curve.learns)
 
     def growth(self, curve: LossCurve) -> Iterator[Finding]:
         """Growth from frame to frame, where the loss rises after it."""
@@ -265,21 +234,24 @@ class SceneAnalysis:
                 continue
             sizes = f"from {norm_text(self.into[before, r])} to {norm_text(self.into[first, r])}"
             within = plural(self.steps[first] - self.steps[before], "step")
-            node = self.node(self.rows[r].functions[0])
-            text = f"The gradient that {node} in {self.rows[r].name} receives grew {sizes} within {within}."
-            yield self.make("grew", first, last, r, node, text)
+            f = self.rows[r].functions[0]
+            text = f"The gradient that {self.node(f)} in {self.rows[r].name} receives grew {sizes} within {within}."
+            yield self.at_function("grew", (first, last), f, text)
 
     def _dead_units(self) -> Iterator[tuple[list[int], dict[int, tuple[int, int]]]]:
         """(the uses of one layer, unit -> first and last frame) of units that are dead in all uses: time steps, inputs."""
-        runs: dict[
-            int, dict[int, tuple[int, int]]
-        ] = {}  # of each unit the run that goes on, else the longest
+        end = len(self.at) - 1
+
+        def telling(
+            run: tuple[int, int],
+        ) -> tuple[bool, int]:  # of a unit's runs: that which goes on, else the longest
+            return run[1] == end, run[1] - run[0]
+
+        runs: dict[int, dict[int, tuple[int, int]]] = {}
         for f, unit, first, last in self.table.dead():
-            known, end = runs.setdefault(f, {}), len(self.at) - 1
             if self.entering(f)[first] != -np.inf:  # else nothing came that it could stop
-                known[unit] = max(
-                    known.get(unit, (0, -1)), (first, last), key=lambda run: (run[1] == end, run[1] - run[0])
-                )
+                known = runs.setdefault(f, {})
+                known[unit] = max(known.get(unit, (0, -1)), (first, last), key=telling)
         layers: dict[tuple, list[int]] = {}
         for f in self.table.alive:
             leaves = sorted({a.leaf for a in self.rows[self.row_of[f]].leaves}) or [-1 - f]
@@ -290,7 +262,6 @@ class SceneAnalysis:
                 firsts, lasts = zip(*(runs[f][unit] for f in uses), strict=True)
                 if min(lasts) - max(firsts) + 1 >= RUN:
                     units[unit] = max(firsts), min(lasts)
-            end = len(self.at) - 1
             for goes_on in (True, False):
                 if some := {unit: run for unit, run in units.items() if (run[1] == end) is goes_on}:
                     yield uses, some
@@ -298,31 +269,28 @@ class SceneAnalysis:
     def dead(self, curve: LossCurve) -> Iterator[Finding]:
         """Units that got no gradient for ten frames running. A few in a net that learns are a fact."""
         for uses, units in self._dead_units():
-            f, r = uses[0], self.row_of[uses[0]]
-            first, last = min(a for a, _ in units.values()), max(b for _, b in units.values())
-            count, every = len(units), len(self.table.alive[f])
-            where = self.rows[r].name if len(uses) == 1 else f"all {len(uses)} uses of the layer"
-            of = f"{every} in {self.node(f)} of {where}"
-            until = last < len(self.at) - 1
-            verb = ("was" if count == 1 else "were") if until else f"{'has' if count == 1 else 'have'} been"
-            since = (
-                f"from step {self.steps[first]} to {self.steps[last]}"
-                if until
-                else f"since step {self.steps[first]}"
-            )
-            some = " " if len({a for a, _ in units.values()}) == 1 else ", the first "
+            f, starts = uses[0], {a for a, _ in units.values()}
+            first, last = min(starts), max(b for _, b in units.values())
+            count, every, one = len(units), len(self.table.alive[f]), len(units) == 1
+            row = self.rows[self.row_of[f]].name if len(uses) == 1 else f"all {len(uses)} uses of the layer"
+            are, since = ("has been" if one else "have been"), f"since step {self.steps[first]}"
+            if last < len(self.at) - 1:
+                are, since = (
+                    ("was" if one else "were"),
+                    f"from step {self.steps[first]} to {self.steps[last]}",
+                )
+            who = f"{count} units of {every}" if count < every else f"All {every} units"
             which = (
-                "" if count == every else ": " + ", ".join(map(str, sorted(units)[:4])) + ", …" * (count > 4)
+                ": " + ", ".join(map(str, sorted(units)[:4])) + ", …" * (count > 4) if count < every else ""
             )
-            text = f"{count} units of {of} {verb} dead{some}{since}{which}."
-            if count == every > 1:
-                text = f"All {every} units {of.partition(' ')[2]} {verb} dead{some}{since}."
-            if count == 1:
-                text = f"Unit {next(iter(units))} of {of} {verb} dead {since}."
+            if one:
+                who, which = f"Unit {next(iter(units))} of {every}", ""
+            some = " " if len(starts) == 1 else ", the first "
+            text = f"{who} in {self.node(f)} of {row} {are} dead{some}{since}{which}."
             kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
             hinge = f in top_of(self.table.scene)  # a margin that is kept
             alarm = kills and ((count == every and not hinge) or (count >= every / 2 and not curve.learns))
-            yield self.make("dead", first, last, r, self.node(f), text, alarm)
+            yield self.at_function("dead", (first, last), f, text, alarm)
 
     def updates(self, curve: LossCurve) -> Iterator[Finding]:
         """What moves too far, too little, or not at all."""
@@ -332,32 +300,28 @@ class SceneAnalysis:
             return
         moved = np.isfinite(update) & (update != NONE)
         matrices = [k for k, shape in enumerate(shapes) if len(shape) > 1]
-        far = (
-            np.where(moved, update, -np.inf)[:, matrices] if matrices else np.full((len(self.at), 1), -np.inf)
-        )
-        for first, last in intervals(far.max(axis=1) > np.log10(LARGE), gap=2):
+        far = np.where(moved, update, -np.inf)[:, matrices]
+        for first, last in intervals(far.max(axis=1, initial=-np.inf) > np.log10(LARGE), gap=2):
             k = matrices[int(far[first].argmax())]
             if curve.rises_after(self.at[first]):  # else it did no harm
                 text = f"Large update: {names[k]} moves by {times(update[first, k])} its norm in one step, and the loss rises."
-                yield self.make("large", first, last, self.row_of_leaf.get(k, 0), names[k], text)
+                yield self.make("large", (first, last), self.row_of_leaf.get(k, 0), names[k], text)
         known, got = (update != NONE).all(axis=1), np.isfinite(grad) & (grad != NONE)
         small = self._too_small(update, grad, value)
         # as far as the others move for their gradients, this one would by less than a digit
         lost = (update == -np.inf) & got & small
         run = longest(lost.any(axis=1) & moved.any(axis=1))
         if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):
-            first, last = run
-            names_lost = [name for name, is_lost in zip(names, lost[first], strict=True) if is_lost]
-            does = "does" if len(names_lost) == 1 else "do"
-            text = f"{listed(names_lost)} {does} not change: the update is lost to rounding."
-            k = names.index(names_lost[0])
-            yield self.make("still", first, last, self.row_of_leaf.get(k, 0), names[k], text, False)
+            leaves = np.flatnonzero(lost[run[0]]).tolist()
+            does = "does" if len(leaves) == 1 else "do"
+            text = f"{listed(names[k] for k in leaves)} {does} not change: the update is lost to rounding."
+            yield self.make("still", run, self.row_of_leaf.get(leaves[0], 0), names[leaves[0]], text, False)
         most = np.where(moved, update, -np.inf).max(axis=1)[moved.any(axis=1)]
         steady = abs(curve.end - curve.start) < 0.02 * abs(curve.start)
         if len(most) >= WITHIN and np.median(most) < np.log10(SMALL) and steady:
             largest, a, b = norm_text(most.max()), loss_text(curve.start), loss_text(curve.end)
             text = f"Every update is tiny, at most {largest} of a parameter's norm, and the loss goes from {a} to {b}."
-            yield self.make("small", 0, len(self.at) - 1, 0, self.node(0), text)
+            yield self.at_function("small", self.all, 0, text)
 
     @staticmethod
     def _too_small(update: np.ndarray, grad: np.ndarray, value: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any
 from ..picture.shown import Shown
 from ..read.graph import is_tensor
 from ..read.hooks import hanging, let_go
-from ..read.names import overrides, variables
+from ..read.names import overrides, reachable
 from ..read.text import one_line, plural
 from .analysis import SceneAnalysis
 from .findings import Finding
@@ -64,9 +64,7 @@ class Film(Shown):
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title= must be a string, got {type(title).__name__}")
         self.every, self.keep, self.title = every, _steps_of(keep), title
-        self._given_names = list(
-            overrides(_named(names))
-        )  # complains here, not in the middle of a training run
+        self._given_names = list(overrides(names))  # complains here, not in the middle of a training run
         self._passes = 0  # backward passes so far: the next is that step
         self._steps = array("q")
         self._losses = array("d")
@@ -213,8 +211,9 @@ class Film(Shown):
                 return table, number, leaves
         scene = read(shape)
         leaves = [nodes[i].variable for i in scene.leaves]
-        called = [(one_line(name), tensor) for name, tensor in [*self._given_names, *variables(frame)]]
-        parameters = self._training.meet(leaves, frame, step)
+        tensors, modules = reachable(frame)
+        called = [(one_line(name), tensor) for name, tensor in [*self._given_names, *tensors]]
+        parameters = self._training.meet(leaves, modules, step)
         names = _names(leaves, called, parameters | {id(x): one_line(name) for name, x in self._given_names})
         for number in known:
             if self._tables[number].names == names:  # other tensors in the same variables: a new batch, say
@@ -311,20 +310,6 @@ class Film(Shown):
         from .show import save
 
         return save([self], path, title)
-
-
-def _named(names: Any) -> Mapping | None:
-    """``names=`` as a mapping: it may also be pairs of a name and a tensor, or a module. Raises TypeError for anything else."""
-    if names is None or isinstance(names, Mapping):
-        return names
-    if callable(getattr(names, "named_parameters", None)):
-        return dict(names.named_parameters())
-    pairs = (
-        [] if isinstance(names, str) or is_tensor(names) or not isinstance(names, Iterable) else list(names)
-    )
-    if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-        raise TypeError(f'names= must give names to tensors, as {{"w": w}}, got {type(names).__name__}')
-    return dict(pairs)
 
 
 def _steps_of(keep: Any) -> frozenset[int]:

@@ -45,7 +45,7 @@ class PassHooks:
         self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape, where they are counted together
         self.fired: list[int] = []
         self.held: dict[int, tuple[Sequence, dict]] = {}
-        self.came: dict[int, list[np.ndarray | None]] = {}  # to functions with rules of the user's
+        self.arrived: dict[int, list[np.ndarray | None]] = {}  # to functions with rules of the user's
         self.trouble: list[Exception] = []
         old = [leaf.grad for leaf in leaves]
         self.values = LeafNorms(seen(leaves, self.trouble), before)
@@ -66,7 +66,7 @@ class PassHooks:
             handles.append(nodes[f].register_hook(partial(self.look, f, *looks)))
             if f in self.info.custom:
                 mine = next(ours)
-                handles.append(nodes[f].register_prehook(partial(self.come, f)))
+                handles.append(nodes[f].register_prehook(partial(self.arrive, f)))
         # frameworks count the hooks, whoever hangs them
         number = getattr(handles[-1], "id", None) if handles else None
         self.others = None if number is None else number - mine
@@ -76,8 +76,8 @@ class PassHooks:
             return self._hang(nodes, old, handles)
         self.late = plan if scene.calm and self.sums is None and self.saved is not None else []
 
-    def come(self, f: int, received: Sequence) -> None:
-        self.came[f] = self.copies(received)
+    def arrive(self, f: int, received: Sequence) -> None:
+        self.arrived[f] = self.copies(received)
 
     def copies(self, grads: Sequence) -> list[np.ndarray | None]:
         """For where a rule of the user's writes into what it or others received."""
@@ -85,7 +85,7 @@ class PassHooks:
 
     def look(self, f: int, looks: list[Look], holds: list[int], sent: Sequence, received: Sequence) -> None:
         if self.info.custom:
-            received, sent = self.came.get(f) or self.copies(received), self.copies(sent)
+            received, sent = self.arrived.get(f) or self.copies(received), self.copies(sent)
         if self.saved is not None:
             self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
         if self.sums is not None:

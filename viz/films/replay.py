@@ -75,7 +75,7 @@ class SceneInfo:
     def _read(self, i: int, node: Any, at: dict, leaf_at: dict, plain: dict) -> None:
         for name in [a for a in dir(node) if a.startswith("_saved_") or a == CUSTOM]:
             if getattr(getattr(node, f"_raw{name}", None), "unpack_hook", None) is not None:
-                raise RuntimeError("hooks pack what its nodes save")  # to look would run them
+                raise RuntimeError("its saved tensors are packed by hooks")  # to look would run them
             value = getattr(node, name)
             if name != CUSTOM and not is_tensor(value) and not isinstance(value, np.ndarray):
                 self.fixed[i][name] = value

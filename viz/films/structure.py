@@ -124,18 +124,17 @@ def negated(scene: Scene) -> int | None:
     )
 
 
-def lowest_loss(scene: Scene) -> int | None:
-    """The root, where its result cannot be below 0."""
-    return 0 if operation(scene.names[0]) in LOSSES else None
+def loss_name(scene: Scene, f: int) -> str:
+    """What a loss is called that cannot be below 0; empty for everything else."""
+    return LOSSES.get(operation(scene.names[f]), "")
 
 
-def after_loss(scene: Scene, f: int) -> str:
-    """What a loss that is below 0 was given."""
-    [a, *_] = scene.out.get(f, [None])
+def given_to_loss(scene: Scene) -> str:
+    """What a loss at the root that is below 0 was given."""
+    [a, *_] = scene.out.get(0, [None])
     given = "what it was given" if a is None or a.leaf is not None else f"what {scene.names[a.target]} made"
-    if operation(scene.names[f]).startswith("NllLoss"):
-        return f"{given} is not log-probabilities"
-    return f"{given}, or its targets, lie outside of [0, 1]"
+    nll = operation(scene.names[0]).startswith("NllLoss")
+    return f"{given} is not log-probabilities" if nll else f"{given}, or its targets, are outside [0, 1]"
 
 
 def _shape(shape: tuple[int, ...]) -> str:

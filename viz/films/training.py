@@ -10,7 +10,6 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from .analysis import SceneAnalysis
@@ -54,23 +53,28 @@ class TrainingState:
             int, int
         ] = {}  # leaf -> step: it moved, and the gradient that moved it was still there
 
-    def meet(self, leaves: list[Any], frame: FrameType, step: int) -> dict[int, str]:
+    def meet(self, leaves: list[Any], modules: dict[str, Any], step: int) -> dict[int, str]:
         """A new graph: what else do the models have whose parameters it reaches? Returns the names of these, by id."""
-        reached, names = {id(leaf) for leaf in leaves}, {}
-        for path, model in _models(frame):
-            parameters = list(model.named_parameters())
-            if not any(id(p) in reached for _, p in parameters):
+        reached, names, known = {id(leaf) for leaf in leaves}, {}, set()
+        for path, model in modules.items():
+            if id(model) in known:
+                continue  # a part of one that was seen
+            inside, parameters = dict(model.named_modules()), dict(model.named_parameters())
+            known |= {id(module) for module in inside.values()}
+            if not any(id(p) in reached for p in parameters.values()):
                 continue
-            for key, p in parameters:
-                name = names.setdefault(id(p), f"{path}{key}")
+            for key, p in parameters.items():
+                name = names.setdefault(id(p), f"{path}.{key}".strip("."))
                 if not p.requires_grad:
                     self.frozen.setdefault(name, step)
                 elif id(p) not in reached and p.grad is None:
                     self.missing.setdefault(name, step)
-            for key, module in model.named_modules():
-                if any(kind in type(module).__name__ for kind in MODES):
-                    name = f"{path}{key}".strip(".") or type(module).__name__
-                    self._modes.setdefault(f"{name} ({type(module).__name__})", weakref.ref(module))
+            for key, module in inside.items():
+                kind = type(module).__name__
+                if any(mode in kind for mode in MODES):
+                    self._modes.setdefault(
+                        f"{f'{path}.{key}'.strip('.')} ({kind})".strip(), weakref.ref(module)
+                    )
         return names
 
     def look_at_modes(self, step: int) -> None:
@@ -152,34 +156,6 @@ class TrainingState:
 
 def _it(names: Any) -> str:
     return "it" if len(names) == 1 else "them"
-
-
-def _models(frame: FrameType) -> Iterator[tuple[str, Any]]:
-    """(path with a dot at its end, module) of every module that the caller can name, one level into containers and objects."""
-    known: set[int] = set()
-    for scope in (frame.f_locals, frame.f_globals):
-        for name, value in list(scope.items()):
-            if name.startswith("_"):
-                continue
-            for path, item in [(name, value), *_inside(name, value)]:
-                kind = type(item)
-                if (
-                    id(item) not in known
-                    and kind is not type
-                    and callable(getattr(kind, "named_modules", None))
-                ):
-                    known.add(id(item))
-                    yield "" if path == "self" else f"{path}.", item
-
-
-def _inside(name: str, value: Any) -> list[tuple[str, Any]]:
-    if isinstance(value, dict):
-        return [(f"{name}[{key!r}]", item) for key, item in list(value.items())[:200]]
-    if isinstance(value, list | tuple):
-        return [(f"{name}[{k}]", item) for k, item in enumerate(value[:200])]
-    if isinstance(value, type | ModuleType | FunctionType) or hasattr(type(value), "named_modules"):
-        return []
-    return [(f"{name}.{key}", item) for key, item in list(getattr(value, "__dict__", {}).items())[:200]]
 
 
 def findings_of(

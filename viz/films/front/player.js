@@ -208,7 +208,7 @@ class Player {
     view.scene ||= null;
     if (!view.at) this.layOut(view, view.film.scenes[0]);
     view.c.clearRect(0, 0, view.width, view.at.height);
-    paintHead(view.c, view.film, view.frame, view.at, view.axis, this.colours, "a graph of a shape too rare to be laid out");
+    paintHead(view.c, view.film, view.frame, view.at, view.axis, this.colours, "this graph's shape occurs too rarely to be laid out");
   }
 
   paintCell({ c, at, axis, film, frame, scene, i }) {
@@ -306,7 +306,7 @@ class Player {
     ramp.append(s("circle", { cx: 140, cy: 9, r: 1.4, fill: k.mute }), s("path", { d: "M165 14l8-10m-2 10l8-10m-2 10l8-10", stroke: k.alarm, "stroke-width": 1.3 }), s("path", { d: "M206 9h28", stroke: k.mute }));
     [["zero", 142], ["NaN", 176], ["none", 220]].forEach(([label, x]) => text(ramp, x, label));
     const sameStep = this.films.every((f) => f.every === this.films[0].every), n = this.films[0].every;
-    this.key.replaceChildren(part("Arrow width", "gradient norm, log", widths), part("Arrow colour", sameStep ? `change in ${n} step${n > 1 ? "s" : ""}` : "since last frame", change), part("Ribbon", relative ? "÷ top row" : each ? "norm, of each row" : "norm into the row", ramp));
+    this.key.replaceChildren(part("Arrow width", "gradient norm, log", widths), part("Arrow colour", sameStep ? `change in ${n} step${n > 1 ? "s" : ""}` : "since last frame", change), part("Ribbon", relative ? "÷ top row" : each ? "norm, of each row" : "norm entering a row", ramp));
   }
 
   // ---- controls
