@@ -24,15 +24,15 @@ def diamond() -> mg.Tensor:
 def test_its_repr_is_one_short_line_that_says_where_it_stands():
     z = diamond()
     stepper = viz.step(z)
-    assert repr(stepper) == "Stepper(z: 5 nodes, step 0 of 5)"
+    assert repr(stepper) == "Stepper(z: 5 nodes, step 0 of 5; .show() opens it)"
     stepper.step = 3
-    assert repr(stepper) == "Stepper(z: 5 nodes, step 3 of 5)"
+    assert repr(stepper) == "Stepper(z: 5 nodes, step 3 of 5; .show() opens it)"
 
 
 @pytest.mark.parametrize("view", ["graph", "cards", "functions"])
 def test_the_views_count_the_same_nodes(view: str):
     z = diamond()
-    assert repr(viz.step(z, view=view)) == "Stepper(z: 5 nodes, step 0 of 5)"
+    assert repr(viz.step(z, view=view)) == "Stepper(z: 5 nodes, step 0 of 5; .show() opens it)"
 
 
 def test_a_long_or_broken_name_does_not_break_the_repr():
@@ -65,7 +65,12 @@ def test_the_pane_has_all_of_its_controls_and_needs_no_other_widget():
 def test_it_can_be_shown_in_three_ways():
     stepper = viz.step(diamond())
     bundle = stepper._repr_mimebundle_()
-    assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
+    assert set(bundle) == {
+        "application/vnd.jupyter.widget-view+json",
+        "text/html",
+        "text/plain",
+        "image/svg+xml",
+    }
     assert bundle["text/plain"] == repr(stepper)
     html = bundle["text/html"]
     assert re.match(
@@ -128,7 +133,9 @@ def test_forward_steps_come_first_and_are_counted():
         y = x * x
         z = y.sin()
     stepper = viz.step(z, forward=True)
-    assert repr(stepper) == "Stepper(z: 3 nodes, step 0 of 6)"  # 2 operations, the turn, 3 nodes
+    assert (
+        repr(stepper) == "Stepper(z: 3 nodes, step 0 of 6; .show() opens it)"
+    )  # 2 operations, the turn, 3 nodes
     stepper.step = 6
 
 

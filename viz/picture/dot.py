@@ -28,6 +28,7 @@ COLOURS: dict[str, tuple[str, str, str, str]] = {
     "saved": ("#fff4e6", "#c2500b", "#3d2410", "#ffa94d"),
     "second": ("#f1e6fb", "#7b3fb5", "#2b1d3a", "#bb8ae8"),
     "custom": ("#dff7fa", "#0b7285", "#083b45", "#66d9e8"),
+    "failed": ("#ffe3e3", "#c92a2a", "#3d1518", "#ff8787"),
 }
 # how an edge looks, for draw, the pane, its legend and GIFs: light, dark, dash pattern, width. In the pane "backward" is grey
 # until its gradient was sent
@@ -46,7 +47,9 @@ POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 
 def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
     """Fill and line of an item, light then dark."""
-    own = [css for css in ("second", "custom") if css in classes and kind in ("function", "accumulate")]
+    own = [
+        css for css in ("failed", "second", "custom") if css in classes and kind in ("function", "accumulate")
+    ]
     return COLOURS[(own or [kind])[0]]
 
 

@@ -21,15 +21,18 @@ from . import svg as painter
 from .choose import check_options, fitting, picture_of, pictures_of
 from .layout import FORMATS, SECONDS, Places, places, render
 from .parts import Picture
+from .shown import Shown
 
 __all__ = ["Drawing", "draw", "picture_of", "pictures_of"]
 
 
-class Drawing:
+class Drawing(Shown):
     """A drawn graph: ``.dot`` (a ``graphviz.Digraph``), ``.svg`` (text) and ``.save("z.svg")``.
 
     Shows itself in a notebook as an image that survives saving, and as one line of text.
     """
+
+    SAVED_AS = "svg"
 
     def __init__(self, picture: Picture, graph: Graph, at: Places | None = None, seconds: float = SECONDS):
         self.picture, self.graph, self._seconds = picture, graph, seconds
@@ -66,7 +69,7 @@ class Drawing:
         alt = html.escape(painter.summary(self.picture), quote=True)
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.picture.notes)
         image = f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
-        return {"text/plain": repr(self), "text/html": image + notes}
+        return {"text/plain": repr(self), "text/html": image + notes, "image/svg+xml": self.svg}
 
 
 @public

@@ -82,8 +82,8 @@ def _frame_modules(made: dict, p: Picture, classes: dict[str, str]) -> None:
 
 
 def _marks(f: Function) -> list[str]:
-    names = ("custom", "copyslices", "second", "freed", "hooked", "node-hooked", "unreached")
-    kinds, hooked = (f.kind == name for name in names[:2]), any(o.hooks for o in f.outputs)
+    names = ("failed", "custom", "copyslices", "second", "freed", "hooked", "node-hooked", "unreached")
+    kinds, hooked = (f.kind == name for name in names[:3]), any(o.hooks for o in f.outputs)
     so = (*kinds, f.second, f.freed, hooked, f.hooks, f.unreached)
     return [name for name, yes in zip(names, so, strict=True) if yes]
 
@@ -367,7 +367,7 @@ class _Compact(_View):
 
     def source(self, e: Edge) -> Item | None:
         if e.target is None:
-            return self.plain_input(e) if self.draws_plain else None
+            return self.plain_input(e) if self.draws_plain or e.source.kind == "failed" else None
         if e.target in self.group_of:
             return self.fold(self.group_of[e.target])
         return self.leaf(e.target) if e.target.kind == "accumulate" else self.function_source(e)
@@ -394,6 +394,11 @@ class _Compact(_View):
         return self.leaf_of_fold[key]
 
     def join(self, f: Function, e: Edge, item: Item, source: Item) -> None:
+        if f.fn is None and f.kind == "failed":  # it made nothing, and nothing will come back from it
+            shape = e.target.output(e.nr).shape if e.target is not None else e.value and e.value.shape
+            tip = f"{source.name} {shape_text(shape)} went into {f.outputs[0].name}, which failed"
+            self.p.link(source, item, "forward", tip, edge=e, label=shape_text(shape))
+            return
         if e.target is None:
             tip = f"not computed: {source.name or 'this input'} does not require grad"
             self.p.link(item, source, "not_computed", tip, backwards=True, edge=e)

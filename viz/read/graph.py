@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .values import Value, dtype_name, scalar_text, shape_of, size_of
+from .values import Value, dtype_name, item_size, scalar_text, shape_of, size_of
 
 MOST = 200_000  # a graph with more nodes than this is refused
 # PyTorch (2.13) deletes a graph recursively where Python has seen its nodes: a chain of about 40,000 of them ends the
@@ -44,6 +44,7 @@ class Saved:
     value: Value | None = None  # for tensors that are not too large to copy
     text: str = ""  # for everything else, and for what cannot be read
     bytes: int = 0
+    memory: tuple[int, int] | None = None  # where what holds it begins, and how many bytes that has
     tensor: Any = None  # the live tensor until the graph is released
     label: str | None = None  # what the caller calls it
 
@@ -94,10 +95,16 @@ class Function:
     outputs: list[Output] = field(default_factory=list)
     leaf: Any = None  # the variable of an AccumulateGrad until the graph is released
     leaf_grad: Value | None = None  # its .grad when the graph was read
+    memory: tuple[int, int] | None = (
+        None  # of a leaf: where what holds it begins, and how many bytes that has
+    )
     second: bool = False  # belongs to the graph that a backward pass made (create_graph=True)
     hooks: int = 0  # on the node itself
     after_hooks: int = 0  # of a leaf: called after its .grad was added to
     module: str | None = None
+    calls: list[tuple[str, int, float]] = field(
+        default_factory=list
+    )  # recorded ones around it: module, number, seconds
     call: int | None = None  # of a module that a recording saw run: which of its calls made this
     line: int | None = None
     other: str | None = None  # a recorded number that is no input: the 4 of 4 - x
@@ -226,6 +233,16 @@ def place(tensor: Any) -> tuple | None:
     return None
 
 
+def _which_entry(entries: Mapping) -> str:
+    """Which tensor of a model's dict to pass: its loss, or the first that has a graph."""
+    graphs = [key for key, t in entries.items() if is_tensor(t) and t.grad_fn is not None]
+    if not graphs:
+        return "None of its values is a tensor that has a graph."
+    key = "loss" if "loss" in graphs else graphs[0]
+    more = "" if key == "loss" else ", or a scalar computed from it"
+    return f"Name the entry to start from: output[{key!r}]{more}."
+
+
 def as_tensors(what: Any, verb: str) -> list[Any]:
     """``what`` (a tensor, several, or one list of them) as a list, or an error that says what to pass instead."""
     tensors = [what] if is_tensor(what) or not isinstance(what, list | tuple) else list(what)
@@ -261,10 +278,8 @@ def _instead(x: Any, verb: str) -> str:
         return "A function has no graph until it is called: pass its result."
     if isinstance(x, str):
         return f"Options are given by name: viz.{verb}(z, view={x[:20]!r})."
-    if isinstance(x, dict):
-        keys = [key for key, value in x.items() if is_tensor(value)]
-        named = f"[{keys[0]!r}]" if keys else "['loss']"
-        return f"Name the entry that has the result: output{named}."
+    if isinstance(x, Mapping):
+        return _which_entry(x)
     held = (
         next((key for key, value in vars(x).items() if is_tensor(value)), None)
         if hasattr(x, "__dict__")
@@ -365,6 +380,7 @@ def _describe(f: Function) -> None:
         f.output(nr).hooks = len(hooks)
     if f.kind == "accumulate":
         f.leaf = f.fn.variable
+        f.memory = memory_of(f.leaf)
         describe_output(f.outputs[0], f.leaf)
         f.after_hooks = len(getattr(f.leaf, "_post_accumulate_grad_hooks", None) or ())
 
@@ -403,7 +419,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
     if any(hasattr(type(fn), a) for a in ("saved_tensors", "save_for_backward")):
         try:
             tensors = fn.saved_tensors
-        except RuntimeError as error:
+        except Exception as error:
             yield Saved("saved_tensors", *_why(error))
         else:
             yield from (_kept(f"saved_tensors[{i}]", t) for i, t in enumerate(tensors) if is_tensor(t))
@@ -412,7 +428,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
 def _try(fn: Any, attribute: str, name: str) -> Iterator[Saved]:
     try:
         value = getattr(fn, attribute)
-    except RuntimeError as error:
+    except Exception as error:  # freed, changed in place, or whatever an engine of one's own raises
         yield Saved(name, *_why(error))
         return
     several = isinstance(value, list | tuple)
@@ -438,11 +454,24 @@ def _kept(name: str, tensor: Any) -> Saved:
     shape, dtype = shape_of(tensor), dtype_name(tensor)
     value = Value.small(tensor)
     text = "" if value is not None else f"{shape}, {dtype}"
-    width = value.array.itemsize if value is not None else int("".join(filter(str.isdigit, dtype)) or 8) // 8
-    return Saved(name, "kept", value, text, size_of(shape) * width, tensor)
+    return Saved(name, "kept", value, text, size_of(shape) * item_size(dtype), memory_of(tensor), tensor)
 
 
-def _why(error: RuntimeError) -> tuple[str, None, str]:
+def memory_of(tensor: Any) -> tuple[int, int] | None:
+    """Where the memory begins that holds a tensor, and how many bytes it has: of a view its base's, whole. None if unknown."""
+    if hasattr(tensor, "fake_mode"):  # PyTorch would warn
+        return None
+    with contextlib.suppress(Exception):  # a sparse tensor, a tracer's
+        if hasattr(tensor, "untyped_storage"):
+            return tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()
+        array = tensor.detach().numpy()
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        return array.ctypes.data, array.nbytes
+    return None
+
+
+def _why(error: Exception) -> tuple[str, None, str]:
     first = str(error).splitlines()[0] if str(error) else type(error).__name__
     if FREED in first:
         return "freed", None, "freed by an earlier backward pass"
