@@ -77,7 +77,7 @@ def titles(picture):
 
 @pytest.mark.parametrize("recorded", [False, True])
 def test_a_gpt_opens_as_its_author_would_draw_it(t, recorded):
-    model, run = gpt(t)
+    model, run = gpt(t)  # noqa: RUF059  (named by this variable)
     if recorded:
         with viz.record():
             loss = run()
@@ -105,7 +105,7 @@ def test_a_gpt_opens_as_its_author_would_draw_it(t, recorded):
 
 
 def test_boxes_nest_and_equal_neighbours_open_to_any_of_them(t):
-    model, run = gpt(t)
+    model, run = gpt(t)  # noqa: RUF059
     data = payload(run())
 
     def box(picture, name):
@@ -157,7 +157,7 @@ def test_fold_takes_a_depth_a_class_or_a_function_of_the_module(t):
 
 
 def test_drawing_changes_nothing_that_a_second_drawing_shows(t):
-    model, run = gpt(t)
+    model, run = gpt(t)  # noqa: RUF059
     loss = run()
     before = viz.draw(loss, view="functions", fold=False).svg
     graph = viz.draw(loss).graph
@@ -332,7 +332,7 @@ def functional(torch):
 @pytest.mark.parametrize("build", [unet, scan, rnn, transformer, functional])
 def test_it_opens_in_time_and_no_larger_than_a_page(torch, build):
     torch.manual_seed(0)
-    model, loss = build(torch)
+    model, loss = build(torch)  # noqa: RUF059
     payload(loss, retain_graph=True)  # torch and Graphviz are loaded
     begun = time.process_time()
     drawing = viz.draw(loss)
@@ -345,14 +345,14 @@ def test_it_opens_in_time_and_no_larger_than_a_page(torch, build):
 
 
 def test_the_unet_is_drawn_by_its_parts(torch):
-    model, loss = unet(torch)
+    model, loss = unet(torch)  # noqa: RUF059
     boxes = [name for name in titles(viz.draw(loss).picture) if not name.endswith("Backward0")]
     assert boxes[0] in ("first", "time") and {"mid", "last"} <= set(boxes)
     assert len(loss.grad_fn.next_functions) == 1  # it is as it was
 
 
 def test_an_rnn_is_one_box_and_its_time_steps_are_in_it(torch):
-    model, loss = rnn(torch)
+    model, loss = rnn(torch)  # noqa: RUF059
     data = payload(loss)
     (box,) = [k for k, node in data["nodes"].items() if node["kind"] == "fold" and node["name"] == "model"]
     inner = [node["name"] for node in data["insides"][box]["nodes"].values() if node["kind"] == "fold"]

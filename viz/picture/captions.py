@@ -8,7 +8,7 @@ from collections import Counter
 from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.rules import base_name
-from ..read.text import fit, plural, width
+from ..read.text import bytes_text, fit, plural, width
 from ..read.values import size_of
 from .blocks import CONTAINERS, Block
 
@@ -93,14 +93,6 @@ def _parameters(leaves: list[Function], block: Block) -> list[str]:
     if apart:
         count, size = count // block.times, size // block.times
     return [f"{plural(count, 'parameter')}{each}, {bytes_text(size)}"]
-
-
-def bytes_text(n: int) -> str:
-    """``640 B``, ``1.4 kB``, ``12 MB``."""
-    for unit, by in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if n >= by:
-            return f"{n / by:.3g} {unit}"
-    return f"{n} B"
 
 
 def listed(names: list[str]) -> str:

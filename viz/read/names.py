@@ -79,11 +79,9 @@ def reachable(frame: FrameType | None) -> tuple[list[tuple[str, Any]], dict[str,
         below: list[tuple[str, Any]] = []
         tensors += [(path, value) for path, value in level if is_tensor(value)]
         for path, value in level:
+            ours = type(value).__module__.startswith(OURS)  # a recording, a stepper: it names nothing
             looked_at = id(value) in seen or isinstance(value, PLAIN) or is_tensor(value)
-            looked_at = looked_at or type(value).__module__.startswith(
-                OURS
-            )  # a recording, a stepper: it names nothing
-            if not looked_at and len(seen) < LOOKED_AT:
+            if not looked_at and not ours and len(seen) < LOOKED_AT:
                 seen.add(id(value))
                 with contextlib.suppress(Exception):  # one that is half built, or closed, names nothing
                     below += _inside(path, value, tensors, modules, seen)
@@ -91,14 +89,11 @@ def reachable(frame: FrameType | None) -> tuple[list[tuple[str, Any]], dict[str,
     return tensors, modules
 
 
-OURS = f"{__name__.partition('.')[0]}."
-
-
 def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Leaves that nobody could name so far, as the functions call them that called the caller: a model stays with the program,
     and its loss is given to a function that draws it. Notes the modules that hold them."""
     for _ in range(FURTHEST):
-        frame = frame.f_back if frame is not None else None
+        frame = getattr(frame, "f_back", None)
         unnamed = {id(f.leaf) for f in graph.leaves if not f.outputs[0].named}
         if frame is None or not unnamed:
             return
@@ -112,6 +107,7 @@ def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any])
 
 OF_PYTHON = re.compile(r"__\w+__|_+\d*|_i+\d*|_[iod]h|In|Out")  # variables of Python's and IPython's own
 FURTHEST = 12  # functions that called each other
+OURS = f"{__name__.partition('.')[0]}."
 LOOKED_AT, DEEPEST, ENTRIES = 3_000, 6, 200  # objects, levels, entries of one container
 PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType, np.ndarray, np.generic)
 

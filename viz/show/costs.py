@@ -14,7 +14,6 @@ from types import FrameType
 from typing import Any
 
 from ..picture.blocks import tree
-from ..picture.captions import bytes_text
 from ..picture.choose import DETAIL, check_options, fitting, pictures_of
 from ..picture.draw import Drawing
 from ..picture.layout import SECONDS
@@ -23,7 +22,7 @@ from ..read.arguments import named, public
 from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.recall import prepare
-from ..read.text import plural, table
+from ..read.text import bytes_text, plural, table
 from ..read.values import item_size, size_of
 from ..run.steps import Trace
 from ..run.trace import remembered

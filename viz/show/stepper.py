@@ -145,8 +145,8 @@ def step(
     * forward: True to walk through the forward pass first (values are known after ``viz.record()``), or its tensors, as
       in ``viz.draw``.
     * ask: None, "gradients" or "order": predict before a step shows; the first ``given`` steps are shown as a worked example.
-    * insist: for a test, each question is answered, or its answer shown on request, before the next step; the questions
-      cannot be switched off.
+    * insist: for a test, each of the others is answered, or shown on request, before the next; the questions cannot be
+      switched off.
 
     Errors are those of ``viz.draw`` and ``viz.trace``; ValueError for more than 3,000 nodes.
     """
