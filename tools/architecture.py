@@ -37,7 +37,7 @@ class Room:
 ROOMS = [
     Room("notebooks/", "lessons, and what answers", "exercises", "notebooks"),
     Room("viz/show/", "stepper, pages, questions", "viz viz.show", "viz"),
-    Room("viz/film/", "a training, step by step", "viz.film", "viz"),
+    Room("viz/films/", "a training, step by step", "viz.films", "viz"),
     Room("viz/picture/", "views, folding, SVG", "viz.picture", "viz"),
     Room("viz/run/", "one pass, recorded", "viz.run", "viz"),
     Room("viz/read/", "the live graph, names", "viz.read", "viz"),
