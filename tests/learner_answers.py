@@ -132,7 +132,7 @@ TOLD: list[tuple[str, Any, str, str]] = [
     (
         "3.3",
         lambda upstream, x, w: (torch.einsum("ij,kj->ik", upstream, w), w),
-        "has no torch.einsum",
+        "does not implement torch.einsum",
         "before the dot",
     ),
     ("3.3", _wrong_order, say("matmul"), "is right"),
