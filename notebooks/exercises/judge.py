@@ -20,6 +20,7 @@ from .blame import in_plain_words, said
 from .bytecode import uses
 from .limits import OutOfTime, time_limit
 from .model import Complaint, Exercise, Wrong
+from .side_effects import ITEMS, VALUES, Watch
 from .symptoms import advise
 from .values import blank, describe, plain, same, whole
 
@@ -281,19 +282,16 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
     parameters = inspect.signature(reference).parameters
     for arguments, untouched in zip(exercise.cases(), exercise.cases(), strict=True):
         label = f"`{name}({', '.join(describe(argument, 40) for argument in arguments)})`"
+        watch = Watch(**dict(zip(parameters, arguments, strict=False)))
         value = function(*arguments)
-        for parameter, now, before in zip(parameters, arguments, untouched, strict=False):
-            if not same(plain(now), plain(before), 0.0):
-                raise Complaint(
-                    f"Your function changes its input `{parameter}` in place: it was "
-                    f"{describe(before, 40)} and is now {describe(now, 40)}. The caller still needs the old "
-                    "value. Make a new one instead."
-                )
+        if told := watch.told({VALUES, ITEMS}):  # what it gives back may be that very input
+            raise Complaint(told)
         if exercise.returns and value is not None and value is not Ellipsis:
             _several(exercise, value, reference(*untouched))
             yield from (
                 (f"{part} of {label}", item) for part, item in zip(exercise.returns, value, strict=True)
             )
+            _leaves_alone(watch)
             continue
         wrong_type = exercise.gives and not isinstance(value, exercise.gives)
         if wrong_type and value is not None and value is not Ellipsis:
@@ -303,6 +301,12 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
                 "whoever calls it goes on computing with what comes back."
             )
         yield label, value
+        _leaves_alone(watch)
+
+
+def _leaves_alone(watch: Watch) -> None:
+    if told := watch.told():
+        raise Complaint(told)
 
 
 def _several(exercise: Exercise, value: Any, right: tuple) -> None:
