@@ -144,7 +144,7 @@ upstream @ w.T, (x.T @ upstream) * 2 ::
 upstream.sum() * w.T, x.T ::
 
 [3.4]
-grad_z = -0.0049 :: times the local derivative of the sigmoid :: One entry
+grad_z = -0.0055 :: times the local derivative of the sigmoid :: One entry
 x_grad = "None" :: right
 
 [4.1]
@@ -180,6 +180,10 @@ first = 0 :: every line is a backward pass :: zero everywhere
 sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() ::
 
 [5.3]
+y.retain_grad()
+z = y * 5
+z.backward()
+return y.grad :: makes another `z` :: is right
 z.backward()
 return y.grad :: let go :: y.retain_grad()
 * :: without brackets :: must be called *before*

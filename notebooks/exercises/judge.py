@@ -101,6 +101,8 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     label, value, shown = got.seen[first]
     if known:
         return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {known.advice}".strip(), known.advice)
+    if told := exercise.diagnose({label: value for label, value, _shown in got.seen}):
+        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
     due = want.seen[first][1]
     if isinstance(value, str) and not isinstance(due, str):
         shown = repr(value)  # 'None' is not None
@@ -210,19 +212,31 @@ def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observe
 
 
 def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
-    """The listed wrong answer that behaves as this one, or else the first one that starts to go wrong as it does."""
-    first = _first_difference(got, want, exercise)
-    telling = exercise.cases is None and first is not None and first < len(got.seen)
+    """The listed wrong answer that behaves as this one, or else the one that goes wrong as it does for the longest.
+
+    Code that begins as a listed answer does may do so by chance. So the two must agree in at least two observations
+    that are wrong, if there are two.
+    """
+    wrong_at = [
+        i
+        for i, seen in enumerate(got.seen[: len(want.seen)])
+        if not _alike(seen[1], want.seen[i][1], exercise)
+    ]
+    telling = exercise.cases is None and bool(wrong_at)
     if exercise.probe is not None and not exercise.typed:  # of code, None, True and the like have many causes
-        telling = telling and isinstance(got.seen[first][1], np.ndarray | str)
-    near = None
+        telling = telling and isinstance(got.seen[wrong_at[0]][1], np.ndarray | str)
+    needed = 0
+    if telling:
+        needed = wrong_at[0] if exercise.typed else wrong_at[min(1, len(wrong_at) - 1)]
+    near, longest = None, needed
     for place, wrong in enumerate(exercise.wrong):
         seen = own(exercise, place, like=got)
         alike = _first_difference(seen, got, exercise)
         if alike is None and _same_error(seen.error, got.error):
             return wrong
-        if near is None and telling and (alike is None or alike > first):
-            near = wrong
+        agrees = len(got.seen) if alike is None else alike
+        if telling and agrees > longest:
+            near, longest = wrong, agrees
     return near
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import minigrad as torch
 
 from .model import Complaint, Exercise, Question
@@ -13,7 +15,7 @@ from .values import describe
 
 def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
     """Probe: the gradient that backward() leaves in x when y = f(x), at three places."""
-    for place in (2.0, 10.0, -1.0):
+    for place in (4.0, -1.5, 10.0):
         x = torch.tensor(place, requires_grad=True)
         y = f(x)
         if x.grad is not None:
@@ -47,6 +49,21 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
                 "number (`.item()`, `float` or `torch.tensor` does that). Compute with `x` itself."
             )
         yield f"At x = {place:g} the slope is", x.grad
+
+
+def straight_or_not(seen: dict[str, Any]) -> str:
+    """What is wrong with slopes that no listed answer has: the line is another one, or it is no line."""
+    slopes = [float(slope) for slope in seen.values() if isinstance(slope, np.ndarray)]
+    if len(slopes) < 3:
+        return ""
+    if max(slopes) - min(slopes) > 1e-4:
+        return (
+            "The slope differs from place to place, so your `f` is not one straight line. Multiply `x` by a single "
+            "number, the same one everywhere."
+        )
+    if slopes[0] == 0:
+        return "Your `f` is flat: it does not move when `x` does. What multiplies `x` in it, once everything is worked out?"
+    return f"A straight line, but with another slope, {slopes[0]:g}. Which number multiplies `x` in it, all in all?"
 
 
 def gradient_of_3x() -> float:
@@ -118,6 +135,7 @@ EXERCISES: list[Exercise] = [
             "The gradient is to be negative: $y$ has to *fall* when $x$ grows.",
         ),
         probe=slope_of_f,
+        diagnose=straight_or_not,
         answers=r"""
             5 * x                     :: The steepness is right, the direction is not: this line rises. Which sign makes it fall?
             x - 5                     :: What is added or taken away moves the line up or down and leaves its slope at 1. Multiply instead.
@@ -131,6 +149,11 @@ EXERCISES: list[Exercise] = [
             x**-5                     :: `**` is a power: that is $1/x^5$, a curve. `*` multiplies.
             x / -5                    :: Dividing by 5 makes the line flatter. It should be five times as steep.
             -5 * x * x                :: That is a curve: its slope is another one at every $x$. Use `x` once.
+            x * x - 5 * x             :: $-5x$ is right, but $x^2$ has a slope too, $2x$, and the two are added. Leave the square out.
+            torch.relu(-5 * x)        :: `relu` turns everything below 0 into 0, so your line is flat wherever $x$ is positive. Leave it out.
+            -5 * x.item() + 0 * x     :: `.item()` takes the number out of the graph, so all that is left of `x` is `0 * x`, which has the slope 0. Use `x` itself.
+            -5 * x + x.detach()       :: right
+            x * -10 / 2               :: right
             -5 * x                    :: right
             -5 * x + 100              :: right
             x * -5.0                  :: right

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import minigrad as torch
 
 from .model import Complaint, Exercise, Question
@@ -20,13 +22,16 @@ def sigmoid_slope(t):
 
 
 def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
-    """Probe: what the learner's nudge says of four functions. The first h is
-    no power of 2: mistakes with h would look alike."""
+    """Probe: what the learner's nudge says of five functions, and where it runs them.
+
+    No h is a power of 2 and the first function has no symmetry: mistakes would look alike.
+    """
     for told, f, x, h in (
-        ("x**2", lambda x: x**2, 3.0, 0.3),
-        ("x**3 - 2 * x", lambda x: x**3 - 2 * x, 2.0, 0.5),
+        ("x**3 - 2 * x", lambda x: x**3 - 2 * x, 3.0, 0.3),
+        ("x**2 + x", lambda x: x**2 + x, -2.0, 0.7),
         ("1 / x", lambda x: 1 / x, 4.0, 1.5),
         ("5 - 7 * x", lambda x: 5 - 7 * x, 1.0, 0.125),
+        ("x**4", lambda x: x**4, 10.0, 0.01),
     ):
         runs: list[Any] = []
 
@@ -40,10 +45,38 @@ def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
                 "`f` was not run at all for that number. A nudge runs it twice: a little to the right, a little to the left."
             )
         yield f"For `{told}` at {x:g}, with h = {h:g}:", slope
+        if isinstance(slope, int | float) and abs(slope - central(f, x, h)) <= 1e-3 * abs(slope):
+            continue  # right, wherever it comes from
+        steps = sorted({round((float(run) - x) / h, 4) for run in runs if isinstance(run, float | int)})
+        yield f"For `{told}` it runs `f` at x plus h times", steps
+
+
+def places_of_a_nudge(seen: dict[str, Any]) -> str:
+    """What is wrong with a nudge that no listed answer makes: where it runs `f`, or what it makes of the values."""
+    steps = next((steps for label, steps in seen.items() if "it runs" in label), None)
+    if not isinstance(steps, np.ndarray):
+        return ""
+    if steps.size > 2:
+        return (
+            f"`f` is run at {steps.size} places. There are more exact formulas with more of them, but here two are asked "
+            "for: $x + h$ and $x - h$."
+        )
+    if steps.tolist() == [0.0]:
+        return "`f` is run at `x` alone. A nudge compares the values at *two* places: $x + h$ and $x - h$."
+    if steps.size == 1:
+        return "Both values are taken at the same place, so they never differ. The two places are $x + h$ and $x - h$."
+    if steps[0] == -steps[1] and steps[1] != 1.0:
+        return "Your nudge is one of its own, as far to the left as to the right. Use the `h` that you are given."
+    if steps.tolist() != [-1.0, 1.0]:
+        return "The two places are $x + h$ and $x - h$. Yours are not those: look at what is inside the brackets of `f`."
+    return (
+        "`f` is run at the right two places. But what you make of the two values is not yet how far $f$ moved, divided "
+        "by how far $x$ moved."
+    )
 
 
 def _sigmoid_cases() -> list[tuple]:
-    return [(torch.tensor([0.0, 2.0]),), (torch.tensor([-4.0, -1.0, 0.5, 3.0]),)]
+    return [(torch.tensor([0.0, 2.0]),), (torch.tensor([-4.0, -1.0, 0.5, 3.0]),), (torch.tensor(-1.5),)]
 
 
 def _slope(f, place: float) -> float:
@@ -100,34 +133,57 @@ EXERCISES: list[Exercise] = [
             "`f(x - h)` above and `(2 * h)` below. Mind the brackets around `2 * h`.",
         ),
         probe=slopes_by,
+        diagnose=places_of_a_nudge,
         answers=r"""
-            (f(x + h) - f(x - h)) / h               :: From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice too large.
-            (f(x + 2 * h) - f(x - 2 * h)) / h       :: You go $2h$ to each side, and divide by $h$ alone: four times too large. Go $h$ to each side, and divide by $2h$.
-            (f(x + h) - f(x - h)) / (4 * h)         :: The two places are $x + h$ and $x - h$. From the one to the other it is $2h$, not $4h$.
-            (f(x + 2 * h) - f(x - 2 * h)) / (2 * h) :: You go $2h$ to each side, so from the one place to the other it is $4h$. Go $h$ to each side, and divide by $2h$.
-            (f(x + 2 * h) - f(x - 2 * h)) / (4 * h) :: That is the nudge by $2h$ to each side, and a good one. But $h$ is given: go $h$ to each side, and divide by $2h$.
-            (f(x + 2 * h) - f(x)) / (2 * h)         :: That goes $2h$ to one side. It is more exact to go $h$ to each side: the two places are $x + h$ and $x - h$.
-            (f(x + h) - f(x)) / h                   :: That is the nudge to one side. It works, but it is less exact: use the point on the left, $x - h$, as well.
-            (f(x + h) - f(x)) / (2 * h)             :: You divide by the way from $x - h$ to $x + h$, but the left value is taken at $x$. Take it at $x - h$.
-            (f(x + h) - f(x - h)) / 2 * h           :: Python reads `/ 2 * h` from left to right: divided by 2, then *multiplied* by `h`. Write `/ (2 * h)`.
-            f(x + h) - f(x - h) / (2 * h)           :: Only the second value is divided. Put brackets around the difference.
-            (f(x + h) - (x - h)) / (2 * h)          :: On the left you take away the *place*, `x - h`. Take away the value there: `f(x - h)`.
-            (f(x + h) - f(x - h)) / h**2            :: `h` comes in once: how far $x$ was moved, which is $2h$. You divide by $h$ squared.
-            (f(x + h) - f(x - h)) / (2 * h**2)      :: Nearly: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?
-            (f(x + h) - f(x - h)) / 2 * 1e-3        :: Python reads from left to right: that is divided by 2 and then *multiplied*.
-            (f(x + 0.001) - f(x - 0.001)) / 0.002   :: That *is* the slope, nearly: your nudge is a small one of its own. Use the `h` that you are given, whatever it is.
-            (f(x - h) - f(x + h)) / (2 * h)         :: Left less right: so it has the wrong sign. How far does $f$ go *up* when $x$ goes to the right?
-            (f(x + h) + f(x - h)) / (2 * h)         :: The two values are added. How far $f$ has *moved* is their difference.
-            f(x + h) - f(x - h)                     :: That is how far $f$ has moved. How far has $x$ moved? Divide by it.
-            (f(x + h) - f(x - h)) / (x + h - x - h) :: Python reads `x + h - x - h` from left to right, and it is 0. The way from $x - h$ to $x + h$ is $2h$.
-            (f(x + h) - f(h - x)) / (2 * h)         :: The place on the left is $x - h$. You have $h - x$.
-            (f(x + h) - f(-x - h)) / (2 * h)        :: The place on the left is $x - h$. $-x - h$ is on the other side of 0.
-            (f(x + h) - f(x - h)) / (2 + h)         :: Two times $h$ is `2 * h`: that is how far it is from the one place to the other.
-            (f(x + h) - f(x) - h) / (2 * h)         :: The $h$ is taken away from the *value*. It belongs inside the brackets: $f$ at the place $x - h$.
-            (f(x) - f(x - h)) / h                   :: That is the nudge to the left side only. Use the point on the right, $x + h$, as well.
-            (f(x + h) - f(x - h)) / (2 * x)         :: Divide by how far $x$ was *moved*, $2h$, not by where it stands.
-            (f(x + h) - f(x - h)) / 2               :: Half the way that $f$ went. It has to be divided by the whole way that $x$ went, $2h$.
-            (f(x + h) - f(x - h)) / 2 / h           :: right
+            (f(x + h) - f(x - h)) / h                 :: From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice too large.
+            (f(x + 2 * h) - f(x - 2 * h)) / h         :: You go $2h$ to each side, and divide by $h$ alone: four times too large. Go $h$ to each side, and divide by $2h$.
+            (f(x + h) - f(x - h)) / (4 * h)           :: The two places are $x + h$ and $x - h$. From the one to the other it is $2h$, not $4h$.
+            (f(x + 2 * h) - f(x - 2 * h)) / (2 * h)   :: You go $2h$ to each side, so from the one place to the other it is $4h$. Go $h$ to each side, and divide by $2h$.
+            (f(x + 2 * h) - f(x - 2 * h)) / (4 * h)   :: That is the nudge by $2h$ to each side, and a good one. But $h$ is given: go $h$ to each side, and divide by $2h$.
+            (f(x + 2 * h) - f(x)) / (2 * h)           :: That goes $2h$ to one side. It is more exact to go $h$ to each side: the two places are $x + h$ and $x - h$.
+            (f(x + h) - f(x)) / h                     :: That is the nudge to one side. It works, but it is less exact: use the point on the left, $x - h$, as well.
+            (f(x + h) - f(x)) / (2 * h)               :: You divide by the way from $x - h$ to $x + h$, but the left value is taken at $x$. Take it at $x - h$.
+            (f(x + h) - f(x - h)) / 2 * h             :: Python reads `/ 2 * h` from left to right: divided by 2, then *multiplied* by `h`. Write `/ (2 * h)`.
+            f(x + h) - f(x - h) / (2 * h)             :: Only the second value is divided. Put brackets around the difference.
+            (f(x + h) - (x - h)) / (2 * h)            :: On the left you take away the *place*, `x - h`. Take away the value there: `f(x - h)`.
+            (f(x + h) - f(x - h)) / h**2              :: `h` comes in once: how far $x$ was moved, which is $2h$. You divide by $h$ squared.
+            (f(x + h) - f(x - h)) / (2 * h**2)        :: Nearly: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?
+            (f(x + h) - f(x - h)) / 2 * 1e-3          :: Python reads from left to right: that is divided by 2 and then *multiplied*.
+            (f(x + 0.001) - f(x - 0.001)) / 0.002     :: That *is* the slope, nearly: your nudge is a small one of its own. Use the `h` that you are given, whatever it is.
+            (f(x - h) - f(x + h)) / (2 * h)           :: Left less right: so it has the wrong sign. How far does $f$ go *up* when $x$ goes to the right?
+            (f(x + h) + f(x - h)) / (2 * h)           :: The two values are added. How far $f$ has *moved* is their difference.
+            f(x + h) - f(x - h)                       :: That is how far $f$ has moved. How far has $x$ moved? Divide by it.
+            (f(x + h) - f(x - h)) / (x + h - x - h)   :: Python reads `x + h - x - h` from left to right, and it is 0. The way from $x - h$ to $x + h$ is $2h$.
+            (f(x + h) - f(h - x)) / (2 * h)           :: The place on the left is $x - h$. You have $h - x$.
+            (f(x + h) - f(-x - h)) / (2 * h)          :: The place on the left is $x - h$. $-x - h$ is on the other side of 0.
+            (f(x + h) - f(x - h)) / (2 + h)           :: Two times $h$ is `2 * h`: that is how far it is from the one place to the other.
+            (f(x + h) - f(x) - h) / (2 * h)           :: The $h$ is taken away from the *value*. It belongs inside the brackets: $f$ at the place $x - h$.
+            (f(x) - f(x - h)) / h                     :: That is the nudge to the left side only. Use the point on the right, $x + h$, as well.
+            (f(x + h) - f(x - h)) / (2 * x)           :: Divide by how far $x$ was *moved*, $2h$, not by where it stands.
+            (f(x + h) - f(x - h)) / 2                 :: Half the way that $f$ went. It has to be divided by the whole way that $x$ went, $2h$.
+            (f(x - 2 * h) - 8 * f(x - h) + 8 * f(x + h) - f(x + 2 * h)) / (12 * h) :: `f` is run at 4 places.
+            (f(x + h) - f(x + h)) / (2 * h)           :: Both values are taken at the same place, $x + h$, so their difference is always 0. The place on the left is $x - h$.
+            (f(x + h) - f(x) - f(h)) / (2 * h)        :: $f(x) + f(h)$ is not what you want to take away: that would be `f` at two other places. Take away its value at $x - h$.
+            round((f(x + h) - f(x - h)) / (2 * h), 1) :: You round the result. The formula is right: return it as it is, with all its digits.
+            int((f(x + h) - f(x - h)) / (2 * h))      :: `int` cuts off everything behind the point. A slope need not be a whole number: return it as it is.
+            (f(x + h) - f(x - h)) // (2 * h)          :: `//` divides and rounds down to a whole number. Use `/`.
+            (f(x + h / 2) - f(x - h / 2)) / h         :: That goes half of `h` to each side and is a good nudge. But `h` says how far to go to *each* side: $x + h$ and $x - h$, and then divide by $2h$.
+            abs(f(x + h) - f(x - h)) / (2 * h)        :: `abs` makes every slope positive. Where a function falls, its slope is negative: leave `abs` out.
+            (f(x + h) - f(x - h)) / 0.6               :: 0.6 is $2h$ for one particular `h`. Divide by `2 * h`, whatever `h` is.
+            (f(x + h) - f(x - h)) * (2 * h)           :: You multiply by $2h$. A slope is how far $f$ moved *divided* by how far $x$ moved.
+            max((f(x + h) - f(x)) / h, (f(x) - f(x - h)) / h) :: That picks the larger of the two one-sided slopes. Go to both sides at once: from $x - h$ to $x + h$.
+
+            t = torch.tensor(x, requires_grad=True)
+            f(t).backward()
+            return t.grad :: That is the machine's own answer, by a backward pass. The judge has to do without it: nudge `x`, and use the `h` that you are given.
+
+            (f(x + h) - f(x - h)) / (h + h) :: right
+            ((f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h) / 2 :: right
+
+            a, b = x - h, x + h
+            return (f(b) - f(a)) / (b - a) :: right
+
+            (f(x + h) - f(x - h)) / 2 / h :: right
         """,
     ),
     Exercise(
@@ -266,6 +322,15 @@ EXERCISES: list[Exercise] = [
             torch.sigmoid(t) ** 2                     :: At 0 it is right, by chance. At 4 the slope is small; yours is large. Multiply by $1 - s$.
             torch.exp(-t)                             :: That is the slope of the inside, without its sign. The outside, $1/v$, has a local derivative too: $-1/v^2$.
             1 / (1 + torch.exp(-t)) ** 2 * -torch.exp(-t) :: The sign: the sigmoid rises, so no slope is negative. With $\sigma$: what is missing to 1 is $1 - \sigma$, not $\sigma - 1$. With $v$: two minus signs meet, that of $-1/v^2$ and that of $-e^{-t}$.
+            torch.clamp(torch.sigmoid(t) * (1 - torch.sigmoid(t)), max=0.2) :: You cut the slope off at 0.2. It is largest in the middle, 0.25, and needs no limit.
+            torch.sigmoid(t) * (1 - torch.sigmoid(t)) * t :: The two factors are right. The `t` behind them is one too many: $t$ comes in only through $\sigma(t)$.
+            torch.sigmoid(abs(t)) * (1 - torch.sigmoid(t)) :: `abs` is one too many. The two factors $\sigma$ and $1 - \sigma$ already make the slope the same on both sides.
+            torch.sigmoid(t) * (1 - torch.tanh(t))    :: Both factors are made of the *same* $\sigma(t)$: there is no tanh in the sigmoid's slope.
+            0.25 * torch.exp(-t * t / 4)              :: That is a bell that looks like the slope and is not it. Make it of $\sigma$: $\sigma$ times what is missing to 1.
+            (torch.sigmoid(t + 0.1) - torch.sigmoid(t - 0.1)) / 0.2 :: That is a nudge, and with a step of 0.1 it is only nearly right. Write the slope with $\sigma(t)$ itself.
+            (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum() :: You add the slopes up. Each entry of `t` has a slope of its own: leave out the `sum`.
+            torch.sigmoid(t) * torch.sigmoid(-t)      :: right
+            torch.sigmoid(t) - torch.sigmoid(t) ** 2  :: right
             torch.exp(-t) / (1 + torch.exp(-t)) ** 2  :: right
         """,
     ),

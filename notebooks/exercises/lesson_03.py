@@ -24,7 +24,7 @@ def matmul_backward(upstream, x, w):
 def _square_cases() -> list[tuple]:
     return [
         (1.0, 3.0),
-        (5.0, 3.0),
+        (5.0, -4.0),
         (-2.0, 0.5),
         (torch.tensor([1.0, 10.0, -1.0]), torch.tensor([3.0, -2.0, 0.5])),
     ]
@@ -34,7 +34,8 @@ def _mean_cases() -> list[tuple]:
     return [
         (torch.tensor(1.0), torch.tensor([[4.0, -2.0, 7.0]])),
         (torch.tensor(12.0), torch.tensor([1.0, 2.0, 3.0, 4.0])),
-        (torch.tensor(-1.0), torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])),
+        (torch.tensor(-1.5), torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])),
+        (torch.tensor(6.0), torch.tensor([[1.0, -2.0], [0.5, 3.0], [2.0, 0.0]])),
     ]
 
 
@@ -49,6 +50,11 @@ def _matmul_cases() -> list[tuple]:
             torch.tensor([[1.0, -2.0], [0.5, 3.0]]),
             torch.tensor([[1.0, 2.0], [3.0, 4.0]]),
             torch.tensor([[0.0, 1.0], [-1.0, 5.0]]),
+        ),
+        (
+            torch.tensor([[1.0, 0.0, -1.0, 2.0], [0.5, -3.0, 1.0, 1.0], [2.0, 1.0, 0.0, -1.0]]),
+            torch.tensor([[1.0, -2.0], [3.0, 0.5], [0.0, 4.0]]),
+            torch.tensor([[1.0, 2.0, 0.5, -1.0], [3.0, -1.0, 2.0, 0.0]]),
         ),
     ]
 
@@ -133,8 +139,18 @@ EXERCISES: list[Exercise] = [
             -upstream * 2 * x      :: The size is right, the sign is not: $x^2$ rises where $x$ is positive.
             upstream * 3 * x**2    :: $3x^2$ is the derivative of $x^3$. Here $x$ is squared.
             upstream**2 * 2 * x    :: What was squared is `x`, and that on the way forward. `upstream` comes in once, as it is.
-            2 * upstream * x       :: right
-            upstream * (x + x)     :: right
+            upstream * 2 * abs(x)  :: `abs` is one too many: where $x$ is negative, $x^2$ falls as $x$ rises, and its slope $2x$ is negative.
+            abs(upstream) * 2 * x  :: `abs` is one too many: what arrives may be negative, and it is multiplied in as it is.
+            upstream * (x + 2)     :: The 2 of $2x$ is a factor: `2 * x`, not `x + 2`.
+            upstream * 2 ** x      :: $2^x$ is another function. The local derivative of $x^2$ is *two times* $x$.
+            upstream * 6           :: 6 is $2x$ at one particular $x$, at 3. Use `x`, whatever it is.
+
+            upstream *= 2 * x
+            return upstream :: Your function changes its input `upstream` in place
+
+            upstream * x + upstream * x :: right
+            2 * upstream * x            :: right
+            upstream * (x + x)          :: right
         """,
     ),
     Exercise(
@@ -152,17 +168,30 @@ EXERCISES: list[Exercise] = [
         ),
         cases=_mean_cases,
         answers=r"""
-            upstream / x.numel()                        :: The number is right, but it is *one* number. Each entry of `x` needs its own: give it the shape of `x`.
-            torch.ones_like(x) / x.numel()              :: That is the local derivative alone, right when 1.0 arrives and at no other time. Where is `upstream`?
-            upstream * torch.ones_like(x)               :: That is the backward of a *sum*. In a mean each entry counts only $1/n$.
-            upstream * x / x.numel()                    :: The values of `x` play no part: $x/n$ has the slope $1/n$, whatever $x$ is.
-            upstream * torch.ones_like(x) / len(x)      :: `len(x)` counts the rows. The mean divides by the number of *entries*: `x.numel()`.
-            upstream * torch.ones_like(x) / x.shape[-1] :: `x.shape[-1]` counts the columns. The mean divides by the number of *entries*: `x.numel()`.
-            torch.ones_like(x) / x.numel() + upstream   :: What arrives and the local derivative are *multiplied*, not added.
-            upstream * torch.ones_like(x) * x.numel()   :: Each entry is *divided* by $n$ on its way into the mean, and so is what comes back.
-            upstream * torch.ones_like(x) / x.sum()     :: Divided by the *sum* of the entries. A mean divides by their *number*, `x.numel()`.
-            upstream * torch.ones_like(x) / 3           :: 3 is right for three entries. `x` may have another number of them: `x.numel()`.
-            upstream * x.mean()                         :: That runs the mean forward once more. Backward needs only how much each entry counts in it.
+            upstream / x.numel()                         :: The number is right, but it is *one* number. Each entry of `x` needs its own: give it the shape of `x`.
+            torch.ones_like(x) / x.numel()               :: That is the local derivative alone, right when 1.0 arrives and at no other time. Where is `upstream`?
+            upstream * torch.ones_like(x)                :: That is the backward of a *sum*. In a mean each entry counts only $1/n$.
+            upstream * x / x.numel()                     :: The values of `x` play no part: $x/n$ has the slope $1/n$, whatever $x$ is.
+            upstream * torch.ones_like(x) / len(x)       :: `len(x)` counts the rows. The mean divides by the number of *entries*: `x.numel()`.
+            upstream * torch.ones_like(x) / x.shape[-1]  :: `x.shape[-1]` counts the columns. The mean divides by the number of *entries*: `x.numel()`.
+            torch.ones_like(x) / x.numel() + upstream    :: What arrives and the local derivative are *multiplied*, not added.
+            upstream * torch.ones_like(x) * x.numel()    :: Each entry is *divided* by $n$ on its way into the mean, and so is what comes back.
+            upstream * torch.ones_like(x) / x.sum()      :: Divided by the *sum* of the entries. A mean divides by their *number*, `x.numel()`.
+            upstream * torch.ones_like(x) / 3            :: 3 is right for three entries. `x` may have another number of them: `x.numel()`.
+            upstream * x.mean()                          :: That runs the mean forward once more. Backward needs only how much each entry counts in it.
+            upstream * torch.ones_like(x) / (x.shape[0] * x.shape[-1]) :: `x.shape[0] * x.shape[-1]` counts the entries only if there are two axes. `x.numel()` counts them whatever the shape.
+            upstream * torch.ones_like(x) / max(x.shape) :: That divides by the longer side. The mean divides by the number of *entries*: `x.numel()`.
+            abs(upstream) * torch.ones_like(x) / x.numel() :: `abs` is one too many: what arrives may be negative, and is handed on with its sign.
+            torch.ones(1, x.numel()) * upstream / x.numel() :: The numbers are right, but they are laid out as one row. A gradient has the shape of its tensor: `torch.ones_like(x)`.
+            [upstream / x.numel()] * x.numel()           :: The numbers are right, but they are in a list. A tensor in the shape of `x` is needed: `torch.ones_like(x)`.
+            upstream * x / x.sum()                       :: That shares out by how *large* each entry is. In a mean each counts the same, $1/n$.
+            upstream * torch.ones_like(x) / x.numel() ** 0.5 :: Divided by the root of $n$. Each entry counts $1/n$ in a mean.
+            upstream / x.numel() + torch.zeros_like(x)   :: right
+
+            out = torch.zeros_like(x)
+            out += upstream / x.numel()
+            return out :: right
+
             torch.ones_like(x) * (upstream / x.numel()) :: right
             torch.full(x.shape, upstream.item() / x.numel()) :: right
         """,
@@ -205,6 +234,15 @@ EXERCISES: list[Exercise] = [
             (upstream @ w.T / 2, x.T @ upstream / 2)   :: The gradient is not shared out between the two inputs. Each gets all of its own.
             (upstream * w.sum(0), x.T @ upstream)      :: For each entry of `x` a whole *row* of `w` counts, each column with its own `upstream`: that is a product with `w.T`.
             (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)) :: This ignores what arrives. It is right when `upstream` is all ones and at no other time.
+            (w @ upstream.T, x.T @ upstream)           :: The gradient of `x` came out transposed. It has the shape of `x`: `upstream` first, then `w.T`.
+            (upstream @ w.T, torch.outer(x[0], upstream[0])) :: That takes the first row of `x` only. There may be several rows, and each brings its part to `w`.
+            (upstream[:1] @ w.T, x.T @ upstream)       :: Only the first row of `upstream` is used for `grad_x`. Each row of `x` gets its own.
+            (abs(upstream) @ w.T, x.T @ abs(upstream)) :: `abs` is one too many: what arrives may be negative, and is multiplied in with its sign.
+            (-upstream @ w.T, -x.T @ upstream)         :: The sign is turned. A product hands on what arrives times the other factor, with no minus.
+            (upstream @ w.T, (x.T @ upstream).mean(0)) :: The products are right, but then `grad_w` is averaged. It has the shape of `w`: leave it whole.
+            (upstream @ w.T, (x.T @ upstream).sum(0))  :: The products are right, but then `grad_w` is summed. It has the shape of `w`: leave it whole.
+            [upstream @ w.T, x.T @ upstream]           :: right
+            (torch.matmul(upstream, w.T), torch.matmul(x.T, upstream)) :: right
             ((w @ upstream.T).T, (upstream.T @ x).T)   :: right
         """,
     ),
@@ -274,6 +312,9 @@ EXERCISES: list[Exercise] = [
             grad_w = None                                :: `w` asked for its gradient. It is a number.
             -0.071142, -0.0024406, -0.0024406, -0.0048812, -0.0036609 :: That would be the gradient of $x$, if it were asked for. `x` was made without `requires_grad`: what is in `x.grad`?
             -0.071142, -0.0024406, -0.0024406, -0.0048812, 0.0 :: A zero would say that the loss does not depend on $x$. Nothing is computed for it, not even a zero.
+            grad_a = 0.0025306                           :: That is twice the *loss*, $2(a - 1)^2$. The derivative of $(a - 1)^2$ is $2(a - 1)$: the square is gone.
+            grad_z = 0.53997                             :: You have put $z$ into $z(1 - z)$. The sigmoid's local derivative is made of its *result*: $a(1 - a)$.
+            grad_z = -0.0049712                          :: $1 - a^2$ belongs to the tanh. For the sigmoid it is $a(1 - a)$.
             -0.0711, -0.00244, -0.00244, -0.00488, None  :: right
             [-0.0711], torch.tensor([-0.00244]), "-0.00244", -0.00488, "None" :: right
         """,

@@ -346,7 +346,7 @@ EXERCISES: list[Exercise] = [
             "Along a path: `along = along * local`. When a path is done: `total = total + along`.",
         ),
         cases=lambda: [
-            ([[1, 1], [1, 2]],),
+            ([[2, 5], [1, 3]],),
             ([[2.0, 3.0]],),
             ([[3, 1, 3], [5, 2], [4]],),
             ([[1, 1, 2], [1, 1, 2], [1, 2, 2], [1, 2, 2]],),  # the diamond: paths that look alike count each
@@ -383,9 +383,69 @@ EXERCISES: list[Exercise] = [
             float(prod(paths[-1]))                :: Only the last path is left: `total` is overwritten. It has to keep what it had: `total + ...`.
             float(prod(paths[0]))                 :: Only the first path is counted. Is the `return` inside the loop?
             sum(path[-1] for path in paths)       :: Only the last local derivative of each path is counted: `along` has to keep what it had, `along * ...`.
-            return 0.0                            :: A zero times anything stays zero. For each path begin with `along = 1.0`.
+            return 0.0                            :: Nothing has been added up. Either `along` begins at 0, and a zero times anything stays zero; or the `return` stands inside the inner loop, before anything was added.
             sum(prod(path) for path in paths) / len(paths) :: The paths are not averaged. Each brings its part, and the parts add up.
-            sum(prod(path) for path in paths)     :: right
+
+            total = 1
+            for path in paths:
+                along = 1.0
+                for local in path:
+                    along = along * local
+                total = total + along
+            return total :: One too many comes out: `total` begins at 1. A sum begins at 0; it is `along`, a product, that begins at 1.
+
+            total = 0.0
+            for path in paths[:-1]:
+                along = 1.0
+                for local in path:
+                    along = along * local
+                total = total + along
+            return total :: The last path is left out. Go through all of `paths`: `for path in paths`.
+
+            total = 0.0
+            for path in paths[1:]:
+                along = 1.0
+                for local in path:
+                    along = along * local
+                total = total + along
+            return total :: The first path is left out. Go through all of `paths`: `for path in paths`.
+
+            total = 0.0
+            for path in paths:
+                along = 1.0
+                for local in path:
+                    along = along + local
+                total = total + along
+            return total :: Along a path you add. Each node *multiplies* what arrives by its local derivative: `along * local`.
+
+            total = 0.0
+            for path in paths:
+                along = path[0]
+                for local in path:
+                    along = along * local
+                total = total + along
+            return total :: The first number of each path is multiplied in twice: `along` begins with it, and then the loop takes it again. Begin with 1.0.
+
+            total = 0.0
+            for path in paths:
+                along = 1.0
+                for local in path[:3]:
+                    along = along * local
+                total = total + along
+            return total :: A path may be longer than three. Go through *all* of its numbers.
+
+            sum(abs(prod(path)) for path in paths) :: `abs` is one too many: a path with a negative product brings a negative part.
+            float(sum(prod(path) for path in paths if len(path) > 1)) :: A path of a single arrow is a path, too. Do not leave it out.
+
+            total = 0.0
+            for path in paths:
+                along = 1.0
+                while path:
+                    along = along * path.pop()
+                total = total + along
+            return total :: Your function changes the list
+
+            sum(prod(path) for path in paths) :: right
             np.array([float(sum(prod(path) for path in paths))]) :: right
             torch.tensor(float(sum(prod(path) for path in paths))) :: right
         """,

@@ -12,6 +12,7 @@ from .answers import letters
 from .bytecode import CALLED, NAMED, SET, uses
 from .lessons import find_exercise
 from .model import Complaint, Exercise, Question
+from .side_effects import GRAD, VALUES, unchanged
 
 SECOND = {
     "a": lambda x: (x + 1).sum(),
@@ -53,14 +54,19 @@ def _pieces(accumulate) -> Iterator[tuple]:
     """What is in w.grad after the learner's loop, for several ways to cut a batch into pieces."""
     x = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0])
     t = torch.tensor([3.0, 3.0, 7.0, 8.0, 9.0, 13.0, 14.0, 17.0, 18.0, 22.0, 21.0, 26.0])
-    for pieces in (4, 3, 1):
+    for numbers, pieces in ((12, 4), (12, 3), (12, 1), (8, 2), (12, 6)):
         w = torch.tensor(1.0, requires_grad=True)
         passes: list = []
         w.register_hook(passes.append)
-        size = 12 // pieces
-        cuts = [slice(start, start + size) for start in range(0, 12, size)]
-        accumulate(w, [x[cut] for cut in cuts], [t[cut] for cut in cuts])
-        yield f"w.grad after 12 numbers in {pieces} piece{'s' * (pieces > 1)}", w.grad
+        size = numbers // pieces
+        cuts = [slice(start, start + size) for start in range(0, numbers, size)]
+        xs, ts = [x[cut] for cut in cuts], [t[cut] for cut in cuts]
+        with unchanged({"w": {GRAD}}, w=w, xs=xs, ts=ts):
+            accumulate(w, xs, ts)
+        said = f"{numbers} numbers in {pieces} piece{'s' * (pieces > 1)}"
+        yield f"w.grad after {said}", w.grad
+        if w.grad is None or abs(w.grad.item() - (2 * (x - t) * x)[:numbers].mean().item()) > 0.01:
+            yield f"Backward passes for {said}", float(len(passes))
         if w.grad is not None and len(passes) != pieces:
             raise Complaint(
                 f"The number is right, but {len(passes) or 'no'} backward pass{'es' * (len(passes) != 1)} ran for {pieces} pieces. "
@@ -104,10 +110,12 @@ KEPT_BACK = {
 
 def _middle(function) -> Iterator[tuple]:
     """What the function returns, and what is in the leaf afterwards, on three graphs."""
-    for value, after in ((2.0, lambda y: y + 3), (3.0, lambda y: y * 5), (1.5, lambda y: y * y)):
+    for value, after in ((2.0, lambda y: y * 5), (3.0, lambda y: y + 3), (1.5, lambda y: y * y)):
         x = torch.tensor([value], requires_grad=True)
         y = x * x
         z = after(y)
+        begun: list = []
+        z.register_hook(begun.append)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of reading the .grad of a non-leaf: the advice speaks of it
             returned = function(y, z)
@@ -117,6 +125,11 @@ def _middle(function) -> Iterator[tuple]:
                 )
             if returned is None:
                 raise Complaint(_why_not_kept(function, x, y, z))
+            if not begun and returned is not Ellipsis:
+                raise Complaint(
+                    "No pass has begun at the `z` that was handed over. `y.backward()` begins at `y` (and gives a 1, as "
+                    "always), and a `z = ...` inside your function makes another `z`."
+                )
         yield "It returns", returned
         yield "and x.grad is", x.grad
 
@@ -185,7 +198,8 @@ def _reading(train) -> Iterator[tuple]:
     """Where the state and the weight are after the learner's loop, on two texts."""
     for xs, lr in (([0.3, -0.2, 0.4], 0.1), ([0.5, 0.5, -1.0, 0.2, 0.1], 0.05)):
         w = torch.tensor(0.5, requires_grad=True)
-        h = train(w, xs, lr)
+        with unchanged({"w": {VALUES, GRAD}}, w=w, xs=xs):
+            h = train(w, xs, lr)
         yield f"The last state after {len(xs)} turns", h.detach() if isinstance(h, torch.Tensor) else h
         yield f"w after {len(xs)} turns", w.detach()
 
@@ -394,6 +408,43 @@ EXERCISES: list[Exercise] = [
             for x, t in zip(xs, ts, strict=True):
                 (((w * x - t) ** 2).mean() / len(xs)).backward()
             w.grad = w.grad / len(xs) :: You average *twice*: each loss is scaled, and then `w.grad` is divided as well.
+
+            for x, t in zip(xs, ts, strict=True):
+                loss = ((w * x - t) ** 2).mean() / len(xs)
+            loss.backward() :: `backward()` stands behind the loop, so one pass ran, for the last piece alone. Indent it: one pass for each piece.
+
+            for x, t in zip(xs, ts, strict=True):
+                loss = ((w * x - t) ** 2).mean()
+            loss.backward() :: `backward()` stands behind the loop, so one pass ran, for the last piece alone. Indent it, and scale each loss by the number of pieces.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward()
+                w.grad.zero_() :: Each gradient is set to 0 again as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward()
+                w.grad = None :: Each gradient is thrown away as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).sum() / len(xs)).backward()
+            return :: `sum()` adds up the squares of a piece and does not divide by their number. Use `mean()`, and then scale by the number of pieces.
+
+            for x, t in zip(xs[:4], ts[:4], strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first four pieces have been through a pass. Go through all of `xs`.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward()
+                w.data = w.data - 0.01 * w.grad
+            return :: Your function changes its input `w` in place
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).sum() / 12).backward() :: 12 is right for one batch. How many numbers there are all together differs: take `mean()`, and divide by `len(xs)`.
+
+            for x, t in zip(ts, xs, strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward() :: Inputs and targets have changed places: `zip(xs, ts)`.
+
+            for x, t in zip(xs, ts, strict=True):
+                ((w * x - t).mean() / len(xs)).backward() :: The differences are not squared.
         """,
     ),
     Exercise(
@@ -446,7 +497,7 @@ EXERCISES: list[Exercise] = [
 
             y.retain_grad()
             y.backward()
-            return y.grad :: That is the gradient of `y` with respect to itself, a 1 as always. The pass has to begin at `z`.
+            return y.grad :: No pass has begun at the `z` that was handed over.
 
             y.retain_grad()
             y.backward(retain_graph=True)
@@ -592,6 +643,74 @@ EXERCISES: list[Exercise] = [
                     h = torch.tanh(w * h + x)
                 ((h - 1) ** 2).backward()
             return h :: This turn is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state is to be cut off.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+            return h :: The gradients of earlier turns are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+                w = w - lr * w.grad
+            return h :: `w = w - ...` makes a *new* tensor, which is a result and no leaf: its `.grad` stays `None`. Write into `w` itself, under `no_grad`: `w -= lr * w.grad`.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w += lr * w.grad
+            return h :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+            with torch.no_grad():
+                w -= lr * w.grad
+            return h :: Only one step was taken, after the loop. Each turn has a step of its own: indent it.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+                return h :: Only one turn has run. Is the `return` inside the loop?
+
+            h = torch.tensor(0.0)
+            for x in xs[:3]:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+            return h :: Three is right for one text. Go through all of `xs`, however long it is.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= 0.1 * w.grad
+            return h :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
 
             h.item()                    :: right
             h.detach().requires_grad_() :: right

@@ -5,6 +5,7 @@ from __future__ import annotations
 import minigrad as torch
 
 from .model import Complaint, Exercise, Question
+from .side_effects import GRAD, unchanged
 
 
 def rows_of_jacobian(f, x):
@@ -53,7 +54,8 @@ def _jacobian_probe(learners):
                 y.register_hook(passes.append)
             return y
 
-        found = learners(listened, x)
+        with unchanged({"x": {GRAD}}, x=x):
+            found = learners(listened, x)
         yield told, found
         if found is not None and found is not Ellipsis and len(passes) < rows:
             raise Complaint(
@@ -95,6 +97,9 @@ def _unbroadcast_cases() -> list[tuple]:
         (_grid(3, 2), (1, 2)),
         (_grid(2, 3), ()),
         (torch.arange(1.0, 25.0).reshape(4, 2, 3), (2, 1)),
+        (_grid(2, 3) - 4.5, (1, 1)),
+        (torch.arange(1.0, 61.0).reshape(5, 2, 3, 2) - 20, (2, 1, 2)),
+        (_grid(1, 3), (1, 3)),
     ]
 
 
@@ -286,6 +291,48 @@ EXERCISES: list[Exercise] = [
             rows_with(_one_hot, stack=1)       :: The right numbers, on their side: a row for each result. `torch.stack(rows)` puts them one below the other.
             _one_hot(y, 0)                     :: Each of your rows is row 0. The 1 has to move: place $i$ in pass $i$.
             y.detach() * _one_hot(y, i)        :: The 1 became the *value* of `y`. How large `y` is does not matter here: a 1 at place $i$.
+
+            rows = []
+            v = torch.zeros(len(f(x)))
+            for i in range(len(f(x))):
+                x.grad = None
+                v[i] = 1.0
+                f(x).backward(gradient=v)
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: The first row is right. In the second, `v` still has the 1 of the first: make a new `v` inside the loop.
+
+            rows = []
+            for i in range(len(f(x))):
+                x.grad = None
+                f(x).backward(gradient=_one_hot(f(x), i))
+            rows.append(x.grad.clone())
+            return torch.stack(rows) :: `rows.append` stands behind the loop, so it has run once, for the last row. Indent it.
+
+            rows = []
+            for i in range(len(f(x)) - 1):
+                x.grad = None
+                f(x).backward(gradient=_one_hot(f(x), i))
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: The last row is missing: `range(len(y))` ends one before `len(y)` already.
+
+            rows = []
+            for i in range(len(x)):
+                x.grad = None
+                y = f(x)
+                v = torch.zeros_like(y)
+                v[i] = 1.0
+                y.backward(gradient=v)
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: The rows are as many as there are *results*: `len(f(x))`, and not `len(x)`.
+
+            rows = []
+            for i in range(len(f(x))):
+                x.grad = None
+                y = f(x)
+                y[i].backward()
+                rows.append(x.grad)
+            return torch.stack(rows) :: right
+
             torch.tensor([1.0 if j == i else 0.0 for j in range(len(y))]) :: right
             torch.stack([torch.autograd.grad(f(x)[i], x)[0] for i in range(len(f(x)))]) :: right
 
@@ -375,6 +422,44 @@ EXERCISES: list[Exercise] = [
                 if shape[axis] == 1:
                     grad = grad.sum(axis)
             return grad :: The sums are right, but an axis of length 1 got lost: a `(2, 1)` came out as `(2,)`. `keepdim=True` keeps it.
+
+            while grad.dim() > len(shape):
+                grad = grad.sum(0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(0, keepdim=True)
+            return grad :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis, keepdim=True)`.
+
+            while grad.dim() > len(shape):
+                grad = grad[0]
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis, keepdim=True)
+            return grad :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(0)`.
+
+            if grad.dim() > len(shape):
+                grad = grad.sum(0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis, keepdim=True)
+            return grad :: That takes away one axis in front. There may be several: `while`, not `if`.
+
+            if tuple(grad.shape) != shape:
+                grad = grad.sum(0)
+            return grad :: That sums axis 0 once, whatever differs. First sum away the axes in front, then each axis of size 1, with `keepdim=True`.
+
+            while grad.dim() > len(shape):
+                grad = grad.sum(0)
+            return grad.reshape(shape) :: `reshape` only arranges numbers anew and adds none up. Sum each axis of size 1, with `keepdim=True`.
+
+            grad.reshape(shape) :: `reshape` only arranges the numbers anew. Where one number was used many times, what comes back has to be *added up*.
+
+            while grad.dim() > len(shape):
+                grad = grad.sum(0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.max(axis, keepdim=True)[0]
+            return grad :: The largest does not win: what comes back from all uses is *added up*, `sum`.
 
             _short :: right
         """,

@@ -14,8 +14,9 @@ import numpy as np
 
 from . import tiny_engine as engine
 from .model import Complaint, Exercise, Question
+from .side_effects import unchanged
 from .tiny_engine import Node, Tensor, parts_of
-from .values import describe
+from .values import describe, same
 
 MANY = 20_000  # firings, on graphs of a dozen nodes
 TOO_MANY = (
@@ -117,12 +118,17 @@ def tried_in_an_engine(
     tanh: Callable = engine.tanh, accumulator: type = engine.AccumulateGrad
 ) -> Iterator[tuple[str, Any]]:
     """The learner's piece in the place of the reference's: what comes to the leaves of graphs where arrays are shared."""
-    x, y = leaf([0.3, -1.0]), leaf([0.5, 2.0])
-    x.accumulator, y.accumulator = accumulator(x), accumulator(y)
+
+    def own_leaf(value: Any) -> Tensor:
+        made = leaf(value)
+        made.accumulator = accumulator(made)
+        return made
+
+    x, y = own_leaf([0.3, -1.0]), own_leaf([0.5, 2.0])
     walk((tanh(x) + tanh(y)).grad_fn, arriving(1.0, 1.0))
     yield f"{SHARED}: the gradients of x and y", [x.grad, y.grad]
     for seed in range(5):
-        result, leaves = engine.random_graph(seed, leaf, tanh)
+        result, leaves = engine.random_graph(seed, own_leaf, tanh)
         walk(result.grad_fn, np.ones(()))
         yield (
             f"In an engine, on random graph {seed}: the gradients of its three leaves",
@@ -136,7 +142,7 @@ def leaf(value: Any) -> Tensor:
 
 def mul_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     has_a_rule(kind, "MulBackward0")
-    for a, b, grad in ((3.0, 5.0, 1.0), (3.0, 5.0, 10.0), ([1.0, 2.0], [-4.0, 0.5], [1.0, 100.0])):
+    for a, b, grad in ((3.0, 5.0, 1.0), (-3.0, -5.0, 10.0), ([1.0, -2.0], [-4.0, 0.5], [1.0, -100.0])):
         a, b, grad = leaf(a), leaf(b), arriving(*np.atleast_1d(grad))
         node = kind([a, b], {"self": a.data, "other": b.data})
         told = f"{describe(a.data)} * {describe(b.data)}, with {describe(grad)} arriving"
@@ -256,6 +262,12 @@ def count_probe(count_consumers: Any) -> Iterator[tuple[str, Any]]:
             waiting.get(node, "it is not in there"),
         )
     yield "On the diamond: how many nodes there are", float(len(waiting))
+    x = leaf(2.0)
+    waiting = _counted(count_consumers, (Tensor(3.0) * x + x * x).grad_fn)
+    yield (
+        "On 3 * x + x * x, where the constant comes first: what AccumulateGrad of x waits for",
+        waiting.get(x.accumulator, "it is not in there"),
+    )
     x, y = doublings(10)
     waiting = _counted(count_consumers, y.grad_fn)
     yield (
@@ -396,29 +408,65 @@ def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
 
 
 def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
+    """One parameter, then two that multiply each other: what they are, what comes back, how often the loss is computed."""
     if blank_inside(train_step):
         yield "train_step", ...
         return
-    w, b = leaf(5.0), leaf([1.0, -2.0])
+    w = leaf(5.0)
+    runs: list[int] = []
 
-    def loss_of() -> Tensor:
+    def square() -> Tensor:
+        runs.append(1)
         return w * w
 
-    def both() -> Tensor:
-        return engine.record((b.data * b.data).sum() + w.data, _Both, [w, b], {"b": b.data})
-
     for step in (1, 2, 3):
-        said = train_step(loss_of, [w], 0.3)
+        runs.clear()
+        said = train_step(square, [w], 0.3)
         yield f"w after step {step} on the loss w * w, from 5 with lr 0.3", w.data
         yield f"The loss that step {step} gives back", said
-    w.grad, b.grad = np.array(50.0), np.array([7.0, 7.0])  # left there by somebody else
-    train_step(both, [w, b], 0.5)
-    yield "A second parameter, [1, -2], after a step on the sum of its squares with lr 0.5", b.data
+        yield f"In step {step} the loss was computed so many times:", float(len(runs))
+    for lr, turned in ((0.1, False), (0.25, True)):
+        v, b = leaf(-2.0), leaf([1.0, -3.0])
+        runs.clear()
+
+        def both(v: Tensor = v, b: Tensor = b) -> Tensor:
+            runs.append(1)
+            return engine.record(
+                (b.data * b.data).sum() * v.data, _Coupled, [v, b], {"v": v.data, "b": b.data}
+            )
+
+        v.grad, b.grad = np.array(50.0), np.array([7.0, 7.0])  # left there by somebody else
+        parameters = [b, v] if turned else [v, b]
+        with unchanged(parameters=parameters):
+            said = train_step(both, parameters, lr)
+        case = f"on the loss v * (b * b).sum(), with lr {lr:g} and parameters {'b, v' if turned else 'v, b'}"
+        yield f"v after a step from -2 {case}", v.data
+        yield f"b after a step from [1, -3] {case}", b.data
+        yield f"The loss that comes back {case}", said
+        yield f"The loss was computed so many times {case}:", float(len(runs))
 
 
-class _Both(Node):
+def runs_of_the_loss(seen: dict[str, Any]) -> str:
+    """What is wrong with a step that no listed answer takes, if it is seen from how often the loss was computed."""
+    if same(seen.get("w after step 1 on the loss w * w, from 5 with lr 0.3"), np.array(5.0), 0.0):
+        return "Nothing has moved: after the step the parameter is what it was before. Write into its numbers, `p.data`."
+    counts = [int(value) for label, value in seen.items() if "computed" in label]
+    if counts and max(counts) > 1:
+        return (
+            f"In one step the loss is computed {max(counts)} times. Once is enough: clear all gradients, one `loss_of()`, one "
+            "`backward()`, and then move all parameters."
+        )
+    return (
+        "`loss_of()` is never called: without a loss there is no graph to go back through."
+        if 0 in counts
+        else ""
+    )
+
+
+class _Coupled(Node):
     def backward(self, grad):
-        return grad, grad * 2 * self._saved_b
+        b = self._saved_b
+        return grad * (b * b).sum(), grad * 2 * b * self._saved_v
 
 
 # wrong answers that take more than a line
@@ -1006,6 +1054,21 @@ EXERCISES: list[Exercise] = [
             return grad[tuple(slice(size) for size in shape)] :: That keeps the first of the copies and loses the others. Each brings a gradient: *add* them.
 
             np.resize(grad, shape) :: That cuts a piece out of the gradient. Nothing may get lost: what was copied is added up.
+
+            while grad.ndim > len(shape):
+                grad = grad[0]
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis=axis, keepdims=True)
+            return grad :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(axis=0)`.
+
+            while grad.ndim > len(shape):
+                grad = grad.sum(axis=0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis=0, keepdims=True)
+            return grad :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis=axis, keepdims=True)`.
+
             grad.sum(axis=tuple(range(grad.ndim - len(shape)))) if all(n > 1 for n in shape) else engine.unbroadcast(grad, shape) :: right
         """,
     ),
@@ -1073,10 +1136,35 @@ EXERCISES: list[Exercise] = [
             waiting[root] += 1
             return waiting :: The root waits for nobody: its gradient, the 1, is there from the start. Its count is 0.
 
-            count_ways                         :: That adds up how many *ways* lead to a node from the root, when it was met. What counts is the arrows that lead to it: each adds 1.
-            count_what_it_sends                :: That is how many gradients a node *sends*. Wanted is how many it receives: one for each arrow that leads *to* it.
-            count_at_the_sender                :: It was counted at `node`, which sends. It is `parent` that will receive one more.
-            count_recursively                  :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
+            count_ways          :: That adds up how many *ways* lead to a node from the root, when it was met. What counts is the arrows that lead to it: each adds 1.
+            count_what_it_sends :: That is how many gradients a node *sends*. Wanted is how many it receives: one for each arrow that leads *to* it.
+            count_at_the_sender :: It was counted at `node`, which sends. It is `parent` that will receive one more.
+            count_recursively   :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
+
+            waiting, todo = {root: 0}, [root]
+            while todo:
+                node = todo.pop()
+                for parent, _ in node.next_functions:
+                    if parent is None:
+                        return waiting
+                    if parent not in waiting:
+                        waiting[parent] = 0
+                        todo.append(parent)
+                    waiting[parent] += 1
+            return waiting :: `return` at a `None` ends the whole function. One input that nobody asked about is passed over: `continue`.
+
+            waiting, todo = {root: 0}, [root]
+            while todo:
+                node = todo.pop()
+                for parent, _ in node.next_functions:
+                    if parent is None:
+                        break
+                    if parent not in waiting:
+                        waiting[parent] = 0
+                        todo.append(parent)
+                    waiting[parent] += 1
+            return waiting :: `break` at a `None` leaves out the inputs behind it. That one alone is passed over: `continue`.
+
             dict(engine.count_consumers(root)) :: right
         """,
     ),
@@ -1102,7 +1190,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             engine.fires_again     :: 16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was handed on twice. Fire once, when all has arrived.
             engine.fires_too_early :: 4 is $1 \cdot 2 \cdot 2$: `y` fired with the 1 from `a`, and the 2 from `b` came too late. It has to wait for both.
-            engine.overwrites      :: 2: what arrived last has replaced what was there, at `y` and again at `x`. Add, `arrived[parent] + part`.
+            engine.overwrites      :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
 
             arrived, ready = {root: grad}, [root]
             while ready:
@@ -1263,6 +1351,10 @@ EXERCISES: list[Exercise] = [
             max(node.sequence for node in ready)       :: `choose` should give back a node
             max(ready)                                 :: Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.
 
+            node = max(ready, key=lambda n: n.sequence)
+            ready.clear()
+            return node :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
+
             ready.sort(key=lambda node: node.sequence)
             return ready.pop() :: right
         """,
@@ -1303,6 +1395,7 @@ EXERCISES: list[Exercise] = [
             "Move: `p.data -= lr * p.grad`, for each `p`. And give back `loss.data.item()`.",
         ),
         probe=train_probe,
+        diagnose=runs_of_the_loss,
         answers=r"""
             trained(clear=False)      :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
             trained(sign=1.0)         :: It went uphill. The gradient says where the loss *grows*: go against it.
@@ -1349,6 +1442,53 @@ EXERCISES: list[Exercise] = [
                 loss.backward()
                 p.data = p.data - lr * p.grad
                 return loss.data.item() :: Only the first parameter has moved. Is the `return` inside the `for`?
+
+            for p in parameters:
+                p.grad = None
+                loss = loss_of()
+                loss.backward()
+                p.data -= lr * p.grad
+            return loss.data.item() :: Everything is inside one loop, so for each parameter there is a loss and a pass of its own, from weights that have partly moved. Four separate things: clear *all*; one `loss_of()`; one `backward()`; move *all*.
+
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            for p in parameters:
+                loss.backward()
+                p.data -= lr * p.grad
+            return loss.data.item() :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and what they bring adds up. One pass fills all gradients.
+
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data -= 0.3 * p.grad
+            return loss.data.item() :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
+
+            parameters[0].grad = None
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data -= lr * p.grad
+            return loss.data.item() :: Only the first parameter's gradient is cleared. Clear all of them before the pass.
+
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data -= lr * abs(p.grad)
+            return loss.data.item() :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
+
+            for p in parameters:
+                p.grad = None
+            for i in range(len(parameters)):
+                loss = loss_of()
+                loss.backward()
+            for p in parameters:
+                p.data -= lr * p.grad
+            return loss.data.item() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
 
             trained() :: right
         """,

@@ -6,6 +6,7 @@ import minigrad as torch
 
 from .bytecode import uses
 from .model import Complaint, Exercise, Question
+from .side_effects import ASKS, VALUES, Watch
 
 
 def repaired(x):
@@ -89,7 +90,7 @@ def _demand_tensor(out) -> None:
 
 
 def _repaired_probe(learners):
-    for at in (2.0, -1.0):
+    for at in (2.0, -1.0, 3.5):
         x = torch.tensor(at, requires_grad=True)
         out = learners(x)
         if out is None or out is Ellipsis:
@@ -106,16 +107,28 @@ def _repaired_probe(learners):
         yield f"x.grad at x = {at:g}", x.grad
 
 
-def _layers() -> tuple:
+def _layers(width: int = 2) -> tuple:
     torch.manual_seed(0)
-    layers = tuple(torch.nn.Linear(2, 2) for _ in range(3))
+    layers = tuple(torch.nn.Linear(*sizes) for sizes in ((2, width), (width, width), (width, 2)))
     return (*layers, torch.tensor([[1.0, -2.0], [0.5, 3.0], [2.0, 0.0]]))
 
 
 def _freeze_probe(learners):
-    first, middle, last, x = _layers()
+    for width in (2, 3):
+        yield from _frozen(learners, *_layers(width))
+
+
+def _frozen(learners, first, middle, last, x):
     before = [param.detach().clone() for layer in (first, middle, last) for param in layer.parameters()]
+    watch = Watch(
+        dict.fromkeys(("first", "middle", "last"), frozenset({ASKS, VALUES})),
+        first=first,
+        middle=middle,
+        last=last,
+        x=x,
+    )
     loss = learners(first, middle, last, x)
+    besides = watch.told()
     if loss is None or loss is Ellipsis:
         yield "the loss", loss
         return
@@ -137,6 +150,8 @@ def _freeze_probe(learners):
         yield f"{name}.bias.grad", layer.bias.grad
     for name, layer in {"first": first, "middle": middle, "last": last}.items():
         yield f"Does `{name}` ask for gradients?", [param.requires_grad for param in layer.parameters()]
+    if besides:
+        raise Complaint(besides)
 
 
 NOT_FROZEN = {
@@ -172,10 +187,16 @@ def freezing(which):
 
 
 def _copy_probe(learners):
-    x = torch.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    for values in ([0.0, 1.0, 2.0], [[-1.0, 0.5], [3.0, 0.0]]):
+        yield from _copied(learners, torch.tensor(values, requires_grad=True))
+
+
+def _copied(learners, x):
     t = torch.exp(x)
     before = t.detach().clone()
+    watch = Watch(t=t, x=x)
     copy = learners(t)
+    besides = watch.told()
     if copy is None or copy is Ellipsis:
         yield "what comes out", copy
         return
@@ -187,6 +208,8 @@ def _copy_probe(learners):
         copy[0] = 100.0
     yield "`t` after something was written into the copy", t.detach().clone()
     yield "Is `t` itself untouched?", bool((t.detach() == before).all()) and t.requires_grad
+    if besides:
+        raise Complaint(besides)
 
 
 def _made_to_ask(t):
@@ -322,8 +345,12 @@ EXERCISES: list[Exercise] = [
             x * 2 * 5                                   :: The gradient is right, but the value lost its $3y$. Detaching keeps the value.
             x.detach() * 3 + x * 2 * 5                  :: The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.
             x * 5 + x.detach() * 11                     :: The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.
-            x.detach() * 6 + x * 10                     :: right
-            (x * 2 * 3).detach() + 5 * (x * 2)          :: right
+
+            y = x * 2
+            return y * 5 + 12 :: 12 is $3y$ at one place only, at $x = 2$. The hidden part has to have the value of $3y$ wherever $x$ is: `y.detach() * 3`.
+
+            x.detach() * 6 + x * 10            :: right
+            (x * 2 * 3).detach() + 5 * (x * 2) :: right
         """,
     ),
     Exercise(
@@ -472,6 +499,26 @@ EXERCISES: list[Exercise] = [
                 param.requires_grad_(False)
             return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: The weights of `middle` have become zeros. Freezing leaves all values as they are.
 
+            loss_of(first, middle, last, x):
+            w, b = middle.weight.detach(), middle.bias.detach()
+            h = torch.tanh(torch.tanh(first(x)) @ w.T + b)
+            return (last(h) ** 2).mean() :: The gradients are right, but the parameters of `middle` still ask: you have computed with copies of them. Freeze the parameters themselves, `requires_grad_(False)`.
+
+            for param in middle.parameters():
+                param.requires_grad_(False)
+            loss = (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
+            loss.backward()
+            return loss :: Your function leaves a gradient in `first.weight.grad`
+
+            for param in middle.parameters():
+                param.requires_grad_(False)
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).sum() :: The squares are added up. The loss is their *mean*, as it stands in the cell.
+
+            for param in middle.parameters():
+                param.requires_grad_(False)
+            middle.eval()
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `middle` is left in eval mode
+
             middle.weight.requires_grad = False
             middle.bias.requires_grad = False
             return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: right
@@ -503,10 +550,12 @@ EXERCISES: list[Exercise] = [
             t.detach_()
             return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. `t` is not to be touched.
 
-            t.detach().copy()        :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
-            torch.zeros_like(t)      :: A tensor of that shape, but not the values of `t`.
-            t.clone().detach()       :: right
-            torch.tensor(t.tolist()) :: right
+            t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
+            torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
+            t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.
+            t.detach() * 1                 :: right
+            t.clone().detach()             :: right
+            torch.tensor(t.tolist())       :: right
         """,
     ),
     Exercise(
@@ -580,6 +629,35 @@ EXERCISES: list[Exercise] = [
             for param in [*one.parameters(), *two.parameters()]:
                 param.requires_grad_(False)
             return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they do not ask any more, in the next step neither. A cut leaves them as they are.
+
+            h = torch.tanh(two(torch.tanh(one(x)))).detach()
+            loss = (three(h) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return loss.item() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
+
+            optimizer.zero_grad()
+            h = torch.tanh(two(torch.tanh(one(x)))).detach()
+            loss = (three(h) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return (three(h) ** 2).mean().item() :: That is the loss *after* the step. Give back the one that you went backward from: `loss.item()`.
+
+            optimizer.zero_grad()
+            h = torch.tanh(two(torch.tanh(one(x)))).detach()
+            loss = (three(h) ** 2).mean()
+            loss.backward()
+            loss.backward()
+            optimizer.step()
+            return loss.item() :: `backward()` is called twice. The second call comes to nodes whose saved values the first has freed: one pass is enough.
+
+            optimizer.zero_grad()
+            h = torch.tanh(two(torch.tanh(one(x)))).detach()
+            loss = (three(h) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.step()
+            return loss.item() :: Two steps are taken with one gradient. One `step()` for each `backward()`.
 
             optimizer.zero_grad()
             with torch.no_grad():
