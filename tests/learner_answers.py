@@ -381,6 +381,16 @@ h.detach().numpy() - h.detach().numpy().mean() :: it is no tensor :: fault of th
 h.detach().sub(h.detach().mean()) :: right
 
 [9b.6]
+for p in parameters:
+    if p.grad is not None:
+        p.data.sub(lr * p.grad)
+        p.grad = None
+return :: without its `_`
+for p in parameters:
+    if p.grad is not None:
+        p.data - lr * p.grad
+        p.grad = None
+return :: a new tensor that nobody keeps
 [p - lr * p.grad for p in parameters] ::
 
 [9b.7]

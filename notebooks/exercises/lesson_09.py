@@ -331,6 +331,7 @@ EXERCISES: list[Exercise] = [
             (4.0, 8.0, 10.0, 0.1, 0.9, 0.0),
             (2.0, 4.0, 3.0, 0.1, 0.8, 0.5),
             (-3.0, 1.0, -2.0, 0.2, 0.0, 0.25),
+            (1.5, -4.0, 2.0, 0.3, 0.5, 0.1),
         ],
         returns=("the new weight", "the new velocity"),
         answers=r"""
@@ -359,6 +360,11 @@ EXERCISES: list[Exercise] = [
             (w - lr * ((1 - momentum) * velocity + g + decay * w), (1 - momentum) * velocity + g + decay * w) :: `momentum` says how much is *kept*: nine tenths with 0.9, not one.
             (lr * (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: That is the step. *Where* is the weight then?
             w - lr * (momentum * velocity + g + decay * w) :: But 2 are wanted: `return the new weight, the new velocity`.
+            (w - lr * abs(momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: `abs` is one too many: where the velocity is negative, the weight has to go up.
+            (w - lr * (momentum * velocity + g + decay * abs(w)), momentum * velocity + g + decay * abs(w)) :: `abs` is one too many: a negative weight is pulled *up*, towards 0.
+            (w - 0.1 * (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+            (w - lr * (0.9 * velocity + g + decay * w), 0.9 * velocity + g + decay * w) :: 0.9 is the momentum of one call. Use `momentum`, whatever it is.
+            (w - lr * (momentum * velocity + g) * (1 + decay), momentum * velocity + g) :: The decay does not stretch the step. It adds a part of the weight to the gradient: `g + decay * w`.
             [w - lr * momentum * velocity - lr * g - lr * decay * w, momentum * velocity + g + decay * w] :: right
         """,
     ),

@@ -9,6 +9,7 @@ import minigrad as torch
 from .bytecode import uses
 from .lesson_09 import _points, _start
 from .model import Complaint, Exercise, Question
+from .side_effects import GRAD, VALUES, Watch
 
 mse_loss = torch.nn.functional.mse_loss
 cross_entropy = torch.nn.functional.cross_entropy
@@ -73,6 +74,7 @@ class _Watched(torch.optim.SGD):
 
     def __init__(self, model, lr):
         super().__init__(model.parameters(), lr=lr)
+        self.model, self.began = model, model.bias.detach().clone()
         self.bias, self.passes, self.stale, self.found = model.bias, 0, False, []
         model.bias.register_hook(self.note)
 
@@ -81,14 +83,24 @@ class _Watched(torch.optim.SGD):
         self.stale = self.stale or (self.bias.grad is not None and bool((self.bias.grad != 0).any()))
 
     def step(self, closure=None):
+        loss = None
+        if closure is not None:  # PyTorch's other form: the closure clears, computes and goes backward
+            with torch.enable_grad():
+                loss = closure()
         empty = self.bias.grad is None or not bool((self.bias.grad != 0).any())
         self.found.append(("empty" if empty else "full", self.passes))
-        return super().step(closure)
+        super().step()
+        return loss
 
     def fault(self, turns: int) -> str:
         """What is wrong with the order of the lines, in words; "" if nothing is."""
         if not self.passes:
             return "No backward pass runs: nothing fills the accounts. `loss.backward()` is missing."
+        if not self.found and not torch.equal(self.bias.detach(), self.began):
+            return (
+                "The weights have moved, but not by the optimizer that was handed over. Use `optimizer`, the one that comes in: "
+                "another one, made inside the function, knows nothing of its learning rate and its memory."
+            )
         if not self.found:
             return "The optimizer never steps: the gradients are there, and nobody uses them. `optimizer.step()` is missing."
         if self.found[0] == ("empty", 0):
@@ -103,34 +115,48 @@ class _Watched(torch.optim.SGD):
                 "That is patient 1: where is `zero_grad()`?"
             )
         if self.passes != turns or len(self.found) != turns:
+            passes = f"{self.passes} backward pass{'es' * (self.passes != 1)}"
+            steps = f"{len(self.found)} step{'s' * (len(self.found) != 1)}"
             return (
-                f"In {turns} turns there were {self.passes} backward passes and {len(self.found)} steps. One of each a turn. "
-                "(Do all lines stand in the loop, and the `return` behind it?)"
+                f"In {turns} turns there were {passes} and {steps}. There should be one of each per turn. "
+                "(Are all lines inside the loop, the loop over `range(turns)`, and the `return` behind it?)"
             )
         return ""
 
 
 def _cured_2_probe(function) -> Iterator[tuple]:
+    for turns, lr in ((4, 0.1), (6, 0.05)):
+        yield from _cured(function, turns, lr)
+
+
+def _cured(function, turns: int, lr: float) -> Iterator[tuple]:
     x, t = _points()
     model = _start()
-    optimizer = _Watched(model, lr=0.1)
-    losses = function(model, optimizer, x, t, 4)
+    optimizer = _Watched(model, lr=lr)
+    watch = Watch({"model": {VALUES, GRAD}}, model=model, x=x, t=t)
+    losses = function(model, optimizer, x, t, turns)
     if losses is None or losses is Ellipsis or (isinstance(losses, list) and Ellipsis in losses):
         yield "The losses", losses
         return
-    if fault := optimizer.fault(4):
+    if fault := optimizer.fault(turns):
         raise Complaint(fault)
-    if isinstance(losses, list) and len(losses) != 4:
+    if (isinstance(losses, torch.Tensor) and losses.numel() == 1) or isinstance(losses, float | int):
         raise Complaint(
-            f"The loop learns. But of four turns {len(losses)} losses come back: one a turn, `losses.append(loss.item())`."
+            "The loop learns. But one number comes back. Return the list `losses`, with the loss of each turn in it."
+        )
+    if isinstance(losses, list) and len(losses) != turns:
+        raise Complaint(
+            f"The loop learns. But of {turns} turns {len(losses)} losses come back: one a turn, `losses.append(loss.item())`."
         )
     if isinstance(losses, list) and any(isinstance(loss, torch.Tensor) and loss.grad_fn for loss in losses):
         raise Complaint(
             "The loop learns. But what you return holds the graph of each turn: put plain numbers into `losses`, `loss.item()`."
         )
-    yield "The losses", losses
-    yield "The weight after four turns", model.weight.detach()
-    yield "The bias after four turns", model.bias.detach()
+    yield f"The losses of {turns} turns", losses
+    yield f"The weight after {turns} turns", model.weight.detach()
+    yield f"The bias after {turns} turns", model.bias.detach()
+    if told := watch.told():
+        raise Complaint(told)
 
 
 def _order(*lines: str) -> Callable:
@@ -179,7 +205,7 @@ def _learn_both(loss, w, b) -> None:
 
 
 def _both_learn(function) -> Iterator[tuple]:
-    return _gradients_at(function, (1.5, -0.5), (0.0, 0.0), learn=_learn_both)
+    return _gradients_at(function, (1.5, -0.5), (0.0, 0.0), (-2.0, 1.0), learn=_learn_both)
 
 
 def squares_of(prediction: Callable) -> Callable:
@@ -192,7 +218,7 @@ def squares_of(prediction: Callable) -> Callable:
 
 
 def _gentle_probe(function) -> Iterator[tuple]:
-    return _gradients_at(function, (0.0, 0.0), (2.0, 1.0))
+    return _gradients_at(function, (0.0, 0.0), (2.0, 1.0), (-3.0, 0.5))
 
 
 def pulled_by(penalty: Callable) -> Callable:
@@ -235,13 +261,16 @@ def _turn_probe(function) -> Iterator[tuple]:
                 "No gradient has arrived: no backward pass has run, or not from a loss with a graph."
             )
         yield f"The gradient of the weight after turn {number}", model.weight.grad.clone()
+        with torch.no_grad():  # the loop takes a step between two turns, so no two losses are the same
+            model.weight += 0.5
 
 
 def _class_probe(function) -> Iterator[tuple]:
-    labels = torch.tensor([0, 2, 1])
-    for scale in (1.0, 0.3):
-        scores = torch.tensor([[2.0, -1.0, 0.5], [0.3, 0.1, 0.2], [1.5, 2.5, -2.0]]) * scale
-        scores.requires_grad_(True)
+    for rows, labels in (
+        ([[2.0, -1.0, 0.5], [0.3, 0.1, 0.6], [1.5, 2.5, -2.0]], [0, 2, 1]),
+        ([[0.6, -0.3, 0.2], [-1.0, 0.4, 0.3], [1.5, 0.5, -2.0], [0.2, 0.7, 1.1]], [1, 0, 2, 2]),
+    ):
+        scores, labels = torch.tensor(rows, requires_grad=True), torch.tensor(labels)
         loss = function(scores, labels)
         if not isinstance(loss, torch.Tensor):
             yield "What comes out", loss
@@ -256,6 +285,11 @@ def _class_probe(function) -> Iterator[tuple]:
                 )
             raise Complaint(
                 "There is still no way back to the scores: the loss has no `grad_fn`. A place (`argmax`) or a comparison has no slope."
+            )
+        if scores.grad is None and loss.numel() == 1:
+            raise Complaint(
+                "The scores were copied out of the graph (`detach`, `torch.tensor`, `.data`): the pass ends at the copy, and "
+                "nothing gets to the scores that came in. Use `scores` itself."
             )
         yield "The loss", loss.detach()
         yield "The gradient of the scores", scores.grad
@@ -310,9 +344,12 @@ def _parameters() -> list:
 
 def _step_probe(function) -> Iterator[tuple]:
     for lr in (0.1, 0.3):
-        parameters = _parameters()
+        handed = _parameters()
+        parameters = list(
+            handed
+        )  # what the model and the optimizer hold: these, whatever becomes of the list
         before = [p.detach().clone() for p in parameters]
-        out = function(parameters, lr)
+        out = function(handed, lr)
         if out is Ellipsis:
             yield "what comes out", out
             return
@@ -321,6 +358,11 @@ def _step_probe(function) -> Iterator[tuple]:
                 "A parameter is no leaf any more, or does not ask. Only its *values* are to change."
             )
         if all(torch.equal(p.detach(), old) for p, old in zip(parameters, before, strict=True)):
+            if any(one is not other for one, other in zip(handed, parameters, strict=False)):
+                raise Complaint(
+                    "New tensors have been put into the list `parameters`. The model holds the old ones, and they have not moved: "
+                    "that is what patient 7 died of. Write *into* each parameter, `p -= ...`."
+                )
             raise Complaint(_why_still(parameters))
         for name, p in zip(("first", "second", "third", "fourth"), parameters, strict=True):
             yield f"The {name} parameter", p.detach().clone()
@@ -328,6 +370,11 @@ def _step_probe(function) -> Iterator[tuple]:
             yield (
                 f"Is the account of the {name} parameter empty?",
                 p.grad is None or not bool((p.grad != 0).any()),
+            )
+        if len(handed) != len(parameters) or any(a is not b for a, b in zip(handed, parameters, strict=True)):
+            raise Complaint(
+                "The numbers are right. But the list `parameters` holds other tensors than before, and the model does not: it would "
+                "go on with the old ones. Leave the list as it is."
             )
 
 
@@ -338,7 +385,10 @@ def _why_still(parameters: list) -> str:
     if any(not torch.equal(now, before) and bool((now != 0).any()) for now, before in left):
         return "No parameter has moved, and the *gradients* are other numbers: the line writes into `p.grad`. Write into `p`."
     if all(p.grad is None or not bool((p.grad != 0).any()) for p in parameters):
-        return "The accounts are empty, and nothing has moved: empty them *after* the step."
+        return (
+            "The accounts are empty, and nothing has moved. Either they were emptied before the step, or the step made a new "
+            "tensor that nobody keeps, as `p.sub(...)` without its `_` and `p.data - ...` do. Write *into* `p`, and empty after that."
+        )
     return (
         "Nothing has moved. `p = p - ...` makes a new tensor and gives it the name `p`; the parameter itself is what it was. "
         "Write *into* it: `p -= ...`."
@@ -368,22 +418,30 @@ def _stops_at_none(parameters, lr):
 
 
 def _average_probe(function) -> Iterator[tuple]:
+    for turns, lr in ((5, 0.3), (3, 0.1)):
+        yield from _averaged(function, turns, lr)
+
+
+def _averaged(function, turns: int, lr: float) -> Iterator[tuple]:
     x, t = _points()
     model = _start()
-    optimizer = _Watched(model, lr=0.3)
-    average = function(model, optimizer, x, t, 5)
+    optimizer = _Watched(model, lr=lr)
+    watch = Watch({"model": {VALUES, GRAD}}, model=model, x=x, t=t)
+    average = function(model, optimizer, x, t, turns)
     if average is None or average is Ellipsis:
         yield "what comes out", average
         return
-    if model.weight.item() == 0.0 or optimizer.stale:
-        raise Complaint(optimizer.fault(5))
-    yield "The weight after five turns", model.weight.detach()
-    yield "The bias after five turns", model.bias.detach()
+    if model.weight.item() == 0.0 or optimizer.stale or not optimizer.found:
+        raise Complaint(optimizer.fault(turns))
+    yield f"The weight after {turns} turns", model.weight.detach()
+    yield f"The bias after {turns} turns", model.bias.detach()
     if isinstance(average, torch.Tensor) and average.grad_fn is not None:
         raise Complaint(
             "The loop learns, and the number is right. But it has a `grad_fn`: the graphs of all turns hang on it. Add up *values*."
         )
-    yield "The mean of the losses", average
+    yield f"The mean of the losses of {turns} turns", average
+    if told := watch.told():
+        raise Complaint(told)
 
 
 def averaging_with(add: Callable, walk: Callable, *, zero: bool = True, divide: bool = True) -> Callable:
@@ -505,7 +563,7 @@ EXERCISES: list[Exercise] = [
                 loss.backward()
                 optimizer.step()
                 losses.append(loss.item())
-                return losses :: In 4 turns there were 1 backward passes and 1 steps.
+                return losses :: In 4 turns there were 1 backward pass and 1 step.
 
             losses = []
             for _turn in range(turns):
@@ -513,7 +571,7 @@ EXERCISES: list[Exercise] = [
                 loss = mse_loss(model(x), t)
                 loss.backward()
                 optimizer.step()
-            return losses :: of four turns 0 losses come back
+            return losses :: of 4 turns 0 losses come back
 
             losses = []
             for _turn in range(turns):
@@ -540,6 +598,81 @@ EXERCISES: list[Exercise] = [
                 optimizer.step()
                 losses.append(loss.item())
             return losses :: The forward line has to stand *in* the loop: the loss of each turn is that of the new weights.
+
+            mine = torch.optim.SGD(model.parameters(), lr=0.1)
+            losses = []
+            for _turn in range(turns):
+                mine.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                mine.step()
+                losses.append(loss.item())
+            return losses :: Use `optimizer`, the one that comes in
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return loss :: Return the list `losses`
+
+            losses = []
+            for _turn in range(4):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return losses :: In 6 turns there were 4 backward passes and 4 steps.
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = ((model(x) - t) ** 2).sum()
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return losses :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item() / turns)
+            return losses :: Each loss is divided by the number of turns. Note it as it is: `loss.item()`.
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses = [loss.item()]
+            return losses :: of 4 turns 1 losses come back
+
+            model.eval()
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return losses :: `model` is left in eval mode
+
+            losses = []
+            for _turn in range(turns):
+                def closure():
+                    optimizer.zero_grad()
+                    loss = mse_loss(model(x), t)
+                    loss.backward()
+                    return loss
+                losses.append(optimizer.step(closure).item())
+            return losses :: right
 
             _order("backward", "step", "zero") :: right
 
@@ -580,6 +713,7 @@ EXERCISES: list[Exercise] = [
             w                       :: That is the slope alone. The line is $w\,x + b$.
             2 * x + 1               :: That is the line to be found, as a formula: nothing is left to be learned. Use `w` and `b`.
             w * (x + b)             :: The bias is added after the product: $w\,x + b$.
+            abs(w) * x + b          :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
             b + x * w               :: right
             torch.add(x * w, b)     :: right
         """,
@@ -630,6 +764,20 @@ EXERCISES: list[Exercise] = [
             loss.backward() :: The gradients of the first turn were emptied here. That is the loop's business, and the optimizer's.
 
             loss = mse_loss(model(x), t)
+            log.append(9.0)
+            loss.backward() :: 9.0 is the loss of the first turn only. Note the loss that was just computed, whatever it is.
+
+            loss = mse_loss(model(x), t)
+            log.append(loss.item())
+            log.append(loss.item())
+            loss.backward() :: After 1 turn there are 2 in the log.
+
+            loss = mse_loss(model(x), t)
+            log.clear()
+            log.append(loss.item())
+            loss.backward() :: After 2 turns there is 1 in the log.
+
+            loss = mse_loss(model(x), t)
             loss.backward()
             log.append(loss.item()) :: right
         """,
@@ -649,20 +797,24 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_class_probe,
         answers=r"""
-            torch.softmax(scores, 1)[torch.arange(3), labels].mean() :: That is the probability of the right class itself. It is to become *large*, and a loss small: take minus its logarithm.
+            torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: That is the probability of the right class itself. It is to become *large*, and a loss small: take minus its logarithm.
             _share_of_wrong                              :: There is still no way back to the scores
             _made_to_ask                                 :: Now the loss asks, as a leaf of its own
             cross_entropy(torch.softmax(scores, 1), labels) :: The softmax is inside already. Taken twice, it flattens the probabilities and the gradients.
             cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. Its mean is wanted, or the step would depend on the size of the batch.
-            torch.log_softmax(scores, 1)[torch.arange(3), labels].mean() :: The minus is missing: that goes *up* when the right class becomes more probable, and a loss must go down.
+            torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The minus is missing: that goes *up* when the right class becomes more probable, and a loss must go down.
             -torch.log_softmax(scores, 1).mean()         :: That is the mean over all classes. Only the right one of each row counts.
-            -torch.softmax(scores, 1)[torch.arange(3), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.
+            -torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.
             torch.nn.functional.nll_loss(scores, labels) :: That takes the *scores* for logarithms of probabilities: without the softmax it may go below 0, and never ends.
-            1 - torch.softmax(scores, 1)[torch.arange(3), labels].mean() :: There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: minus the *logarithm* of the probability is wanted.
+            1 - torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: minus the *logarithm* of the probability is wanted.
             mse_loss(scores, (labels.reshape(-1, 1) == torch.arange(3)).float()) :: That wants each score to *be* 1 or 0. A score may be any number: it is their differences that count.
             cross_entropy(scores.T, labels)              :: Turned round: each *row* of the scores belongs to a piece of data, as it came in.
             mse_loss(scores.max(1).values, labels.float()) :: That compares the largest *score* with the *number* of a class. A class number is a name, not a size.
             cross_entropy(labels, scores)                :: The scores come first, as they are, then the labels. (A place, from `argmax`, is no score.)
+            cross_entropy(scores.detach().requires_grad_(), labels) :: The scores were copied out of the graph
+            -torch.log(scores[torch.arange(len(labels)), labels]).mean() :: The logarithm is of the *scores*. They are not probabilities, and a negative one has no logarithm: softmax first.
+            cross_entropy(scores, labels) / len(labels)  :: Divided by the number of rows twice: `cross_entropy` gives their mean already.
+            cross_entropy(scores[:3], labels[:3])        :: That takes the first three rows only. There may be more of them.
 
             rows = torch.arange(len(labels))
             return -torch.log_softmax(scores, 1)[rows, labels].mean() :: right
@@ -696,6 +848,9 @@ EXERCISES: list[Exercise] = [
             h.detach().mean()                :: That is the mean itself. Take it away from each entry.
             h.detach().mean() - h.detach()   :: The other way round: the mean is taken away from `h`.
             h.detach() / h.detach().mean()   :: Divided, the mean is 1. It is to be 0: subtract.
+            h.detach() - h.detach()[0]       :: That takes away the first entry. Take away the *mean* of all.
+            h.detach() - h.detach().median() :: That takes away the one in the middle. The *mean* is asked for.
+            torch.zeros_like(h)              :: The mean of zeros is 0, but nothing of `h` is left in them. Take its mean away from each entry.
 
             shown = h.detach().clone()
             shown -= shown.mean()
@@ -759,7 +914,7 @@ EXERCISES: list[Exercise] = [
                 for p in parameters:
                     p.grad = None
                     if p.grad is not None:
-                        p -= lr * p.grad :: The accounts are empty, and nothing has moved: empty them *after* the step.
+                        p -= lr * p.grad :: The accounts are empty, and nothing has moved.
 
             for p in parameters:
                 if p.grad is not None:
@@ -771,6 +926,23 @@ EXERCISES: list[Exercise] = [
                 p = parameters[0]
                 p -= lr * p.grad
                 p.grad = None :: Only the first parameter moves. A loop over all of them is wanted.
+
+            for i, p in enumerate(parameters):
+                if p.grad is not None:
+                    parameters[i] = (p - lr * p.grad).detach().requires_grad_()
+            return :: that is what patient 7 died of
+
+            with torch.no_grad():
+                for p in parameters:
+                    if p.grad is not None:
+                        p -= lr * abs(p.grad)
+                        p.grad = None :: `abs` takes the sign away, and so every number goes down. Where the gradient is negative the parameter has to go *up*.
+
+            with torch.no_grad():
+                for p in parameters:
+                    if p.grad is not None:
+                        p -= 0.1 * p.grad
+                        p.grad = None :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
 
             for p in parameters:
                 if p.grad is not None:
@@ -803,7 +975,7 @@ EXERCISES: list[Exercise] = [
             averaging_with(lambda total, loss: total + loss, _by_total) :: The total leads into the graph of the turn before, which has been walked already. Start at `loss`.
             averaging_with(lambda total, loss: total + loss, _by_loss) :: the graphs of all turns hang on it
             averaging_with(lambda total, loss: total + loss.item(), _by_loss, zero=False) :: That is patient 1: where is `zero_grad()`?
-            averaging_with(lambda total, loss: total + loss.detach(), _by_total) :: The total is made of detached losses: nothing leads back from it. Start at `loss`.
+            averaging_with(lambda total, loss: total + loss.detach(), _by_total) :: What `backward()` starts at has been detached, the total or `loss` itself, so nothing leads back from it. Go backward from the loss first; detach only what you add up.
             averaging_with(lambda total, loss: total + loss.item(), _by_loss, divide=False) :: That is the sum of the losses. The mean is the sum divided by `turns`.
 
             total = 0.0
@@ -836,6 +1008,33 @@ EXERCISES: list[Exercise] = [
                 total = total + loss.item()
             return total / turns :: they were emptied *between* `backward()` and `step()`
 
+            total = 0.0
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                total = total + loss.item()
+                return total / turns :: Only one turn has run: the `return` is inside the loop. Put it behind the loop.
+
+            total = 0.0
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                total = total + loss.item()
+            return total / 5 :: 5 is the number of turns in one call. Divide by `turns`, whatever it is.
+
+            total = 0.0
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                total = max(total, loss.item())
+            return total :: That is the largest loss. The mean is asked for: add them all up, and divide by `turns`.
+
             averaging_with(lambda total, loss: total + loss.detach(), _by_loss) :: right
         """,
     ),
@@ -854,23 +1053,26 @@ EXERCISES: list[Exercise] = [
         probe=_gentle_probe,
         answers=r"""
             pulled_by(w, b):
-            0.01 * torch.sqrt(w * w)      :: The root is still in it: at 0 its rule divides by 0. The square needs no root.
-            0.01 * w.abs()                :: Finite now, but that is the size. The *square* is asked for: its pull fades as `w` comes near 0.
-            0.01 * torch.sqrt(w * w) ** 2 :: The square of a root still goes through the root, and on the way back through its rule, which divides by 0.
-            w * w                         :: The factor 0.01 is missing: that pulls a hundred times as hard.
-            0.01 * w                      :: That has no lowest place at 0: it pulls `w` down for ever. Square it.
-            0.005 * w * w                 :: Half of what is asked for: 0.01 times the whole square.
-            0.1 * w * w                   :: That pulls ten times as hard: the factor is 0.01.
-            0.01 * b * b                  :: That pulls `b`. It is `w` that is to stay small.
-            0.01 * w**3                   :: That is twice too much at $w = 2$. 0.01 times the *square* is asked for (a cube would even pull a negative `w` further down).
-            0.02 * w                      :: $2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.
-            0.01 * (w * w + b * b)        :: `b` is pulled too. Only `w` was to stay small.
-            0.01 * (w * w).detach()       :: The number is added, and nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.
-            -0.01 * w * w                 :: With a minus it pushes `w` *away* from 0.
-            (0.01 * w) ** 2               :: The 0.01 is squared too: take the square of `w` alone.
-            return 0.0                    :: The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.
-            0.01 * w.pow(2)               :: right
-            0.01 * w.abs() ** 2           :: right
+            0.01 * torch.sqrt(w * w)                     :: The root is still in it: at 0 its rule divides by 0. The square needs no root.
+            0.01 * w.abs()                               :: Finite now, but that is the size. The *square* is asked for: its pull fades as `w` comes near 0.
+            0.01 * torch.sqrt(w * w) ** 2                :: The square of a root still goes through the root, and on the way back through its rule, which divides by 0.
+            w * w                                        :: The factor 0.01 is missing: that pulls a hundred times as hard.
+            0.01 * w                                     :: That has no lowest place at 0: it pulls `w` down for ever. Square it.
+            0.005 * w * w                                :: Half of what is asked for: 0.01 times the whole square.
+            0.1 * w * w                                  :: That pulls ten times as hard: the factor is 0.01.
+            0.01 * b * b                                 :: That pulls `b`. It is `w` that is to stay small.
+            0.01 * w**3                                  :: That is twice too much at $w = 2$. 0.01 times the *square* is asked for (a cube would even pull a negative `w` further down).
+            0.02 * w                                     :: $2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.
+            0.01 * (w * w + b * b)                       :: `b` is pulled too. Only `w` was to stay small.
+            0.01 * (w * w).detach()                      :: The number is added, and nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.
+            -0.01 * w * w                                :: With a minus it pushes `w` *away* from 0.
+            (0.01 * w) ** 2                              :: The 0.01 is squared too: take the square of `w` alone.
+            return 0.0                                   :: The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.
+            0.01 * torch.relu(w) ** 2                    :: `relu` lets a negative `w` go free: only a positive one is pulled. The square needs no `relu`.
+            ((w * x + b - t) ** 2).mean() + 0.01 * w ^ 2 :: `^` is not a power in Python. Write `w ** 2` or `w * w`.
+            0.01 * w * abs(w)                            :: Where `w` is negative, that is negative, too, and pushes `w` away from 0. The square is never negative: `w * w`.
+            0.01 * w.pow(2)                              :: right
+            0.01 * w.abs() ** 2                          :: right
         """,
     ),
 ]

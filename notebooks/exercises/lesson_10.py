@@ -10,6 +10,7 @@ from minigrad.utils.checkpoint import checkpoint
 from .answers import letters
 from .lessons import find_exercise
 from .model import Complaint, Exercise, Question
+from .side_effects import ASKS, Watch
 
 LEAKING = "adeg"
 """The lines of exercise 10.3 that keep a graph."""
@@ -96,8 +97,14 @@ def _validation() -> tuple:
 
 
 def _average_probe(function) -> Iterator[tuple]:
-    """What comes back, whether it has a history, and what was kept on the way."""
-    model, batches = _validation()
+    """What comes back, whether it has a history, and what was kept on the way: for three batches and for two."""
+    for count in (3, 2):
+        model, batches = _validation()
+        yield from _averaged(function, model, batches[:count])
+
+
+def _averaged(function, model, batches) -> Iterator[tuple]:
+    watch = Watch({"model": {ASKS}}, model=model, batches=batches)
     found: list = []
     kept = _kept_while(lambda: found.append(function(model, batches)))
     value = found[0]
@@ -116,6 +123,8 @@ def _average_probe(function) -> Iterator[tuple]:
             "pass was recorded, and then let go. Switch recording off around it."
         )
     yield "Do the parameters still ask?", all(p.requires_grad for p in model.parameters())
+    if told := watch.told():
+        raise Complaint(told)
 
 
 def _two_groups_probe(function) -> Iterator[tuple]:
@@ -477,6 +486,37 @@ EXERCISES: list[Exercise] = [
 
             torch.set_grad_enabled(False)
             return _recorded(model, batches) :: Your code has switched recording off and left it off.
+
+            total = 0.0
+            with torch.no_grad():
+                for x, t in batches:
+                    total = total + ((model(x) - t) ** 2).mean()
+            return total / 3 :: 3 is the number of batches in one call. Divide by `len(batches)`, whatever it is.
+
+            model.eval()
+            total = 0.0
+            with torch.no_grad():
+                for x, t in batches:
+                    total = total + ((model(x) - t) ** 2).mean()
+            return total / len(batches) :: `model` is left in eval mode
+
+            total = 0.0
+            with torch.no_grad():
+                for x, t in batches:
+                    total = total + ((model(x) - t) ** 2).sum()
+            return total / len(batches) :: `sum()` adds up the squares of a batch. The loss of a batch is their mean.
+
+            total = 0.0
+            with torch.no_grad():
+                for x, t in batches:
+                    total = total + (model(x) - t).abs().mean()
+            return total / len(batches) :: Those are the distances, not their squares: `((model(x) - t) ** 2).mean()`.
+
+            total = 0.0
+            with torch.no_grad():
+                for t, x in batches:
+                    total = total + ((model(x) - t) ** 2).mean()
+            return total / len(batches) :: In each batch the input comes first, then the target: `for x, t in batches`.
 
             with torch.inference_mode():
                 total = sum(((model(x) - t) ** 2).mean() for x, t in batches)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import minigrad as torch
 
 from .model import Complaint, Exercise, Question
+from .side_effects import GRAD, VALUES, Watch, unchanged
 
 
 def clip(parameters, most):
@@ -43,11 +44,13 @@ def read_on(w, pieces, lr):
 
 def _clip_probe(function) -> Iterator[tuple]:
     """The gradients afterwards: too long, short enough, of several parameters, one without."""
-    for most, scale in ((1.0, 1.0), (10.0, 1.0), (2.0, 4.0)):
+    for most, scale in ((1.0, 1.0), (10.0, 1.0), (2.0, 4.0), (4.0, -1.0), (10.0, 0.1)):
         parameters = [torch.zeros(2, requires_grad=True), torch.tensor(0.0, requires_grad=True)]
         parameters.append(torch.zeros(3, requires_grad=True))
         parameters[0].grad = torch.tensor([3.0, -4.0]) * scale
-        parameters[1].grad = torch.tensor(1.2) * scale
+        second = 1.2 if scale > 0 else 8.0  # the longest need not be the first
+        parameters[1].grad = torch.tensor(second) * scale
+        watch = Watch(dict.fromkeys(("parameters",), frozenset({GRAD})), parameters=parameters)
         if function(parameters, most) is Ellipsis:
             yield "what comes out", Ellipsis
             return
@@ -57,9 +60,11 @@ def _clip_probe(function) -> Iterator[tuple]:
             raise Complaint("A gradient is gone. It is to be made shorter, not to be taken away.")
         for name, p in zip(("first", "second"), parameters, strict=False):
             yield (
-                f"The gradient of the {name} parameter, {scale * 5.142:.3g} long together, at most {most:g}",
+                f"The gradient of the {name} parameter, {abs(scale) * (25 + second**2) ** 0.5:.3g} long together, at most {most:g}",
                 p.grad.clone(),
             )
+        if told := watch.told():
+            raise Complaint(told)
 
 
 def clipping_with(norm: Callable, scale: Callable, *, when: Callable = lambda n, most: n > most) -> Callable:
@@ -92,13 +97,20 @@ def _each_alone(parameters, most):
 
 
 def _truncated_probe(function) -> Iterator[tuple]:
-    for weight, steps, keep in ((0.5, 5, 2), (2.0, 4, 3), (1.5, 3, 1), (0.5, 5, 5), (1.5, 7, 2)):
-        w = torch.tensor(weight, requires_grad=True)
-        out = function(w, torch.tensor(1.0), steps, keep)
+    for weight, start, steps, keep in (
+        (0.7, 1.5, 5, 2),
+        (2.0, -1.0, 4, 3),
+        (1.5, 0.5, 3, 1),
+        (0.5, 1.0, 5, 5),
+        (-1.5, 2.0, 7, 2),
+    ):
+        w, h = torch.tensor(weight, requires_grad=True), torch.tensor(start)
+        with unchanged(w=w, h=h):
+            out = function(w, h, steps, keep)
         if not isinstance(out, torch.Tensor):
             yield "what comes out", out
             return
-        how = f"with w = {weight:g}, {steps} turns, the last {keep} kept"
+        how = f"with w = {weight:g}, h = {start:g}, {steps} turns, the last {keep} kept"
         yield f"The value {how}", out.detach()
         if out.grad_fn is None:
             raise Complaint(
@@ -123,10 +135,11 @@ def truncating_when(when: Callable) -> Callable:
 
 def _reading_probe(function) -> Iterator[tuple]:
     torch.manual_seed(0)
-    for count, length in ((3, 2), (2, 4)):
-        pieces = list(torch.randn(count, length, 3))
+    for count, length, width, lr in ((3, 2, 3, 0.1), (2, 4, 2, 0.05)):
+        pieces = list(torch.randn(count, length, width))
         w = torch.tensor(0.8, requires_grad=True)
-        losses = function(w, pieces, 0.1)
+        watch = Watch({"w": {VALUES, GRAD}}, w=w, pieces=pieces)
+        losses = function(w, pieces, lr)
         if losses is None or losses is Ellipsis:
             yield "what comes out", losses
             return
@@ -139,6 +152,8 @@ def _reading_probe(function) -> Iterator[tuple]:
         how = f"for {count} pieces of {length} turns"
         yield f"The losses {how}", losses
         yield f"w {how}", w.detach()
+        if told := watch.told():
+            raise Complaint(told)
 
 
 def _keeps_the_graphs(w, pieces, lr):
@@ -429,6 +444,29 @@ EXERCISES: list[Exercise] = [
                 for gradient in gradients:
                     gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` has made a new tensor and thrown it away: write into it with `*=`.
 
+            clipping_with(_length, _by_ratio, when=lambda n, most: n >= 1.0) :: 1 is the limit of one call. Compare with `most`, whatever it is.
+            clipping_with(lambda gs: sum((g**2).sum() for g in gs) ** 1 / 2, _by_ratio) :: Python reads `** 1 / 2` as *to the power of 1, and then halved*. Write `** 0.5`.
+            clipping_with(lambda gs: (gs[0] ** 2).sum() ** 0.5, _by_ratio) :: That is the length of the first gradient alone. All of them *together* have one length.
+
+            gradients = [p.grad for p in parameters if p.grad is not None]
+            n = torch.tensor(gradients).norm()
+            if n > most:
+                for gradient in gradients:
+                    gradient *= most / n
+            return :: The gradients have different shapes, so they do not fit into one `torch.tensor`. Add up the squares of each, and take the root once.
+
+            for p in parameters:
+                if p.grad is not None:
+                    p.grad *= -most / p.grad.norm()
+            return :: Each gradient is made `most` long by itself, and turned round. They have one length *together*, and keep their direction.
+
+            with torch.no_grad():
+                n = _length([p.grad for p in parameters if p.grad is not None])
+                for p in parameters:
+                    if p.grad is not None and n > most:
+                        p -= p.grad * most / n
+            return :: Your function changes its input
+
             n = _length([p.grad for p in parameters if p.grad is not None])
             if n > most:
                 for p in parameters:
@@ -465,7 +503,7 @@ EXERCISES: list[Exercise] = [
             turn == steps - keep + 1 :: One turn too late: the gradient sees one turn less than it should.
             turn == keep             :: That leaves out the first `keep` turns. The *last* `keep` are to be seen: count from the end.
             return True              :: Detached in each turn, or in each of the last: only the very last is seen, whatever `keep` is. Once is enough.
-            return False             :: Nothing is cut: the gradient sees all turns.
+            return False             :: Nothing is cut: the gradient sees all turns. (`h.detach()` by itself changes nothing: it returns a new tensor. Write `h = h.detach()`.)
 
             for _turn in range(keep):
                 h = w * h
@@ -476,6 +514,18 @@ EXERCISES: list[Exercise] = [
                 if turn == steps - keep:
                     h = h.detach()
             return h :: The cut comes after the product, one turn too late.
+
+            for turn in range(steps):
+                if turn == steps - keep:
+                    h = torch.tensor(1.0)
+                h = w * h
+            return h :: The state begins anew at the cut. `detach()` keeps its *value* and drops the history.
+
+            for turn in range(steps):
+                if turn == 3:
+                    h = h.detach()
+                h = w * h
+            return h :: 3 is right for one call. The cut comes `keep` turns before the end, whatever `steps` and `keep` are: `steps - keep`.
 
             for turn in range(steps):
                 h = (w.detach() if turn < steps - keep else w) * h
@@ -501,14 +551,70 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             reading_with(h):
             _keeps_the_graphs                            :: Each loss in the list holds the graph of its piece.
-            h                                            :: The second graph grows on top of the first, whose kept values have been freed. Take the state over without its history.
+            h                                            :: The second graph grows on top of the first, whose saved values have been freed. Take the state over without its history: `h = h.detach()` (`h.detach()` by itself changes nothing).
             torch.zeros_like(h)                          :: Each piece begins from zero: what was read before is forgotten. Keep the numbers.
             h.mean().detach()                            :: The mean of the states is not the states. Take over each number.
             reading_with(lambda h: h, retain_graph=True) :: The old graph was kept, and it belongs to the old weight: `w` has been written to since.
             _each_turn                                   :: Detached in every *turn*, so that only the last one of a piece is seen. Once a piece is enough.
             torch.ones_like(h)                           :: Each piece begins from ones. The state is to go on.
-            h.detach().clone()                           :: right
-            torch.tensor(h.tolist())                     :: right
+
+            h = torch.zeros(3)
+            losses = []
+            for piece in pieces:
+                h = h.detach()
+                for x in piece:
+                    h = torch.tanh(w * h + x)
+                loss = (h**2).mean()
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+                losses.append(loss.item())
+            return losses :: 3 is the width of one text. The state has as many entries as a row of a piece: `pieces[0].shape[1]`.
+
+            h = torch.zeros(pieces[0].shape[1])
+            losses = []
+            for piece in pieces:
+                h = h.detach()
+                for x in piece:
+                    h = torch.tanh(w * h + x)
+                loss = (h**2).mean()
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+                losses.append(loss.item())
+            return losses :: The gradient of the piece before is still in `w.grad`, and the new one is added. Clear it before each pass: `w.grad = None`.
+
+            h = torch.zeros(pieces[0].shape[1])
+            losses = []
+            for piece in pieces:
+                h = h.detach()
+                for x in piece:
+                    h = torch.tanh(w * h + x)
+                loss = (h**2).mean()
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= 0.1 * w.grad
+                losses.append(loss.item())
+            return losses :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+
+            h = torch.zeros(pieces[0].shape[1])
+            losses = []
+            for piece in pieces:
+                h = h.detach()
+                for x in piece:
+                    h = torch.tanh(w * h + x)
+                loss = (h**2).mean()
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+                losses.append(loss.item())
+                return losses :: Only one piece was read: the `return` is inside the loop. Put it behind the loop.
+
+            h.detach().clone()       :: right
+            torch.tensor(h.tolist()) :: right
         """,
     ),
 ]
