@@ -99,7 +99,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                     raise Complaint(
                         "The result has no node of your Function. Leave `apply` as it is: write `forward` and `backward` only."
                     )
-                v = torch.tensor([10.0**i for i in range(len(numbers))], dtype=torch.float64)
+                v = torch.tensor([(-10.0) ** i for i in range(len(numbers))], dtype=torch.float64)
                 before = v.clone()
                 y.backward(v)
                 if not torch.equal(v, before):
@@ -107,9 +107,31 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                         "Your `backward` writes into `upstream`. That array is not yours: others may still need it. Compute a "
                         "new one."
                     )
-                yield f"{v.tolist()} arrives after apply({called}), and on to x goes", x.grad
+                yield f"{v.tolist()} arrives after apply({called}), and on to x goes", _felt(x.grad)
 
     return probe
+
+
+def _felt(grad: Any) -> Any:
+    """A gradient in which what is too small to move anything is 0: two right rules may differ there."""
+    return torch.where(abs(grad) < 1e-12, 0.0, grad) if isinstance(grad, torch.Tensor) else grad
+
+
+def _boxed(kind: Any) -> Iterator[tuple]:
+    """The probe of exercise 12.4: as the others, and the forward must do without the framework's own sinh."""
+    own = torch.sinh
+
+    def refused(*whatever: Any) -> Any:
+        raise Complaint(
+            "`torch.sinh` is an operation that the machine knows already, so nothing is boxed in. Here the forward is NumPy's: "
+            "`np.sinh(x.numpy())`."
+        )
+
+    torch.sinh = refused
+    try:
+        yield from _probe([[-1.0, 0.5, 2.0], [0.0, 3.0]])(kind)
+    finally:
+        torch.sinh = own
 
 
 def _a(value: Any) -> str:
@@ -257,7 +279,7 @@ EXERCISES: list[Exercise] = [
         title="a scaled ReLU",
         names=("ScaledReLU",),
         solution=ScaledReLU,
-        probe=_probe([[1.5, -0.3, 0.0, 0.5]], (2.0,), (0.5,)),
+        probe=_probe([[1.5, -0.3, 0.0, 0.5], [-2.0, 3.0]], (2.0,), (0.5,), (-1.5,)),
         why=(
             "Upstream, times the slope: `ctx.alpha` where `x` is positive, 0 elsewhere. `alpha` is no tensor, so there is nothing to "
             "say about it: `None`."
@@ -288,6 +310,9 @@ EXERCISES: list[Exercise] = [
             return None, None                           :: Two times `None` says that nothing goes back. `x` waits for its gradient.
             relu_with(lambda ctx, g: (g, None), _saves_both) :: Leave the forward as it was: a plain number does not go into `save_for_backward`, but into `ctx.alpha`.
             relu_with(lambda ctx, g: (g * ctx.alpha, None), _saves_x_only) :: `forward` has to note it first: `ctx.alpha = alpha`.
+            g * ctx.alpha * (x > 0).to(g.dtype) * (ctx.alpha > 0), None :: A negative `alpha` is a factor like any other: nothing in the rule asks for its sign.
+            g * abs(ctx.alpha) * (x > 0).to(g.dtype), None :: `abs` is one too many: with a negative `alpha` the curve falls, and the slope is negative.
+            abs(g) * ctx.alpha * (x > 0).to(g.dtype), None :: `abs` is one too many: what arrives may be negative, and is handed on with its sign.
             torch.where(x > 0, g * ctx.alpha, torch.zeros_like(g)), None :: right
             ctx.alpha * g * _on(torch.relu(x) != 0, g), None :: right
             g * ctx.alpha * (x > 0), None               :: right
@@ -378,7 +403,7 @@ EXERCISES: list[Exercise] = [
         title="a black box",
         names=("Sinh",),
         solution=Sinh,
-        probe=_probe([[-1.0, 0.5, 2.0], [0.0, 3.0]]),
+        probe=_boxed,
         why=(
             "Inside `forward` nothing is recorded, so `x.numpy()` is allowed. The rule is upstream times $\\cosh x$, by NumPy or not. If by NumPy, "
             "the line `once_differentiable` above it is honest."
@@ -409,6 +434,9 @@ EXERCISES: list[Exercise] = [
             (g * _box(x)).numpy()                    :: `backward` gives back a NumPy array. The engine wants a tensor: `torch.from_numpy(...)`.
             sinh_with(lambda ctx, g: g * ctx.saved_tensors[0], keep=lambda ctx, x: None) :: The bag is empty. What the backward needs, the forward has to pack: `ctx.save_for_backward(x)`.
             sinh_with(lambda ctx, g: g * ctx.saved_tensors[0], keep=_keeps_the_array) :: A NumPy array does not go into the bag. Save the tensor `x`, and take its numbers in the backward.
+            sinh_with(lambda ctx, g, x: g * torch.cosh(x), forward=lambda x: torch.sinh(x)) :: `torch.sinh` is an operation that the machine knows already
+            sinh_with(lambda ctx, g: g * torch.cosh((lambda x: x)(*ctx.saved_tensors)), keep=lambda ctx, x: None) :: Nothing was saved, so there is nothing to unpack. The forward has to pack what the backward needs: `ctx.save_for_backward(x)`.
+            abs(g) * torch.cosh(x)                   :: `abs` is one too many: what arrives may be negative, and is handed on with its sign.
             g * torch.cosh(x)                        :: right
             sinh_with(lambda ctx, g: g * torch.sqrt(1 + ctx.result**2), keep=_keeps_result) :: right
             g * (torch.exp(x) + torch.exp(-x)) / 2   :: right
@@ -422,7 +450,7 @@ EXERCISES: list[Exercise] = [
         title="a softplus that holds",
         names=("Softplus",),
         solution=Softplus,
-        probe=_probe([[0.0, 1.0, -3.0], [89.0, 1000.0], [-89.0, -1000.0]]),
+        probe=_probe([[0.0, 1.0, -3.0], [89.0, 1000.0, 0.5], [-89.0, -1000.0], [-0.5, -2.0]]),
         why=(
             "In the forward the exponential is taken of $-|x|$, so it is never above 1. The backward does not go through it at all: the slope is the "
             "sigmoid, and `torch.sigmoid` is careful by itself."
@@ -456,6 +484,9 @@ EXERCISES: list[Exercise] = [
             softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.log(1 + torch.exp(torch.clamp(x, max=88)))) :: Held at 88, it no longer overflows, and is wrong: softplus of 1000 is 1000.
             g * torch.sigmoid(torch.clamp(x, min=0)) :: The slope is the sigmoid of `x` itself, on the negative side too.
             softplus_with(lambda g, x: g * torch.sigmoid(x), torch.sigmoid) :: The forward gives the sigmoid. That is the slope; the value is softplus.
+            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.max(x, 0) + torch.log1p(torch.exp(-abs(x)))) :: In `torch.max(x, 0)` the 0 is a *dimension*, and two tensors come back. The larger of `x` and 0 is `torch.clamp(x, min=0)`.
+            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: max(x, 0) + torch.log1p(torch.exp(-abs(x)))) :: Python's `max` wants one truth value, and `x` has several entries. Entry by entry: `torch.clamp(x, min=0)`.
+            g * 0.5 * (1 + torch.tanh(x / 2))        :: right
             softplus_with(lambda g, x: g * torch.sigmoid(x), torch.nn.functional.softplus) :: right
             g / (1 + torch.exp(-x))                  :: right
             softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.from_numpy(np.logaddexp(0.0, x.numpy()))) :: right
@@ -466,7 +497,7 @@ EXERCISES: list[Exercise] = [
         title="a lie with a limit",
         names=("Sign",),
         solution=Sign,
-        probe=_probe([[0.5, -1.0, 1.5], [1.0, -0.2, -3.0]]),
+        probe=_probe([[0.3, -1.7, -0.6, 1.4], [1.0, -1.0, 0.0, -3.0]]),
         why="Forward the sign, backward a gate: what arrives where $|x| \\le 1$, 0 elsewhere. It is not the slope of anything, and it trains.",
         shows="The truth would be 0 everywhere. Yours is a chosen gradient: useful near the edge, silent far from it.",
         look={"": "What arrives, times 1 where $|x| \\le 1$ and 0 elsewhere."},
@@ -490,6 +521,11 @@ EXERCISES: list[Exercise] = [
             g * torch.clamp(x, -1, 1)               :: That multiplies by `x`. The gate is 1 or 0.
             g * torch.sign(x) * _on(abs(x) <= 1, g) :: The sign has come into the backward: what passes is to pass unchanged.
             sign_with(lambda g, x: g * _on(abs(x) <= 1, g), torch.tanh) :: The forward gives something between. It is to be the sign, $\pm 1$.
+            g * _on(abs(x) <= 0.5, g)               :: The gate is half as wide as it should be: it is open wherever $|x| \le 1$.
+            g * _on(abs(x) <= 2, g)                 :: The gate is twice as wide as it should be: it is open wherever $|x| \le 1$.
+            g.clamp(-1, 1) * _on(abs(x) <= 1, g)    :: The gate is right, but what arrives is clipped as well. Inside the gate it passes whole.
+            g * (-1 <= x <= 1)                      :: Python asks for *one* truth value there (as `a <= x <= b` and `if` do), and `x` has several entries. Entry by entry: multiply by `(abs(x) <= 1)`, or use `torch.where`.
+            abs(g) * _on(abs(x) <= 1, g)            :: `abs` is one too many: what arrives may be negative, and passes with its sign.
             torch.where(abs(x) <= 1, g, torch.zeros_like(g)) :: right
             g * _on(x <= 1, g) * _on(x >= -1, g)    :: right
         """,

@@ -10,6 +10,7 @@ from typing import Any
 import minigrad as torch
 
 from .model import Complaint, Exercise, Question
+from .side_effects import HOOKS, Watch, unchanged
 
 
 def spy(t, seen):
@@ -121,11 +122,26 @@ def _spy_node(place: int) -> Callable:
 
 
 def _limited(function: Callable) -> Iterator[tuple]:
-    for numbers, limit in (([30.0, 40.0], 10.0), ([-3.0, 4.0], 2.0), ([0.3, 0.4], 10.0)):
+    for numbers, limit in (
+        ([30.0, 40.0], 10.0),
+        ([-3.0, 4.0], 2.0),
+        ([0.3, 0.4], 10.0),
+        ([40.0, 1.0], 10.0),
+        ([8.0, 8.0], 10.0),  # longer than 10, though no entry is
+        ([7.0, -7.0], 10.0),  # shorter than 10, though the sizes add up to more
+    ):
         x = torch.tensor([1.0, 2.0], requires_grad=True)
         beside = torch.tensor([1.0, 2.0], requires_grad=True)
         p, y = beside * 1, x * 1
+        watch = Watch({"t": {HOOKS}}, t=y)
         made = function(y, limit)
+        if not y._backward_hooks and made is not Ellipsis:
+            raise Complaint(
+                "No hook is on `t` afterwards, so nothing is limited. Writing a function is not registering it: "
+                "`t.register_hook(hook)`, and give back what that returns."
+            )
+        if told := watch.told():
+            raise Complaint(told)
         if made is Ellipsis:
             yield "it gives back", made
             return
@@ -163,26 +179,26 @@ def _named(found: dict) -> None:
 # the recorder
 
 
-class _Counted(torch.nn.Sequential):
-    """A chain of layers that counts how often it runs."""
-
-    runs = 0
-
-    def forward(self, x):
-        self.runs += 1
-        return super().forward(x)
-
-
 def _model() -> Any:
     torch.manual_seed(0)
     nn = torch.nn
-    return _Counted(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
 
 
 def _recorded(function: Callable) -> Iterator[tuple]:
-    model = _model()
-    batch = torch.randn(2, 3)
+    yield from _recorded_on(function, _model(), torch.randn(2, 3))
+    nested = torch.nn.Sequential(_model(), torch.nn.Tanh(), torch.nn.Linear(2, 3, bias=False))
+    yield from _recorded_on(function, nested, torch.randn(4, 3))
+
+
+def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
+    runs: list = []
+    model.register_forward_hook(
+        lambda module, inputs, output: runs.append(1)
+    )  # somebody else's: it must stay
+    watch = Watch(model=model, batch=batch)
     seen = function(model, batch)
+    besides = watch.told()
     if seen is None or seen is Ellipsis:
         yield "It gives back", seen
         return
@@ -209,9 +225,12 @@ def _recorded(function: Callable) -> Iterator[tuple]:
         sum(
             len(m._forward_hooks) + len(m._forward_pre_hooks) + len(m._backward_hooks)
             for m in model.modules()
-        ),
+        )
+        - 1,
     )
-    if model.runs == 0:
+    if besides:
+        raise Complaint(besides)
+    if not runs:
         raise Complaint(
             "The model itself has not run. Its layers one after the other are the same only where the model is a plain chain."
         )
@@ -301,6 +320,7 @@ def _norms(function: Callable) -> Iterator[tuple]:
         model = _model()
         h = torch.relu(model[0](torch.ones(2, 3)))
         (model[2](h.detach() if starved else h) ** 2).mean().backward()
+        watch = Watch(model=model)
         found = function(model)
         if found is None or found is Ellipsis:
             yield "It gives back", found
@@ -315,6 +335,8 @@ def _norms(function: Callable) -> Iterator[tuple]:
         yield f"With {case}, the names are", ", ".join(found)
         for name, value in found.items():
             yield f"With {case}, `{name}` has", value
+        if told := watch.told():
+            raise Complaint(told)
 
 
 def norms_by(value: Callable) -> Callable:
@@ -328,23 +350,39 @@ def norms_by(value: Callable) -> Callable:
 
 
 def _stepped(function: Callable) -> Iterator[tuple]:
-    a = torch.tensor([1.0, 2.0], requires_grad=True)
-    b = torch.tensor(3.0, requires_grad=True)
-    made = function([a, b], 0.1)
+    alone = torch.tensor(2.0, requires_grad=True)
+    made = function([alone], 0.1)
     if made is Ellipsis:
         yield "It gives back", made
         return
+    (alone * 3.0).backward()
+    yield "A single parameter, 2, after a pass that brings 3, with lr 0.1", alone.detach().clone()
+    yield "and its .grad", alone.grad
+    for turned, lr in ((False, 0.1), (True, 0.05)):
+        yield from _stepped_by(function, turned, lr)
+
+
+def _stepped_by(function: Callable, turned: bool, lr: float) -> Iterator[tuple]:
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = torch.tensor(-3.0, requires_grad=True)
+    params = [b, a] if turned else [a, b]
+    with unchanged(dict.fromkeys(("params",), frozenset({HOOKS})), params=params):
+        made = function(params, lr)
+    if made is Ellipsis:
+        yield "It gives back", made
+        return
+    case = " with b first" * turned
     for turn in (1, 2):
         ((a * b).sum() + b * b).backward()
-        still = a.tolist() == [1.0, 2.0] and b.item() == 3.0
+        still = a.tolist() == [1.0, 2.0] and b.item() == -3.0
         if turn == 1 and still and a.grad is not None and b.grad is not None:
             raise Complaint(
                 "A pass has run, the gradients are in their accounts, and the parameters are where they were. Was a hook registered on "
                 "each of them, the one that is called *after* `.grad` was added to, and does it step in place?"
             )
         for name, leaf in (("a", a), ("b", b)):
-            yield f"{name} after pass {turn}", leaf.detach().clone()
-            yield f"{name}.grad after pass {turn}", leaf.grad
+            yield f"{name} after pass {turn}{case}", leaf.detach().clone()
+            yield f"{name}.grad after pass {turn}{case}", leaf.grad
 
 
 def stepping_with(hook: Callable, register: str = "register_post_accumulate_grad_hook") -> Callable:
@@ -489,6 +527,8 @@ EXERCISES: list[Exercise] = [
             return handle :: A pass of its own has run. The spy only waits; the pass is somebody else's.
 
             seen.append(t.register_hook); return :: `t.register_hook` without brackets only names the method, and that went into the list.
+            by_hook(lambda t, seen: lambda grad: seen.append(abs(grad))) :: `abs` has come in between. Append the gradient as it is handed over, with its sign.
+            by_hook(lambda t, seen: lambda grad: seen.append(grad.sum())) :: That is the sum of the entries. Append the whole gradient.
             by_hook(lambda t, seen: lambda grad: seen.append(grad.clone())) :: right
             by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad)[1]) :: right
         """,
@@ -531,6 +571,19 @@ EXERCISES: list[Exercise] = [
 
             return t.register_hook(hook) :: Your hook writes into the tensor that it is handed
 
+            g * (limit / g.norm()) if g.max() > limit else g :: That asks whether an *entry* is too large. The length can be over the limit although no entry is: `grad.norm() > limit`.
+            g * (limit / g.norm()) if abs(g).sum() > limit else g :: That asks for the sum of the sizes. The length is the root of the sum of the squares: `grad.norm() > limit`.
+            g * (limit / g.norm()) if g[1] > limit else g :: That asks about one entry. Ask about the length: `grad.norm() > limit`.
+            g * (10.0 / g.norm()) if g.norm() > 10.0 else g :: 10 is the limit of one call. Use `limit`, whatever it is.
+            g * (limit / g.norm()) if g > limit else g :: `if` asks Python for one truth value, and a gradient has several entries. Ask about its length: `grad.norm() > limit`.
+            abs(g) * (limit / g.norm()) if g.norm() > limit else g :: `abs` is one too many: the direction stays as it is, signs and all.
+
+            def hook(grad):
+                return grad * (limit / grad.norm()) if grad.norm() > limit else grad
+
+            return hook :: No hook is on `t` afterwards
+
+            t.register_hook(lambda grad: grad * (limit / t.norm()) if t.norm() > limit else grad) :: You measure `t`, its *value*. What has to be short is the gradient that the hook is handed: `grad.norm()`.
             g * torch.clamp(limit / g.norm(), max=1.0) :: right
             g * min(1.0, limit / g.norm().item())      :: right
             g / max(1.0, g.norm().item() / limit)      :: right
@@ -587,7 +640,29 @@ EXERCISES: list[Exercise] = [
             record_with(register=lambda module, hook: module.register_forward_pre_hook(hook)) :: A forward *pre*-hook is called before the layer runs: there is no output yet, so it is handed two things only. Use `register_forward_hook`.
             _records_one_name                       :: All have written under the same name, the last one: when the hooks run, the loop is over. That is what `keep(name)` is for.
             _registers_keep                         :: `keep` is not the hook, it *makes* one: `keep(name)`.
-            _records_by_default                     :: right
+
+            seen, handles = {}, []
+            for name, module in model.named_modules():
+                if isinstance(module, torch.nn.Linear):
+                    module.register_forward_hook(lambda module, inputs, output, name=name: seen.update({name: output.detach()}))
+            model(batch)
+            for m in model.modules():
+                m._forward_hooks.clear()
+            return seen :: Your function removes hooks from `model` that it did not put there
+
+            model.eval()
+            return record(model, batch) :: `model` is left in eval mode
+
+            seen, handles = {}, []
+            for name, module in model.named_children():
+                if isinstance(module, torch.nn.Linear):
+                    handles.append(module.register_forward_hook(lambda m, i, output, name=name: seen.update({name: output.detach()})))
+            model(batch)
+            for handle in handles:
+                handle.remove()
+            return seen :: `named_children` gives the layers at the top only. A layer inside another module is missing: `named_modules`.
+
+            _records_by_default :: right
 
             with torch.no_grad():
                 return record_with(lambda inputs, output: output)(model, batch) :: right
@@ -611,18 +686,25 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             norms_by(p):
-            p.grad.norm().item()                      :: That is right as long as every parameter has a gradient. Where none came there is `None`, and it has no `norm`: ask first.
+            p.grad.norm().item()                     :: That is right as long as every parameter has a gradient. Where none came there is `None`, and it has no `norm`: ask first.
             0.0 if p.grad is None else p.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing came: `None`.
-            p.detach().norm().item()                  :: That is the length of the *weight*. Its gradient is `param.grad`.
+            p.detach().norm().item()                 :: That is the length of the *weight*. Its gradient is `param.grad`.
             None if p.grad is None else p.detach().norm().item() :: `None` is at the right places. Elsewhere it is the length of the *weight*; that of its gradient is wanted.
             None if p.grad is None else p.grad.sum().item() :: The sum lets entries cancel. The length is `norm()`.
             None if p.grad is None else p.grad.abs().max().item() :: That is the largest entry. The length is `norm()`.
             None if p.grad is None else p.grad.norm().item() ** 2 :: That is the square of the length.
             None if p.grad is None else p.grad.abs().mean().item() :: That is the mean size of the entries. The length is `norm()`.
-            None if p.grad is None else p.grad        :: That is the gradient itself. Its length, one number, is wanted.
-            None if p.requires_grad else 0.0          :: Asking (`requires_grad`) is not getting. Look at `param.grad`.
-            p.grad.norm().item() if p.grad else None  :: `if param.grad` asks for the truth of a whole tensor. Ask `param.grad is None`.
+            None if p.grad is None else p.grad       :: That is the gradient itself. Its length, one number, is wanted.
+            None if p.requires_grad else 0.0         :: Asking (`requires_grad`) is not getting. Look at `param.grad`.
+            p.grad.norm().item() if p.grad else None :: `if param.grad` asks for the truth of a whole tensor. Ask `param.grad is None`.
             {name: p.grad.norm().item() for name, p in model.named_parameters() if p.grad is not None} :: Those that got nothing are left out. Them above all you wanted to find: give `None`.
+            None if p.grad is None else p.grad.norm().item() / p.numel() ** 0.5 :: Divided by the root of the number of entries. The length is `norm()`, nothing more.
+
+            norms = {name: None if p.grad is None else p.grad.norm().item() for name, p in model.named_parameters()}
+            for p in model.parameters():
+                p.grad = None
+            return norms :: Your function clears
+
             None if p.grad is None else p.grad.norm() :: right
         """,
     ),
@@ -721,6 +803,19 @@ EXERCISES: list[Exercise] = [
             for param in params:
                 param.register_post_accumulate_grad_hook(hook) :: All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *handed*.
 
+            (down(given, abs(given.grad), lr), and_empty(given))[1] :: `abs` takes the sign away, and so every number goes down. Against the gradient, whatever its sign.
+            (down(given, given.grad, 0.1), and_empty(given))[1] :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+
+            def hook(leaf):
+                with torch.no_grad():
+                    param.sub_(lr * param.grad)
+                param.grad = None
+
+            for param in params:
+                param.register_post_accumulate_grad_hook(hook)
+            return :: When the hooks run, the loop is over, and `param` is its last parameter in all of them. Use what the hook is handed.
+
+            params[0].register_post_accumulate_grad_hook(lambda leaf: (down(leaf, leaf.grad, lr), and_empty(leaf))[1]); return :: Only the first parameter has a hook. Register one on each of them.
             (down(given, given.grad, lr), and_empty(given))[1] :: right
             (down(param, param.grad, lr), and_empty(param))[1] :: right
         """,
