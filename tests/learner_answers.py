@@ -615,7 +615,7 @@ rich_with(exp=lambda v, t: 0 * t) ::
 rich_with(value=torch.exp2) ::
 
 [17.2]
-looped_as("zero_grad", "loss", "backward") :: Who does that? :: is right.
+looped_as("zero_grad", "loss", "backward") :: What does that? :: is right.
 looped_as("loss", "backward", "zero_grad", "step") :: stepped *after* it :: is right.
 looped_as("zero_grad", "loss", "step", "backward") :: stepped *after* it :: is right.
 looped_as("zero_grad", "loss", "backward", "step", "zero_grad", "step") ::

@@ -316,6 +316,7 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
             )
         yield label, value
         _leaves_alone(watch)
+    exercise.besides(function)
 
 
 def _leaves_alone(watch: Watch) -> None:

@@ -327,7 +327,7 @@ EXERCISES: list[Exercise] = [
         title="where, twice",
         names=("safe_sqrt",),
         solution=safe_sqrt,
-        probe=_slopes([[4.0, 0.0, 0.25], [-9.0, 1.0]]),
+        probe=_slopes([[4.0, 0.0, 0.25], [-9.0, 1.0], [1e-8, 1e-4, 0.01]]),
         why="The inner `where` keeps the bad input away from the root; backward it sends 0 to `x` there. The outer one sets the value.",
         shows="A 0 arrives at a root that never saw a 0: $0 \\cdot \\frac{1}{2} = 0$.",
         look={"": "`inside` is what the root gets: `x` where that is positive, a harmless number elsewhere."},
@@ -350,6 +350,12 @@ EXERCISES: list[Exercise] = [
             torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: `>=` lets the 0 itself through to the root. Only numbers above 0 may pass: `>`.
             torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.
             torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired behind the root. Its rule still runs where `x` is 0 or less.
+            torch.where(x > 0, torch.sqrt(x.clamp(min=0.2)), 0.0) :: The clamp is so high that it changes small numbers: below 0.2 the root is no longer that of `x`. Give the root `x` itself wherever `x` is positive.
+            torch.where(x > 0, torch.sqrt(x.clamp(min=1e-3)), 0.0) :: The clamp changes the numbers between 0 and 0.001: there the root is no longer that of `x`, and their gradient is 0.
+            torch.where(x > 0.1, torch.sqrt(torch.where(x > 0.1, x, 1.0)), 0.0) :: Numbers between 0 and 0.1 come out as 0. Every number above 0 has a root: ask `x > 0`.
+            torch.where(x > 0, torch.sqrt(torch.tensor(x.tolist(), requires_grad=True)), 0.0) :: `torch.tensor` makes a *new* leaf from plain numbers: nothing leads back from it to `x`. Use `x` itself.
+            torch.where(x > 0, torch.where(x > 0, x, 1.0) ** 2, 0.0) :: That squares. The root is asked for: `torch.sqrt`.
+            torch.sqrt(abs(x))                          :: `abs` gives negative numbers a root that they should not have, and at 0 the slope of the root is infinite. Choose by `x > 0`.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), torch.zeros_like(x)) :: right
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 7.0)), 0.0) :: right
             torch.sqrt(torch.where(x > 0, x, 1.0)) * (x > 0) :: right
@@ -384,8 +390,9 @@ EXERCISES: list[Exercise] = [
             detector_with(is_bad, lambda found: found[0]) :: In a healthy graph the list is empty, and has no first. `None` is wanted then.
             detector_with(is_bad, lambda found: found) :: It gives back a list
             detector_with(is_bad, lambda found: bool(found)) :: Whether there is one is the smaller half. Which one?
-            detector_with(is_bad, lambda found: None)  :: It always gives `None`, whatever was found. Return the first of `found`.
+            detector_with(is_bad, lambda found: None)  :: It always gives `None`, so nothing is ever found. Is it the first of `found` that you return? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
             g is not None and not torch.isfinite(g)    :: A table of True and False is no yes or no. Ask of all of it: `.all()`, or `.any()`.
+            g is not None and not torch.isfinite(g.sum()) :: right
             g is not None and bool((~torch.isfinite(g)).any()) :: right
             g is not None and bool(torch.isnan(g).any() or torch.isinf(g).any()) :: right
             detector_with(is_bad, lambda found: next(iter(found), None)) :: right
@@ -431,7 +438,9 @@ EXERCISES: list[Exercise] = [
         title="logarithms of probabilities",
         names=("log_softmax",),
         solution=log_softmax,
-        probe=_slopes([[1.0, 2.0, 3.0], [200.0, 0.0], [-300.0, -301.0], [500.0, 500.0]]),
+        probe=_slopes(
+            [[1.0, 2.0, 3.0], [200.0, 0.0], [0.0, 200.0], [-301.0, -300.0, -300.5], [500.0, 500.0]]
+        ),
         why="After the subtraction the largest power is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.",
         shows="Right for scores of any size: the value, and the gradient.",
         look={
@@ -462,6 +471,10 @@ EXERCISES: list[Exercise] = [
             -shifted_by(s, s.max())                      :: That is the loss, with its minus. The logarithm itself is wanted.
             torch.log(torch.softmax(s, 0).clamp(min=1e-30)) :: The probability is kept away from 0, so its logarithm stops at a limit, $-69$, where $-200$ is right. Write the logarithm out.
             (s - s.max()) - math.log(torch.exp(s - s.max()).sum().item()) :: `math.log` gives a plain number, so the way back through the sum is cut. Use `torch.log`.
+            shifted_by(s, s[0])                          :: You subtract the *first* score. If another one is much larger, its power still overflows: subtract the largest.
+            shifted_by(s, s[-1])                         :: You subtract the *last* score. If another one is much larger, its power still overflows: subtract the largest.
+            shifted_by(s, abs(s).max())                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
+            shifted_by(s, 100.0)                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
             shifted_by(s, s.max().detach())              :: right
             torch.log_softmax(s, 0)                      :: right
             s - torch.logsumexp(s, 0)                    :: right
@@ -472,7 +485,7 @@ EXERCISES: list[Exercise] = [
         title="a direction",
         names=("direction",),
         solution=direction,
-        probe=_slopes([[3.0, 4.0], [0.0, 0.0], [-0.001, 0.0]], any_at_0=True),
+        probe=_slopes([[3.0, 4.0], [0.0, 0.0], [-0.001, 0.0], [1.0, -2.0, 2.0]], any_at_0=True),
         why="The `where` stands in front of the root: for $v = 0$ the root gets a 1, whose slope is finite, and $v / 1$ is 0.",
         shows="A length of 1 wherever there is a direction, 0 where there is none, and no bad number on the way back.",
         look={
@@ -489,16 +502,18 @@ EXERCISES: list[Exercise] = [
             length = torch.sqrt((v * v).sum())
             return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is saved behind the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
 
-            v / torch.sqrt((v * v).sum() + 1e-3)  :: Finite, but that number is so large that the others are no longer right to six digits.
+            v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: Divided by the *square* of the length. The root is missing.
-            torch.sign(v)                         :: Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.
+            torch.sign(v)                                :: Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.
             v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0) :: Divided by the sum of the sizes. The length is the root of the sum of squares.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach() :: The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.
+            v / torch.sqrt((v * v).sum().clamp(min=1.0)) :: The clamp is so high that vectors shorter than 1 are not made longer. Anything but 0 has a direction: a much smaller number, or `where`.
+            abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` is one too many: a direction has signs.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt() :: right
             v / torch.where((v * v).sum() > 0, (v * v).sum(), torch.ones(())) ** 0.5 :: right
             torch.where((v * v).sum() > 0, v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt(), 0.0) :: right
-            v / torch.sqrt((v * v).sum() + 1e-12) :: right
-            v / v.norm() if v.any() else v        :: right
+            v / torch.sqrt((v * v).sum() + 1e-12)        :: right
+            v / v.norm() if v.any() else v               :: right
         """,
     ),
 ]

@@ -9,6 +9,7 @@ import minigrad as torch
 from .answers import letters
 from .lessons import find_exercise
 from .model import Complaint, Exercise, Question
+from .side_effects import ASKS, GRAD, VALUES, Watch, counted_passes
 
 
 def hessian(f, x):
@@ -63,6 +64,34 @@ def _products() -> list[tuple]:
     ]
 
 
+def _wide(x):
+    return (x**3).sum() + x[0] * x[1] - x[-1] * x[1]
+
+
+def _two_passes(hvp) -> None:
+    """A Complaint about a product that is right and took a pass for each input, or a nudge."""
+    v = torch.linspace(-1.0, 1.0, 40)
+    x = (v * 2 + 0.3).requires_grad_()
+    places: list = []
+
+    def listened(at):
+        places.append(at.detach().tolist() if isinstance(at, torch.Tensor) else at)
+        return _wide(at)
+
+    with counted_passes() as passes:
+        hvp(listened, x, v)
+    if any(isinstance(at, list) and at != x.tolist() for at in places):
+        raise Complaint(
+            "The product is right, or nearly. But `f` was run at other places than `x`: that is a nudge of the gradient, and only as "
+            "exact as its step is small. Differentiate the recorded gradient instead: two passes, both at `x`."
+        )
+    if len(passes) > 3:
+        raise Complaint(
+            f"The product is right. But with 40 inputs it took {len(passes)} backward passes: that is the table, made row by row. "
+            "Two passes are enough, however many inputs there are: one for `g`, one for `g @ v`."
+        )
+
+
 def _bowl(x):
     return (x * x * torch.tensor([3.0, 5.0])).sum() + x[0] * x[1] - x[0]
 
@@ -83,7 +112,9 @@ def _penalties(with_penalty) -> Iterator[tuple]:
     ):
         w = torch.tensor(1.5, requires_grad=True)
         x = _leaf(*at)
+        watch = Watch(w=w, x=x)
         loss = with_penalty(model(w, x), x)
+        besides = watch.told({GRAD, VALUES, ASKS})
         if not isinstance(loss, torch.Tensor):
             raise Complaint("A loss is wanted, a tensor that `backward()` can begin at.")
         if loss.numel() != 1:
@@ -97,6 +128,8 @@ def _penalties(with_penalty) -> Iterator[tuple]:
             )
         loss.backward()
         yield "and then w.grad", w.grad
+        if besides:
+            raise Complaint(besides)
 
 
 def _cube(rule) -> type:
@@ -338,6 +371,19 @@ EXERCISES: list[Exercise] = [
                 rows.append(x.grad.clone())
             return torch.stack(rows) :: `backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.
 
+            2 * hessian(f, x) :: Every entry is twice too large. Each second derivative comes in once.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            rows = [torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(2)]
+            return torch.stack(rows) :: 2 is right for two inputs. There is a row for each input: `range(len(x))`.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            rows = []
+            for i in range(len(x)):
+                (row,) = torch.autograd.grad(g[i], x, retain_graph=True)
+                rows.append(row)
+                return torch.stack(rows) :: Only the first row comes back: the `return` is inside the loop. Put it behind the loop.
+
             list(hessian(f, x)) :: right
             torch.stack([torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0][i], x)[0] for i in range(len(x))]) :: right
         """,
@@ -348,6 +394,7 @@ EXERCISES: list[Exercise] = [
         names=("hvp",),
         solution=hvp,
         cases=_products,
+        besides=_two_passes,
         look={"": "Two passes: the first gives $g$, recorded. Of which one number is the second?"},
         why="$g \\cdot v$ is one number. Its gradient is $\\sum_i v_i \\nabla g_i = H v$, since $H$ is symmetric. Whatever the number of inputs, that is two passes.",
         shows="A product with a table that was never built. It costs about one more backward pass, be there two inputs or a million.",
@@ -397,6 +444,29 @@ EXERCISES: list[Exercise] = [
                 f(x).backward(create_graph=True)
             (x.grad @ v).backward()
             return x.grad.detach() :: Your two passes have both put something into `x.grad`: that is $g + Hv$. `torch.autograd.grad` hands each result over by itself.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            rows = []
+            for i in range(len(x)):
+                (row,) = torch.autograd.grad(g[i], x, retain_graph=True)
+                rows.append(row)
+            return torch.stack(rows) @ v :: that is the table, made row by row.
+
+            h = 1e-2
+            def at(place):
+                place = place.detach().requires_grad_()
+                return torch.autograd.grad(f(place), place)[0]
+            return (at(x + h * v) - at(x - h * v)) / (2 * h) :: that is a nudge of the gradient
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            (g @ v).backward()
+            return x.grad :: Your function leaves a gradient in `x.grad`
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.autograd.grad(g @ abs(v), x)[0] :: `abs` is one too many: `v` has signs, and they count.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.autograd.grad(g[0] * v[0], x)[0] :: That is the first row of the table times the first entry of `v`. All of them count: `g @ v`.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             return torch.autograd.grad(g, x, grad_outputs=v)[0] :: right
@@ -473,6 +543,9 @@ EXERCISES: list[Exercise] = [
             penalty_with(loss=lambda out, length: out.detach() + (length - 1) ** 2, create_graph=True) :: The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.
             penalty_with(length=lambda g: g, loss=lambda out, g: out + ((g - 1) ** 2).sum(), create_graph=True) :: That pulls *each entry* of the gradient to 1. It is the length of the whole that is to be 1: `g.norm()`.
             penalty_with(loss=lambda out, length: out + length**2 - 1, create_graph=True) :: The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.
+            penalty_with(loss=lambda out, length: out + abs(length - 1), create_graph=True) :: The distance from 1 is not squared: `** 2`.
+            penalty_with(length=lambda g: g.norm() / len(g) ** 0.5, create_graph=True) :: Divided by the root of the number of entries. The length is `g.norm()`, nothing more.
+            penalty_with(length=lambda g: g[0].abs(), create_graph=True) :: That is the size of the first entry. The length of the whole gradient is `g.norm()`.
 
             (g,) = torch.autograd.grad(out.sum(), x, create_graph=True, retain_graph=True)
             return out + ((g * g).sum().sqrt() - 1).square() :: right

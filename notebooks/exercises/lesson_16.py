@@ -69,9 +69,14 @@ def _pair(what: str, answer) -> Iterator[tuple]:
 
 
 def _duals(sine, divide) -> Iterator[tuple]:
-    for a in ((0.5, 1.0), (2.0, 3.0)):
+    for a in ((0.7, 3.0), (-2.0, 0.5), (0.5, 1.0)):
         yield from _pair(f"sine of {a}", sine(a))
-    for a, b in (((3.0, 1.0), (2.0, 0.0)), ((3.0, 1.0), (2.0, 5.0)), ((4.0, 0.0), (5.0, 2.0))):
+    for a, b in (
+        ((3.0, 2.0), (-4.0, 5.0)),
+        ((1.5, -1.0), (2.5, 0.7)),
+        ((4.0, 0.0), (5.0, 2.0)),
+        ((3.0, 1.0), (2.0, 0.0)),
+    ):
         yield from _pair(f"{a} divided by {b}", divide(a, b))
 
 
@@ -102,11 +107,15 @@ def _sides() -> list[tuple]:
 def _batches() -> list[tuple]:
     w, b = torch.tensor([0.5, -1.0, 2.0]), torch.tensor(0.3)
     X = torch.tensor([[1.0, 2.0, 0.0], [0.0, -1.0, 1.0], [3.0, 1.0, 1.0], [0.5, 0.5, -2.0]])
-    return [(w, b, X, torch.tensor([1.0, 0.0, 2.0, -1.0]))]
+    more = torch.tensor([[1.0, -1.0], [2.0, 0.5], [0.0, 3.0], [-1.5, 1.0], [2.0, 2.0], [0.5, -0.5]])
+    return [
+        (w, b, X, torch.tensor([1.0, 0.0, 2.0, -1.0])),
+        (w[:2] * -1, -b, more, torch.tensor([0.5, -1.0, 2.0, 0.0, 1.0, 3.0])),
+    ]
 
 
 def _rules(Richer) -> Iterator[tuple]:
-    a = Richer(torch.tensor([0.5, -1.0]), torch.tensor([1.0, 3.0]))
+    a = Richer(torch.tensor([0.5, -1.0]), torch.tensor([1.0, -3.0]))
     b = Richer(torch.tensor([2.0, 4.0]), torch.tensor([0.5, -2.0]))
     yield "The value of exp", a.exp().value
     yield "The tangent of exp", a.exp().tangent
@@ -235,7 +244,7 @@ EXERCISES: list[Exercise] = [
             lambda a: (math.sin(a[0]), math.cos(a[1])), divide :: The cosine is taken at the *value*. The tangent multiplies.
             lambda a: (math.sin(a[0]), math.sin(a[1])), divide :: The sine of a speed is no speed. Take the derivative at the value, and multiply by the tangent.
             lambda a: (math.sin(a[0]), -a[1] * math.cos(a[0])), divide :: The sign: the derivative of the sine is *plus* the cosine.
-            lambda a: (math.sin(a[0]), a[1]), divide :: The tangent has gone through unchanged. The sine's own slope is missing.
+            lambda a: (math.sin(a[0]), a[1]), divide   :: The tangent has gone through unchanged. The sine's own slope is missing.
             lambda a: (math.sin(a[0]), a[1] + math.cos(a[0])), divide :: The local derivative and the tangent are multiplied, not added.
             sine, lambda a, b: (a[0] / b[0], a[1] / b[1] if b[1] else 0.0) :: The tangent of a quotient is not the quotient of the tangents.
             sine, lambda a, b: (a[0] / b[0], a[1] / b[0]) :: That holds while `b` stands still. `b` moves too, and that counts against it.
@@ -244,6 +253,13 @@ EXERCISES: list[Exercise] = [
             sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0]) :: Divided by $b$; it is $b^2$.
             sine, lambda a, b: (a[0] / b[0], (a[0] * b[1] - a[1] * b[0]) / b[0] ** 2) :: The two products are the wrong way round: first $a'b$, minus $ab'$.
             sine, lambda a, b: (a[0] / b[0], a[1] / b[1]) :: Divided by `b[1]`, the *speed* of `b`, which may be 0. The derivative has the square of its value below: `b[0] ** 2`.
+            lambda a: (math.sin(math.radians(a[0])), a[1] * math.cos(math.radians(a[0]))), divide :: `math.radians` takes the number for degrees. The sine here is the mathematician's: `math.sin(a[0])` as it is.
+            sine, lambda a, b: (a[0] // b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ** 2) :: `//` divides and rounds down. The value of a quotient is `a[0] / b[0]`.
+            sine, lambda a, b: (a[0] / b[0], a[1] * b[0] + a[0] * b[1]) :: That is the rule of a *product*. In a quotient the second part is subtracted, and both are divided by $b^2$.
+            sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] * 2) :: `b[0] * 2` is not the square, and Python divides first and then multiplies. Write `/ b[0] ** 2`.
+            sine, lambda a, b: (a[0] / b[0], 1 / b[0]) :: The tangents are missing. How fast `a` and `b` move decides how fast the quotient does.
+            sine, lambda a, b: (a[0] / b[0], (a[1] - b[1]) / b[0]) :: The two tangents do not count equally: $a'$ is multiplied by $b$, and $b'$ by $a$.
+            sine, lambda a, b: (a[0] * b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ** 2) :: The value is that of a product. Divide: `a[0] / b[0]`.
         """,
     ),
     Exercise(
@@ -326,6 +342,9 @@ EXERCISES: list[Exercise] = [
             sides_with(_right, _left)                    :: You have the two sides crossed: left is forward, right is backward.
             sides_with(lambda m, p, u, v: m @ u, _right) :: $Ju$ has the shape of the *output*. What has that shape too is `v`.
             sides_with(_left, lambda m, p, u, v: p * u)  :: `pull_back` is a function: it walks back when it is called, `pull_back(v)`.
+            sides_with(lambda m, p, u, v: abs(v) @ m, _right) :: `abs` is one too many: `v` has signs, and they count.
+            sides_with(_left, lambda m, p, u, v: p(v)[0] @ abs(u)) :: `abs` is one too many: `u` has signs, and they count.
+            sides_with(lambda m, p, u, v: -(v @ m), lambda m, p, u, v: -(p(v)[0] @ u)) :: Both sides have the wrong sign, so they agree. But a dot product has no minus.
             sides_with(_left, _right)                    :: right
             sides_with(lambda m, p, u, v: (v @ m).item(), lambda m, p, u, v: torch.dot(u, p(v)[0]).item()) :: right
         """,
@@ -354,7 +373,7 @@ EXERCISES: list[Exercise] = [
             each_with(loss=lambda w, b, x, t: (w @ x - t) ** 2) :: The bias is missing in the loss.
             each_with(loss=lambda w, b, x, t: (w @ x + b) ** 2) :: The target is not in it: the loss is about the distance from `t`.
             each_with(loss=lambda w, b, x, t: (w @ x + b + t) ** 2) :: The target is taken *away*: `- t`.
-            each_with(loss=lambda w, b, x, t: 0.5 * (w @ x + b - t) ** 2) :: There is no half in this loss.
+            each_with(loss=lambda w, b, x, t: 0.5 * (w @ x + b - t) ** 2) :: Half of what it should be. There is no half in this loss, and the slope of a square is *twice* what is squared.
             each_with(argnums=1)                        :: That is the gradient of the bias. `w` is the first argument.
             each_with(argnums=2)                        :: That is the gradient of the *sample*. `w` is the first argument.
             each_with(finish=lambda g: g.sum(0))        :: That is their sum, the batch gradient. Each by itself is wanted.
@@ -362,6 +381,9 @@ EXERCISES: list[Exercise] = [
             each_with(finish=lambda g: g.T)             :: The samples are in the columns. A row for each is wanted.
             each_with(lambda w, b, x, t: abs(w @ x + b - t)) :: That is the distance from `t`. The loss is its *square*.
             each_with(in_dims=(None, None, None, None)) :: `None` four times: then nothing is mapped over. `X` and `T` have one row a sample: axis 0.
+            torch.stack([2 * (w @ X[i] + b - T[i]) * X[i] for i in range(4)]) :: 4 is the number of samples in one batch. Go through all of them: `range(len(X))`.
+            torch.stack([2 * (w @ X[0] + b - T[0]) * X[0] for _ in X]) :: Every row is that of the first sample. Use `X[i]` and `T[i]`.
+            each_with(loss=lambda w, b, x, t: abs(w @ x + b - t) ** 3) :: That is the third power of the distance. The loss is its *square*.
             each_with()                                 :: right
             torch.stack([torch.func.grad(lambda w, x, t: (w @ x + b - t) ** 2)(w, x, t) for x, t in zip(X, T, strict=True)]) :: right
             2 * (X @ w + b - T)[:, None] * X            :: right
@@ -392,6 +414,8 @@ EXERCISES: list[Exercise] = [
             rich_with(sub=lambda a, da, b, db: da)       :: `other` moves as well.
             rich_with(sub=lambda a, da, b, db: a - b)    :: That is the *value* once more. How fast does it move?
             rich_with(sub=lambda a, da, b, db: da * b - a * db) :: That looks like the rule of a quotient. A difference is simpler.
+            rich_with(exp=lambda v, t: -t * torch.exp(v)) :: The sign: $e^x$ rises everywhere, so its slope is positive.
+            rich_with(exp=lambda v, t: abs(t) * torch.exp(v)) :: `abs` is one too many: a tangent may be negative.
             rich_with()                                  :: right
         """,
     ),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import minigrad as torch
 
 from .model import Complaint, Exercise, Question
+from .side_effects import ASKS, GRAD, HOOKS, MODE, VALUES, Watch
 
 cross_entropy = torch.nn.functional.cross_entropy
 
@@ -73,7 +74,9 @@ def _answers(count, classes=3):
 
 
 class _Wary(torch.optim.SGD):
-    """Says so if a step is taken without a gradient."""
+    """Says so if a step is taken without a gradient, and counts the steps."""
+
+    steps = 0
 
     def step(self, closure=None):
         if all(p.grad is None for group in self.param_groups for p in group["params"]):
@@ -81,23 +84,59 @@ class _Wary(torch.optim.SGD):
                 "`step()` was called, and there was no gradient to step by: it had been cleared, or no pass had run yet. "
                 "Cleared *before* the pass, stepped *after* it."
             )
+        self.steps += 1
         return super().step(closure)
 
 
 def _epochs(epoch) -> Iterator[tuple]:
-    """The weights after one and after two epochs, with the learner's loop."""
+    """What runs for one batch; the weights after it, and after five more, with the learner's loop."""
     model = _small()
     optimizer = _Wary(model.parameters(), lr=0.5)
-    batches = [(_rows(12)[start : start + 4], _answers(12)[start : start + 4]) for start in (0, 4, 8)]
+    rows, answers = _rows(20), _answers(20)
+    batches = [(rows[start : start + 4], answers[start : start + 4]) for start in range(0, 20, 4)]
     before = model[0].weight.detach().clone()
-    epoch(model, optimizer, batches[:1])
-    after = model[0].weight.detach()
+    recorded: list[bool] = []
+    listening = model.register_forward_hook(lambda *whatever: recorded.append(torch.is_grad_enabled()))
+    passes: list = []
+    model[-1].bias.register_hook(passes.append)
+    watch = Watch({"model": {VALUES, GRAD}}, model=model, batches=batches)
+    try:
+        epoch(model, optimizer, batches[:1])
+    except RuntimeError as error:
+        if "does not require grad" in str(error):
+            raise Complaint(_why_no_way_back(recorded)) from None
+        raise
+    after = model[0].weight.detach().clone()
     if torch.equal(before, after):
         done = "A backward pass has run, but nothing" if model[0].weight.grad is not None else "Nothing"
-        raise Complaint(f"{done} has moved the weights. Who does that?")
-    yield "The first layer after one batch", after.clone()
+        raise Complaint(
+            f"{done} has moved the weights. What does that? (`optimizer.step()`, after the pass.)"
+        )
+    yield (
+        "For one batch there were so many backward passes and steps:",
+        f"{len(passes)} and {optimizer.steps}",
+    )
+    yield "The first layer after one batch", after
     epoch(model, optimizer, batches)
-    yield "and after three more", model[0].weight.detach().clone()
+    yield "and after five more", model[0].weight.detach().clone()
+    yield "Steps for five batches", float(optimizer.steps - 1)
+    if told := watch.told():
+        raise Complaint(told)
+    listening.remove()
+
+
+def _why_no_way_back(recorded: list[bool]) -> str:
+    if not recorded:
+        return "The loss does not come from the model, which has not run: there is no way back to its weights. `cross_entropy(model(x), y)`."
+    if not any(recorded):
+        return (
+            "The loss was computed inside `no_grad`, so nothing was recorded. That is for testing. Here something is to be learned: "
+            "leave it out."
+        )
+    return (
+        "The model has run and was recorded, but the way back is lost between its scores and the loss: `detach()`, `.item()` and "
+        "`argmax` cut it. Hand the scores to `cross_entropy` as they are."
+    )
 
 
 def _reader():
@@ -118,7 +157,9 @@ def _asked(function, *more) -> Iterator[tuple]:
     for n, label in ((0, 3), (1, 8)):
         model, picture = _reader(), _picture(n)
         weights = [p.detach().clone() for p in model.parameters()]
-        got = function(model, picture, torch.tensor([label]), *more)
+        watch = Watch(model=model)
+        got = function(model, picture, torch.tensor([label]), *(one[n] for one in more))
+        besides = watch.told({MODE, HOOKS, ASKS})
         if any(not torch.equal(p.detach(), old) for p, old in zip(model.parameters(), weights, strict=True)):
             raise Complaint("The weights of the model have changed. Only the picture is asked here.")
         if not torch.equal(picture, _picture(n)):
@@ -136,12 +177,21 @@ def _asked(function, *more) -> Iterator[tuple]:
                 "The number is right, but a `backward()` has left gradients in the weights' accounts too, and the next training "
                 "step would add to them. `torch.autograd.grad(loss, x)` asks for one tensor only."
             )
+        if besides:
+            raise Complaint(besides)
 
 
 def _lengths(gradient_lengths) -> Iterator[tuple]:
-    model = _small()
-    yield "For 4 samples", gradient_lengths(model, _rows(4), _answers(4))
-    yield "For 1 sample", gradient_lengths(model, _rows(1), _answers(1))
+    linear = torch.nn.Linear
+    deeper = _filled(
+        torch.nn.Sequential(linear(4, 3), torch.nn.Tanh(), linear(3, 6), torch.nn.Tanh(), linear(6, 3))
+    )
+    for name, model, count in (("", _small(), 4), ("", _small(), 1), (" of a deeper model", deeper, 6)):
+        watch = Watch(model=model)
+        said = f"For {count} sample{'s' * (count > 1)}{name}"
+        yield said, gradient_lengths(model, _rows(count), _answers(count))
+        if told := watch.told():
+            raise Complaint(told)
 
 
 def _froze(freeze) -> Iterator[tuple]:
@@ -149,8 +199,17 @@ def _froze(freeze) -> Iterator[tuple]:
         torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4), torch.nn.Linear(4, 2)
     )
     plain = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2, bias=False))
-    for model in (_small(), deep, plain):
+    pictures = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 2, 3),
+        torch.nn.ReLU(),
+        torch.nn.Flatten(),
+        torch.nn.Linear(72, 4),
+        torch.nn.Linear(4, 2),
+    )
+    for model in (_small(), deep, plain, pictures):
+        watch = Watch({"model": {ASKS}}, model=model)
         learning = freeze(model)
+        besides = watch.told()
         names = {id(p): name for name, p in model.named_parameters()}
         asking = [name for name, p in model.named_parameters() if p.requires_grad]
         yield "These still ask for a gradient", ", ".join(asking) or "none"
@@ -164,6 +223,8 @@ def _froze(freeze) -> Iterator[tuple]:
         if not all(id(p) in names for p in returned):
             raise Complaint("There is something in the list that is no parameter of this model.")
         yield "and these were returned", ", ".join(names[id(p)] for p in returned) or "none"
+        if besides:
+            raise Complaint(besides)
 
 
 # what people write
@@ -452,8 +513,47 @@ EXERCISES: list[Exercise] = [
                 optimizer.step()
                 return loss :: After the first batch nothing has moved any more: a `return` inside the loop ends it in its first turn.
 
-            looped_as("zero_grad", "loss", "backward", "step", loss=_unrecorded) :: The loss was computed inside `no_grad`, so nothing was recorded. That is for testing; here it is to be learned.
+            looped_as("zero_grad", "loss", "backward", "step", loss=_unrecorded) :: The loss was computed inside `no_grad`, so nothing was recorded.
             looped_as("zero_grad", "loss", "backward", "step", loss=lambda model, x, y: cross_entropy(y, model(x))) :: First the scores, then the labels: `cross_entropy(model(x), y)`.
+
+            for x, y in batches[:3]:
+                optimizer.zero_grad()
+                cross_entropy(model(x), y).backward()
+                optimizer.step() :: Only the first three batches are used. Go through all of `batches`, however many there are.
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                cross_entropy(x, y).backward()
+                optimizer.step() :: The loss does not come from the model, which has not run
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                cross_entropy(model(x).detach(), y).backward()
+                optimizer.step() :: the way back is lost between its scores and the loss
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                (-cross_entropy(model(x), y)).backward()
+                optimizer.step() :: The minus makes the training climb: the loss gets larger with each step. `cross_entropy` has its minus inside.
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                loss = cross_entropy(model(x), y)
+                loss.backward(retain_graph=True)
+                loss.backward()
+                optimizer.step() :: There are two passes in each turn, and what they bring adds up: twice the gradient. One `backward()` per step.
+
+            model.eval()
+            for x, y in batches:
+                optimizer.zero_grad()
+                cross_entropy(model(x), y).backward()
+                optimizer.step() :: `model` is left in eval mode
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                (cross_entropy(model(x), y) / len(batches)).backward()
+                optimizer.step() :: The loss is divided by the number of batches. Each batch has a step of its own here, and its loss counts in full.
+
             looped_as("loss", "zero_grad", "backward", "step") :: right
             looped_as("loss", "backward", "step", "zero_grad") :: right
         """,
@@ -499,6 +599,12 @@ EXERCISES: list[Exercise] = [
             saliency(model, picture, label) * picture.reshape(8, 8) :: That multiplies by the picture itself: where there is no ink, nothing would ever matter.
             model(picture)                              :: Those are the scores. No gradient has been asked for.
             map_with(loss=lambda scores, label: scores) :: Ten scores are no loss, and a pass begins at one number. `cross_entropy` makes one of them and of `label`.
+
+            model.eval()
+            return saliency(model, picture, label) :: `model` is left in eval mode
+
+            g.abs().reshape(8, 8).flip(0)         :: The picture stands on its head: leave the rows in their order.
+            g.abs().reshape(8, 8) / g.abs().sum() :: Divided by their sum. Here the sizes themselves are wanted, as they come.
             saliency(model, picture, label)[None, None].squeeze() :: right
         """,
     ),
@@ -507,7 +613,7 @@ EXERCISES: list[Exercise] = [
         title="fool it",
         names=("fool",),
         solution=fool,
-        probe=lambda fool: _asked(fool, 0.1),
+        probe=lambda fool: _asked(fool, (0.1, 0.03)),
         look={
             "": "Each pixel moves by exactly `eps`, up or down. Does it, and in the direction in which the loss grows?"
         },
@@ -536,6 +642,11 @@ EXERCISES: list[Exercise] = [
             p * (1 + eps * g.sign())         :: Multiplied, white paper stays white. The step is added.
             (p + eps * g.sign()).clamp(0, 1) :: Clamped, a pixel that is white or black already stays where it is. For a picture to print that would be sensible; here *each* pixel moves by `eps`.
             g.sign()                         :: That is the direction alone. Take a step of size `eps` along it, from `picture`.
+            p + 0.1 * g.sign()               :: 0.1 is the size of one call. Use `eps`, whatever it is.
+            p - eps * g                      :: Two things: the step goes the wrong way, and it is not the same for all pixels. `+ eps * g.sign()`.
+
+            model.eval()
+            return fool(model, picture, label, eps) :: `model` is left in eval mode
 
             x = picture.clone().requires_grad_()
             (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
@@ -583,8 +694,26 @@ EXERCISES: list[Exercise] = [
             return torch.stack(lengths) :: `backward()` adds up in `.grad`: each length contains the samples before it.
 
             sum(g.square().sum() for g in grads).sqrt().item() :: The number is right, but `torch.stack` wants tensors: leave out the `.item()`.
-            torch.cat(grads).norm() :: The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.
+            torch.cat(grads).norm()                      :: The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.
             torch.stack([g.norm() for g in grads]).mean() :: A mean of the lengths of parts. Squares add up to the square of the whole length.
+            sum((g * g).sum() for g in grads[:4]).sqrt() :: Only the first four tensors are counted. A model may have more of them: take all of `grads`.
+            sum((g * g).sum() for g in grads).sqrt() / len(grads) :: Divided by the number of tensors. A length has no division in it.
+
+            lengths = []
+            for i in range(4):
+                loss = cross_entropy(model(x[i : i + 1]), y[i : i + 1])
+                grads = torch.autograd.grad(loss, list(model.parameters()))
+                lengths.append(sum((g * g).sum() for g in grads).sqrt())
+            return torch.stack(lengths) :: 4 is the number of samples in one call. Go through all of them: `range(len(x))`.
+
+            lengths = []
+            for i in range(len(x)):
+                for p in model.parameters():
+                    p.grad = None
+                cross_entropy(model(x[i : i + 1]), y[i : i + 1]).backward()
+                lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
+            return torch.stack(lengths) :: Your function leaves a gradient in `model.0.weight.grad`
+
             [value.item() for value in gradient_lengths(model, x, y)] :: right
             torch.cat([g.flatten() for g in grads]).norm() :: right
         """,
@@ -630,6 +759,22 @@ EXERCISES: list[Exercise] = [
             return _last(model) :: The biases still ask. `parameters()` has both.
 
             freezing(lambda m: [], _last) :: Nothing is frozen. `eval()`, an empty `.grad` or an attribute of the *layer* do not freeze: set the flag of each parameter, with `requires_grad_(False)`.
+
+            for layer in model[:-1]:
+                if isinstance(layer, torch.nn.Linear):
+                    for parameter in layer.parameters():
+                        parameter.requires_grad_(False)
+            return _last(model) :: Only the `Linear` layers are frozen. Other layers have parameters as well, a convolution for one: `model[:-1].parameters()`.
+
+            for layer in (model[0], model[2]):
+                for parameter in layer.parameters():
+                    parameter.requires_grad_(False)
+            return _last(model) :: Numbers of layers fit one model only. All but the last, however many there are: `model[:-1]`.
+
+            for parameter in model[:-1].parameters():
+                parameter.requires_grad_(False)
+            model.eval()
+            return _last(model) :: `model` is left in eval mode
         """,
     ),
 ]

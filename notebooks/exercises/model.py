@@ -92,6 +92,7 @@ class Exercise(_Answered):
     answers:  a table of answers that learners give, each with its reply: see answer_table.py.
     patterns: more wrong answers, which follow one pattern and are put together by a program.
     cases:    for an exercise on one function: makes the argument tuples to call it with, afresh each time.
+    besides:  for such an exercise: a look at how a function came to its right values; raises a Complaint.
     returns:  what that function returns, if it is several values: they are then looked at one by one.
     gives:    the type that such a function must give back, where a list of the right numbers will not do.
     strict:   whether the shape of a single number matters, (1,) or (): only where shapes are the subject.
@@ -116,6 +117,7 @@ class Exercise(_Answered):
     answers: str = ""
     patterns: tuple[Wrong, ...] = ()
     cases: Callable[[], list[tuple]] | None = None
+    besides: Callable[[Any], None] = lambda function: None
     returns: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
     look: Mapping[str, str] = field(default_factory=dict)

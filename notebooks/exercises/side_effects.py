@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as torch
+from minigrad.autograd import engine
 
 from .model import Complaint
 from .values import describe
@@ -136,3 +137,20 @@ def _said(fact: Fact, now: Any) -> str:
         f"Your function changes the list `{name}`: it holds other items than before. "
         "What the caller handed over should be used, not replaced."
     )
+
+
+@contextmanager
+def counted_passes() -> Iterator[list[None]]:
+    """Note each backward pass that runs in the block: the list that comes back has one entry for each."""
+    passes: list[None] = []
+    walk = engine.walk
+
+    def noted(*arguments: Any, **more: Any) -> None:
+        passes.append(None)
+        walk(*arguments, **more)
+
+    engine.walk = noted
+    try:
+        yield passes
+    finally:
+        engine.walk = walk
