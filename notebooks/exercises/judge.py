@@ -16,6 +16,7 @@ import minigrad
 from minigrad.random import rng
 
 from . import answers as typed
+from . import relations
 from .blame import in_plain_words, said
 from .bytecode import uses
 from .limits import OutOfTime, time_limit
@@ -101,7 +102,11 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     label, value, shown = got.seen[first]
     if known:
         return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {known.advice}".strip(), known.advice)
-    if told := exercise.diagnose({label: value for label, value, _shown in got.seen}):
+    told = exercise.diagnose({label: value for label, value, _shown in got.seen})
+    numbers = isinstance(value, np.ndarray) and isinstance(want.seen[first][1], np.ndarray)
+    if not told and numbers and not exercise.typed:
+        told = relations.told(_tried(exercise, got, want))
+    if told:
         return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
     due = want.seen[first][1]
     if isinstance(value, str) and not isinstance(due, str):
@@ -126,6 +131,26 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
                 f" (Before that it was right: {label_before}{'' if label_before.endswith('?') else '.'})"
             )
     return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {advice}".strip(), cause)
+
+
+def _tried(exercise: Exercise, got: Observed, want: Observed) -> list[relations.Tried]:
+    """Everything that was tried of which numbers came out, with the numbers that went in where they are known."""
+    names: list[str] = []
+    inputs: list[tuple] = []
+    if exercise.cases is not None:
+        names = list(inspect.signature(exercise.reference[0]).parameters)
+        inputs = [case for case in exercise.cases() for _ in exercise.returns or (0,)]
+    found = []
+    for place, ((_, value, _), (_, due, _)) in enumerate(zip(got.seen, want.seen, strict=False)):
+        if isinstance(value, np.ndarray) and isinstance(due, np.ndarray):
+            numbers = zip(names, map(plain, inputs[place] if place < len(inputs) else ()), strict=False)
+            given = {name: number for name, number in numbers if isinstance(number, np.ndarray)}
+            found.append(relations.Tried(value, due, given))
+    if exercise.returns:  # each of the values by itself: the first that is wrong
+        count = len(exercise.returns)
+        parts = [found[start::count] for start in range(count)]
+        found = next((p for p in parts if not all(same(t.got, t.due, exercise.rtol) for t in p)), found)
+    return found
 
 
 def _handed_back(exercise: Exercise, function: Any, value: Any) -> str:

@@ -329,6 +329,8 @@ EXERCISES: list[Exercise] = [
             0.25 * torch.exp(-t * t / 4)              :: That is a bell that looks like the slope and is not it. Make it of $\sigma$: $\sigma$ times what is missing to 1.
             (torch.sigmoid(t + 0.1) - torch.sigmoid(t - 0.1)) / 0.2 :: That is a nudge, and with a step of 0.1 it is only nearly right. Write the slope with $\sigma(t)$ itself.
             (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum() :: You add the slopes up. Each entry of `t` has a slope of its own: leave out the `sum`.
+            torch.sigmoid(t * (1 - t))                :: The sigmoid goes on the outside there, and the formula inside. It is the other way round: first $\sigma(t)$, then $\sigma$ times $1 - \sigma$.
+            torch.sigmoid(t) - torch.sigmoid(t) * 2   :: That is $-\sigma$. What is subtracted is the *square*: $\sigma - \sigma^2$.
             torch.sigmoid(t) * torch.sigmoid(-t)      :: right
             torch.sigmoid(t) - torch.sigmoid(t) ** 2  :: right
             torch.exp(-t) / (1 + torch.exp(-t)) ** 2  :: right

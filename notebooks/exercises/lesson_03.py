@@ -148,6 +148,7 @@ EXERCISES: list[Exercise] = [
             upstream *= 2 * x
             return upstream :: Your function changes its input `upstream` in place
 
+            upstream * x + 2            :: The 2 of $2x$ is a factor, not a term: `2 * x`.
             upstream * x + upstream * x :: right
             2 * upstream * x            :: right
             upstream * (x + x)          :: right
@@ -186,6 +187,8 @@ EXERCISES: list[Exercise] = [
             [upstream / x.numel()] * x.numel()           :: The numbers are right, but they are in a list. A tensor in the shape of `x` is needed: `torch.ones_like(x)`.
             upstream * x / x.sum()                       :: That shares out by how *large* each entry is. In a mean each counts the same, $1/n$.
             upstream * torch.ones_like(x) / x.numel() ** 0.5 :: Divided by the root of $n$. Each entry counts $1/n$ in a mean.
+            x / x.numel()                                :: That is `x` shared out. What is shared out is what *arrives*: `upstream`, the same for each entry.
+            upstream * torch.ones_like(x) / x.numel() ** 2 :: Divided by the number of entries twice. Each counts $1/n$ in the mean.
             upstream / x.numel() + torch.zeros_like(x)   :: right
 
             out = torch.zeros_like(x)

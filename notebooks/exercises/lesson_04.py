@@ -445,7 +445,9 @@ EXERCISES: list[Exercise] = [
                 total = total + along
             return total :: Your function changes the list
 
-            sum(prod(path) for path in paths) :: right
+            float(sum(max(path) for path in paths))   :: Only the largest number of each path is counted. Along a path all of them are *multiplied*.
+            -float(sum(prod(path) for path in paths)) :: The sign is turned: there is no minus, neither along a path nor between paths.
+            sum(prod(path) for path in paths)         :: right
             np.array([float(sum(prod(path) for path in paths))]) :: right
             torch.tensor(float(sum(prod(path) for path in paths))) :: right
         """,

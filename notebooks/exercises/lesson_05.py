@@ -445,6 +445,9 @@ EXERCISES: list[Exercise] = [
 
             for x, t in zip(xs, ts, strict=True):
                 ((w * x - t).mean() / len(xs)).backward() :: The differences are not squared.
+
+            ((w * xs[0] - ts[0]) ** 2).mean().backward() :: Only the first piece has been through a pass. Go through all of them, and scale each loss.
+            sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() :: One pass over the sum of all squares: that is not what is left after a `mean()`, and it needs all pieces at once. A pass for each piece, each loss scaled.
         """,
     ),
     Exercise(

@@ -901,6 +901,9 @@ EXERCISES: list[Exercise] = [
                 self.variable.grad = grad.copy()
             return () :: Only the first gradient is kept. What comes later has to be added.
 
+            self.variable.grad = abs(grad) + (0 if self.variable.grad is None else self.variable.grad)
+            return () :: `abs` is one too many: a gradient has a sign, and it is added with it.
+
             before = self.variable.grad
             self.variable.grad = grad if before is None else before + grad
             return () :: right
@@ -943,6 +946,8 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_other / 2, grad * self._saved_self / 2 :: What arrives is not shared out between the two factors. Each gets all of it, times the other factor.
             grad * self._saved_self, grad * self._saved_other :: The two are the wrong way round. A factor is not multiplied by itself, but by the other one.
             grad * self._saved_other, grad * self._saved_self * self._saved_other :: That multiplies by the product. The slope of $a \cdot b$ with respect to $b$ is $a$ alone.
+            grad, grad                     :: That is the rule of an *addition*: it hands on what arrives as it is. In a product each factor gets that times the other one.
+            grad * self._saved_other, grad * abs(self._saved_self) :: `abs` is one too many: the other factor comes in with its sign.
             grad * self._saved_other, np.multiply(grad, self._saved_self) :: right
             [self._saved_other * grad, self._saved_self * grad] :: right
         """,
@@ -993,6 +998,7 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_result * (1 - self._saved_result), :: That is the rule of the *sigmoid*. For $\tanh$ it is $1 - \tanh^2$.
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x.data}) :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of it in the rule.
             grad * self._saved_result,                 :: That multiplies by the value of $\tanh$. What is wanted is its slope, $1 - \tanh^2$.
+            grad,                                      :: That hands on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
             tanh_pair(lambda self, grad: (grad / np.cosh(self._saved_self) ** 2,), lambda x, result: {"self": x.data}) :: right
             grad - grad * self._saved_result * self._saved_result, :: right
         """,
@@ -1164,6 +1170,13 @@ EXERCISES: list[Exercise] = [
                         todo.append(parent)
                     waiting[parent] += 1
             return waiting :: `break` at a `None` leaves out the inputs behind it. That one alone is passed over: `continue`.
+
+            waiting, todo = {}, [root]
+            while todo:
+                node = todo.pop()
+                waiting[node] = len(node.next_functions)
+                todo += [p for p, _ in node.next_functions if p is not None and p not in waiting]
+            return waiting :: That counts what a node *sends*, its arrows to the inputs. Count what it will *receive*: the arrows that lead to it.
 
             dict(engine.count_consumers(root)) :: right
         """,
@@ -1355,6 +1368,8 @@ EXERCISES: list[Exercise] = [
             ready.clear()
             return node :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
 
+            ready[0] :: That is the one that waits longest, and it stays in `ready`. Take the one with the largest `node.sequence`, and take it *out*.
+
             ready.sort(key=lambda node: node.sequence)
             return ready.pop() :: right
         """,
@@ -1490,6 +1505,23 @@ EXERCISES: list[Exercise] = [
                 p.data -= lr * p.grad
             return loss.data.item() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
 
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data -= lr / 2 * p.grad
+            return loss.data.item() :: The step is half as long as it should be. `lr` times the gradient, nothing more.
+
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data -= lr / len(parameters) * p.grad
+            return loss.data.item() :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
+
+            return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Give it back as it is.
             trained() :: right
         """,
     ),

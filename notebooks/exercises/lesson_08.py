@@ -553,6 +553,7 @@ EXERCISES: list[Exercise] = [
             t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
             torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
             t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.
+            t.detach() + 1                 :: Memory of its own, and no history. But the values are other ones: copy them, `clone()`, and change nothing.
             t.detach() * 1                 :: right
             t.clone().detach()             :: right
             torch.tensor(t.tolist())       :: right

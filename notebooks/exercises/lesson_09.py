@@ -365,6 +365,12 @@ EXERCISES: list[Exercise] = [
             (w - 0.1 * (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
             (w - lr * (0.9 * velocity + g + decay * w), 0.9 * velocity + g + decay * w) :: 0.9 is the momentum of one call. Use `momentum`, whatever it is.
             (w - lr * (momentum * velocity + g) * (1 + decay), momentum * velocity + g) :: The decay does not stretch the step. It adds a part of the weight to the gradient: `g + decay * w`.
+            (w - lr * g, g)                           :: That is plain SGD: neither momentum nor decay is in it. The decay joins the gradient, and the gradient joins `momentum * velocity`.
+            (w - lr * (momentum * (velocity + g) + decay * w), velocity + g) :: `momentum` says how much of the *old* velocity is kept. The gradient and the decay join it whole.
+            (w, velocity)                             :: Nothing has moved: that is what came in. First the new velocity, then the step.
+            (w - lr * (momentum * velocity + g + decay * w) / 2, momentum * velocity + g + decay * w) :: The velocity is right. The step is half as long as it should be.
+            (w - lr * (momentum * velocity + g + 2 * decay * w), momentum * velocity + g + 2 * decay * w) :: The decay is in it twice. The slope of `decay / 2 * w**2`, which is meant, is `decay * w`.
+            (w + momentum * velocity - lr * (g + decay * w), momentum * velocity - lr * (g + decay * w)) :: A velocity that holds rate and sign already: some books write it so. Here, as in PyTorch, the gradient joins the velocity whole, and the rate comes in at the step.
             [w - lr * momentum * velocity - lr * g - lr * decay * w, momentum * velocity + g + decay * w] :: right
         """,
     ),

@@ -218,7 +218,7 @@ def squares_of(prediction: Callable) -> Callable:
 
 
 def _gentle_probe(function) -> Iterator[tuple]:
-    return _gradients_at(function, (0.0, 0.0), (2.0, 1.0), (-3.0, 0.5))
+    return _gradients_at(function, (0.0, 0.0), (2.0, 1.0), (-3.0, 0.5), (6.0, -1.0))
 
 
 def pulled_by(penalty: Callable) -> Callable:
@@ -666,6 +666,15 @@ EXERCISES: list[Exercise] = [
 
             losses = []
             for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(t), x)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return losses :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
+
+            losses = []
+            for _turn in range(turns):
                 def closure():
                     optimizer.zero_grad()
                     loss = mse_loss(model(x), t)
@@ -698,24 +707,27 @@ EXERCISES: list[Exercise] = [
         probe=_both_learn,
         answers=r"""
             squares_of(w, b, x):
-            (w * x + b - t).mean()  :: That adds up the distances with their signs: large ones above and below cancel, and there is no lowest place. Square them: leave the last line as it was.
-            w.item() * x + b        :: `w` is still not in the graph.
-            w * x + b.item()        :: the other half is ill
-            w.item() * x + b.item() :: Now neither of the two is in the graph
-            w * x                   :: Without the bias every line goes through 0. Add `b`.
-            w + b * x               :: `w` and `b` have changed places: `w` multiplies `x`.
-            w * x - b               :: The bias is added.
-            w * x + w               :: `w` is added there. The height of the line is `b`.
-            (w + b) * x             :: `b` is part of the slope there. It is added to the product: $w\,x + b$.
-            x + b                   :: The slope is missing: `w` multiplies `x`.
-            w + b                   :: `x` is not in it. The line is $w\,x + b$.
-            b                       :: That is the height alone, the same for each point. Add $w\,x$.
-            w                       :: That is the slope alone. The line is $w\,x + b$.
-            2 * x + 1               :: That is the line to be found, as a formula: nothing is left to be learned. Use `w` and `b`.
-            w * (x + b)             :: The bias is added after the product: $w\,x + b$.
-            abs(w) * x + b          :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
-            b + x * w               :: right
-            torch.add(x * w, b)     :: right
+            (w * x + b - t).mean()           :: That adds up the distances with their signs: large ones above and below cancel, and there is no lowest place. Square them: leave the last line as it was.
+            w.item() * x + b                 :: `w` is still not in the graph.
+            w * x + b.item()                 :: the other half is ill
+            w.item() * x + b.item()          :: Now neither of the two is in the graph
+            w * x                            :: Without the bias every line goes through 0. Add `b`.
+            w + b * x                        :: `w` and `b` have changed places: `w` multiplies `x`.
+            w * x - b                        :: The bias is added.
+            w * x + w                        :: `w` is added there. The height of the line is `b`.
+            (w + b) * x                      :: `b` is part of the slope there. It is added to the product: $w\,x + b$.
+            x + b                            :: The slope is missing: `w` multiplies `x`.
+            w + b                            :: `x` is not in it. The line is $w\,x + b$.
+            b                                :: That is the height alone, the same for each point. Add $w\,x$.
+            w                                :: That is the slope alone. The line is $w\,x + b$.
+            2 * x + 1                        :: That is the line to be found, as a formula: nothing is left to be learned. Use `w` and `b`.
+            w * (x + b)                      :: The bias is added after the product: $w\,x + b$.
+            abs(w) * x + b                   :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
+            ((w * x + b - t) ** 2).sum()     :: That is the sum of the squares. The loss is their *mean*.
+            ((w * x + b - t).abs()).mean()   :: Those are the distances, not their squares: `** 2`.
+            ((w * x + b) ** 2 - t**2).mean() :: The difference comes first, and then the square: `(prediction - t) ** 2`.
+            b + x * w                        :: right
+            torch.add(x * w, b)              :: right
         """,
     ),
     Exercise(
@@ -815,6 +827,7 @@ EXERCISES: list[Exercise] = [
             -torch.log(scores[torch.arange(len(labels)), labels]).mean() :: The logarithm is of the *scores*. They are not probabilities, and a negative one has no logarithm: softmax first.
             cross_entropy(scores, labels) / len(labels)  :: Divided by the number of rows twice: `cross_entropy` gives their mean already.
             cross_entropy(scores[:3], labels[:3])        :: That takes the first three rows only. There may be more of them.
+            cross_entropy(scores, labels) * 3 / len(labels) :: 3 is the number of rows in one call. `cross_entropy` has divided by their number already.
 
             rows = torch.arange(len(labels))
             return -torch.log_softmax(scores, 1)[rows, labels].mean() :: right
@@ -838,19 +851,20 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_show_probe,
         answers=r"""
-            h.detach().sub_(h.mean().item()) :: and names that end in `_` do
-            h - h.mean()                     :: But what you give back has a history.
-            h.detach()                       :: That is `h` as it was. Its mean is to be 0.
-            h.detach() - 0.5                 :: 0.5 was the mean in the lesson. Take that of the `h` that came in.
-            h.detach() - h.detach().sum()    :: That takes away the *sum* of all. The mean is the sum divided by how many there are.
-            h.detach() - h.detach().max()    :: The largest is 0 then. The *mean* is to be.
+            h.detach().sub_(h.mean().item())     :: and names that end in `_` do
+            h - h.mean()                         :: But what you give back has a history.
+            h.detach()                           :: That is `h` as it was. Its mean is to be 0.
+            h.detach() - 0.5                     :: 0.5 was the mean in the lesson. Take that of the `h` that came in.
+            h.detach() - h.detach().sum()        :: That takes away the *sum* of all. The mean is the sum divided by how many there are.
+            h.detach() - h.detach().max()        :: The largest is 0 then. The *mean* is to be.
             (h.detach() - h.detach().mean()) / h.detach().std() :: Shifted, and stretched as well: only the shift is asked for.
-            h.detach().mean()                :: That is the mean itself. Take it away from each entry.
-            h.detach().mean() - h.detach()   :: The other way round: the mean is taken away from `h`.
-            h.detach() / h.detach().mean()   :: Divided, the mean is 1. It is to be 0: subtract.
-            h.detach() - h.detach()[0]       :: That takes away the first entry. Take away the *mean* of all.
-            h.detach() - h.detach().median() :: That takes away the one in the middle. The *mean* is asked for.
-            torch.zeros_like(h)              :: The mean of zeros is 0, but nothing of `h` is left in them. Take its mean away from each entry.
+            h.detach().mean()                    :: That is the mean itself. Take it away from each entry.
+            h.detach().mean() - h.detach()       :: The other way round: the mean is taken away from `h`.
+            h.detach() / h.detach().mean()       :: Divided, the mean is 1. It is to be 0: subtract.
+            h.detach() - h.detach()[0]           :: That takes away the first entry. Take away the *mean* of all.
+            h.detach() - h.detach().median()     :: That takes away the one in the middle. The *mean* is asked for.
+            torch.zeros_like(h)                  :: The mean of zeros is 0, but nothing of `h` is left in them. Take its mean away from each entry.
+            h.detach() - h.detach().mean() + 0.1 :: 0.1 has been added. Their mean is to be 0.
 
             shown = h.detach().clone()
             shown -= shown.mean()
@@ -944,6 +958,12 @@ EXERCISES: list[Exercise] = [
                         p -= 0.1 * p.grad
                         p.grad = None :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
 
+            with torch.no_grad():
+                for p in parameters:
+                    if p.grad is not None:
+                        p -= lr * p.grad
+                p.grad = None :: `.grad = None` stands behind the loop, so only the last parameter's account is emptied. Indent it.
+
             for p in parameters:
                 if p.grad is not None:
                     p.data -= lr * p.grad
@@ -1035,6 +1055,15 @@ EXERCISES: list[Exercise] = [
                 total = max(total, loss.item())
             return total :: That is the largest loss. The mean is asked for: add them all up, and divide by `turns`.
 
+            total = 0.0
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                total = loss.item()
+            return total :: That is the last loss alone. Add them all up, and divide by `turns`.
+
             averaging_with(lambda total, loss: total + loss.detach(), _by_loss) :: right
         """,
     ),
@@ -1071,6 +1100,10 @@ EXERCISES: list[Exercise] = [
             0.01 * torch.relu(w) ** 2                    :: `relu` lets a negative `w` go free: only a positive one is pulled. The square needs no `relu`.
             ((w * x + b - t) ** 2).mean() + 0.01 * w ^ 2 :: `^` is not a power in Python. Write `w ** 2` or `w * w`.
             0.01 * w * abs(w)                            :: Where `w` is negative, that is negative, too, and pushes `w` away from 0. The square is never negative: `w * w`.
+            ((w * x + b - t) ** 2).mean() * 1.01         :: That makes the *loss* one hundredth larger. What is added is a hundredth of the square of `w`.
+            ((w * x + b - t) ** 2).mean() + 0.01 * (w * x + b - t).mean() ** 2 :: That pulls the mean *error* to 0. It is `w` that should stay small: `0.01 * w * w`.
+            ((w * x + b - t) ** 2 + 0.01 * w * w).sum()  :: The squares are added up. The loss is their *mean*, and the penalty comes to it once.
+            0.01 * torch.clamp(w, max=2) ** 2            :: The clamp lets a large `w` go free. The square needs no limit.
             0.01 * w.pow(2)                              :: right
             0.01 * w.abs() ** 2                          :: right
         """,

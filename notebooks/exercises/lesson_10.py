@@ -518,6 +518,12 @@ EXERCISES: list[Exercise] = [
                     total = total + ((model(x) - t) ** 2).mean()
             return total / len(batches) :: In each batch the input comes first, then the target: `for x, t in batches`.
 
+            float(len(batches)) :: That is how many batches there are. The mean of their *losses* is asked for.
+
+            batches.pop()
+            with torch.no_grad():
+                return sum(((model(x) - t) ** 2).mean() for x, t in batches) / len(batches) :: Your function changes the list `batches`
+
             with torch.inference_mode():
                 total = sum(((model(x) - t) ** 2).mean() for x, t in batches)
                 return total.item() / len(batches) :: right
@@ -588,6 +594,16 @@ EXERCISES: list[Exercise] = [
 
             x = checkpoint(lambda t: blocks[1](blocks[0](t)), x)
             return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Say `use_reentrant=False`, as in the line that is there.
+
+            blocks[0](x) :: Only the first block has run. Four blocks, in two groups.
+            return x     :: No block has run: that is `x` as it came in. Two calls of `checkpoint`, each with two blocks.
+
+            x = checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
+            return checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: The two groups have changed places: blocks 0 and 1 come first.
+
+            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
+            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
+            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: The first group runs twice. Each block runs once on the way forward.
 
             for start in (0, 2):
                 pair = blocks[start : start + 2]

@@ -471,6 +471,13 @@ EXERCISES: list[Exercise] = [
             if n > most:
                 for p in parameters:
                     if p.grad is not None:
+                        p.grad -= most / n
+            return :: The factor is *subtracted*. Multiply each gradient by it.
+
+            n = _length([p.grad for p in parameters if p.grad is not None])
+            if n > most:
+                for p in parameters:
+                    if p.grad is not None:
                         p.grad = p.grad * (most / n) :: right
 
             torch.nn.utils.clip_grad_norm_(parameters, most); return :: right
@@ -612,6 +619,20 @@ EXERCISES: list[Exercise] = [
                     w -= lr * w.grad
                 losses.append(loss.item())
                 return losses :: Only one piece was read: the `return` is inside the loop. Put it behind the loop.
+
+            h = torch.zeros(pieces[0].shape[1])
+            losses = []
+            for piece in pieces:
+                h = h.detach()
+                for x in piece:
+                    h = torch.tanh(w * h + x)
+                loss = h.mean()
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+                losses.append(loss.item())
+            return losses :: The loss is the mean of the *squares*: `(h**2).mean()`.
 
             h.detach().clone()       :: right
             torch.tensor(h.tolist()) :: right

@@ -313,6 +313,9 @@ EXERCISES: list[Exercise] = [
             g * ctx.alpha * (x > 0).to(g.dtype) * (ctx.alpha > 0), None :: A negative `alpha` is a factor like any other: nothing in the rule asks for its sign.
             g * abs(ctx.alpha) * (x > 0).to(g.dtype), None :: `abs` is one too many: with a negative `alpha` the curve falls, and the slope is negative.
             abs(g) * ctx.alpha * (x > 0).to(g.dtype), None :: `abs` is one too many: what arrives may be negative, and is handed on with its sign.
+            g * ctx.alpha * torch.sigmoid(x), None      :: The sigmoid is a soft step. The ReLU has a hard one: its slope is 1 where `x` is positive, and 0 elsewhere.
+            g + ctx.alpha * (x > 0).to(g.dtype), None   :: Added. What arrives is *multiplied* by the slope.
+            g * (ctx.alpha * x > 0).to(g.dtype), None   :: `alpha` only decides the sign there. It is a factor of the slope: times `ctx.alpha`.
             torch.where(x > 0, g * ctx.alpha, torch.zeros_like(g)), None :: right
             ctx.alpha * g * _on(torch.relu(x) != 0, g), None :: right
             g * ctx.alpha * (x > 0), None               :: right
@@ -352,6 +355,9 @@ EXERCISES: list[Exercise] = [
             g * torch.roll(x, -1) - torch.roll(g * x, 1) :: The second part is right, its sign is not: parts are added.
             torch.roll(g * x, 1)                         :: The second part is right. The first one has gone.
             g * torch.roll(x, -1) + torch.roll(g * x, 2) :: Moved two places. With three numbers that is the same as one place to the left.
+            g * torch.roll(x, -1) + torch.roll(g, -1) * torch.roll(x, 1) :: What arrives is rolled the wrong way in the second part: the left neighbour's product comes from `torch.roll(g * x, 1)`.
+            g * torch.roll(x, 1) + torch.roll(g * x, 1)  :: The first part meets the wrong neighbour: in its own product `x` was multiplied by the one to the *right*, `torch.roll(x, -1)`.
+            g * torch.roll(x, -1) + x                    :: Each entry is in two products, and each brings what *arrived* at it times the other factor. Your second part has nothing that arrived in it.
             g * torch.roll(x, -1) + torch.roll(g, 1) * torch.roll(x, 1) :: right
             torch.roll(x, 1) * torch.roll(g, 1) + torch.roll(x, -1) * g :: right
         """,
@@ -437,6 +443,8 @@ EXERCISES: list[Exercise] = [
             sinh_with(lambda ctx, g, x: g * torch.cosh(x), forward=lambda x: torch.sinh(x)) :: `torch.sinh` is an operation that the machine knows already
             sinh_with(lambda ctx, g: g * torch.cosh((lambda x: x)(*ctx.saved_tensors)), keep=lambda ctx, x: None) :: Nothing was saved, so there is nothing to unpack. The forward has to pack what the backward needs: `ctx.save_for_backward(x)`.
             abs(g) * torch.cosh(x)                   :: `abs` is one too many: what arrives may be negative, and is handed on with its sign.
+            g * x                                    :: That is the rule of $x^2/2$. The slope of sinh is cosh, taken at `x`.
+            g * torch.exp(x)                         :: $e^x$ is half of the story: the slope of sinh is cosh, $(e^x + e^{-x})/2$.
             g * torch.cosh(x)                        :: right
             sinh_with(lambda ctx, g: g * torch.sqrt(1 + ctx.result**2), keep=_keeps_result) :: right
             g * (torch.exp(x) + torch.exp(-x)) / 2   :: right
@@ -486,6 +494,8 @@ EXERCISES: list[Exercise] = [
             softplus_with(lambda g, x: g * torch.sigmoid(x), torch.sigmoid) :: The forward gives the sigmoid. That is the slope; the value is softplus.
             softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.max(x, 0) + torch.log1p(torch.exp(-abs(x)))) :: In `torch.max(x, 0)` the 0 is a *dimension*, and two tensors come back. The larger of `x` and 0 is `torch.clamp(x, min=0)`.
             softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: max(x, 0) + torch.log1p(torch.exp(-abs(x)))) :: Python's `max` wants one truth value, and `x` has several entries. Entry by entry: `torch.clamp(x, min=0)`.
+            g * torch.sigmoid(g)                     :: The sigmoid is taken of what *arrives*. The slope is that at `x`.
+            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: x) :: The forward hands `x` on as it is. Softplus is $\max(x, 0) + \log(1 + e^{-|x|})$.
             g * 0.5 * (1 + torch.tanh(x / 2))        :: right
             softplus_with(lambda g, x: g * torch.sigmoid(x), torch.nn.functional.softplus) :: right
             g / (1 + torch.exp(-x))                  :: right
@@ -526,6 +536,9 @@ EXERCISES: list[Exercise] = [
             g.clamp(-1, 1) * _on(abs(x) <= 1, g)    :: The gate is right, but what arrives is clipped as well. Inside the gate it passes whole.
             g * (-1 <= x <= 1)                      :: Python asks for *one* truth value there (as `a <= x <= b` and `if` do), and `x` has several entries. Entry by entry: multiply by `(abs(x) <= 1)`, or use `torch.where`.
             abs(g) * _on(abs(x) <= 1, g)            :: `abs` is one too many: what arrives may be negative, and passes with its sign.
+            g * torch.relu(1 - abs(x))              :: The gate closes slowly there, like a tent. It is open or shut: 1 where $|x| \le 1$, 0 elsewhere.
+            g * (1 - torch.tanh(x) ** 2)            :: That is the slope of the tanh, a soft gate. Here it is open or shut: 1 where $|x| \le 1$, 0 elsewhere.
+            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), torch.round) :: The forward rounds. It should give the sign, $\pm 1$.
             torch.where(abs(x) <= 1, g, torch.zeros_like(g)) :: right
             g * _on(x <= 1, g) * _on(x >= -1, g)    :: right
         """,

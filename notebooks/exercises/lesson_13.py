@@ -584,6 +584,7 @@ EXERCISES: list[Exercise] = [
             return hook :: No hook is on `t` afterwards
 
             t.register_hook(lambda grad: grad * (limit / t.norm()) if t.norm() > limit else grad) :: You measure `t`, its *value*. What has to be short is the gradient that the hook is handed: `grad.norm()`.
+            g * 0.5                                    :: Half of every gradient is not what is asked for. Only those that are too long are scaled, by limit / norm.
             g * torch.clamp(limit / g.norm(), max=1.0) :: right
             g * min(1.0, limit / g.norm().item())      :: right
             g / max(1.0, g.norm().item() / limit)      :: right
@@ -662,7 +663,9 @@ EXERCISES: list[Exercise] = [
                 handle.remove()
             return seen :: `named_children` gives the layers at the top only. A layer inside another module is missing: `named_modules`.
 
-            _records_by_default :: right
+            record_with(wanted=lambda module: isinstance(module, torch.nn.ReLU)) :: You have recorded the ReLUs. It is the `Linear` layers that are asked for.
+            return {"0": model(batch)} :: That is what the whole model puts out. What each `Linear` layer inside puts out is told by a hook on it.
+            _records_by_default        :: right
 
             with torch.no_grad():
                 return record_with(lambda inputs, output: output)(model, batch) :: right
@@ -816,6 +819,7 @@ EXERCISES: list[Exercise] = [
             return :: When the hooks run, the loop is over, and `param` is its last parameter in all of them. Use what the hook is handed.
 
             params[0].register_post_accumulate_grad_hook(lambda leaf: (down(leaf, leaf.grad, lr), and_empty(leaf))[1]); return :: Only the first parameter has a hook. Register one on each of them.
+            torch.optim.SGD(params, lr=lr).step() :: The step is taken now, before any pass, when there are no gradients. It has to be taken *in a hook*, when a gradient has arrived.
             (down(given, given.grad, lr), and_empty(given))[1] :: right
             (down(param, param.grad, lr), and_empty(param))[1] :: right
         """,

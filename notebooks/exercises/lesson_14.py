@@ -392,6 +392,7 @@ EXERCISES: list[Exercise] = [
             detector_with(is_bad, lambda found: bool(found)) :: Whether there is one is the smaller half. Which one?
             detector_with(is_bad, lambda found: None)  :: It always gives `None`, so nothing is ever found. Is it the first of `found` that you return? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
             g is not None and not torch.isfinite(g)    :: A table of True and False is no yes or no. Ask of all of it: `.all()`, or `.any()`.
+            return True                                :: That is the node behind the loss, the first one to fire, whatever leaves it. A node is bad if something that is not finite leaves it.
             g is not None and not torch.isfinite(g.sum()) :: right
             g is not None and bool((~torch.isfinite(g)).any()) :: right
             g is not None and bool(torch.isnan(g).any() or torch.isinf(g).any()) :: right
@@ -475,6 +476,7 @@ EXERCISES: list[Exercise] = [
             shifted_by(s, s[-1])                         :: You subtract the *last* score. If another one is much larger, its power still overflows: subtract the largest.
             shifted_by(s, abs(s).max())                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
             shifted_by(s, 100.0)                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
+            torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score by itself. In a softmax all scores share one sum.
             shifted_by(s, s.max().detach())              :: right
             torch.log_softmax(s, 0)                      :: right
             s - torch.logsumexp(s, 0)                    :: right
@@ -509,6 +511,9 @@ EXERCISES: list[Exercise] = [
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach() :: The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.
             v / torch.sqrt((v * v).sum().clamp(min=1.0)) :: The clamp is so high that vectors shorter than 1 are not made longer. Anything but 0 has a direction: a much smaller number, or `where`.
             abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` is one too many: a direction has signs.
+            v / v.abs().max()                            :: Divided by the largest size. The length is the root of the sum of squares.
+            return 1.0 * v                               :: That is `v` as it came in. A direction has length 1: divide by the length.
+            v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: The clamp stands *behind* the root: the root itself still gets a 0, and its rule divides by it. Put the clamp under the root.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt() :: right
             v / torch.where((v * v).sum() > 0, (v * v).sum(), torch.ones(())) ** 0.5 :: right
             torch.where((v * v).sum() > 0, v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt(), 0.0) :: right

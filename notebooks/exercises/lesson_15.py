@@ -384,6 +384,7 @@ EXERCISES: list[Exercise] = [
                 rows.append(row)
                 return torch.stack(rows) :: Only the first row comes back: the `return` is inside the loop. Put it behind the loop.
 
+            torch.eye(len(x))   :: That is the table of a function whose slope is `x` itself. Differentiate each entry of `g` once more.
             list(hessian(f, x)) :: right
             torch.stack([torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0][i], x)[0] for i in range(len(x))]) :: right
         """,
@@ -468,6 +469,8 @@ EXERCISES: list[Exercise] = [
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             return torch.autograd.grad(g[0] * v[0], x)[0] :: That is the first row of the table times the first entry of `v`. All of them count: `g @ v`.
 
+            -hvp(f, x, v) :: The sign is turned. There is no minus in $Hv$.
+
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             return torch.autograd.grad(g, x, grad_outputs=v)[0] :: right
         """,
@@ -499,6 +502,7 @@ EXERCISES: list[Exercise] = [
             x - torch.linalg.solve(H, x)       :: It is `g` that is to be brought to 0, not `x`.
             x - 0.5 * torch.linalg.solve(H, g) :: Half of the step. On a bowl the whole of it leads to the bottom.
             x - torch.linalg.solve(g, H)       :: `solve` wants the table first, then the gradient: `torch.linalg.solve(H, g)`.
+            x - torch.linalg.solve(H, g).sum() :: The step is summed, so every entry moves by the same. Each has a step of its own: leave out the `sum`.
             x - torch.inverse(H) @ g           :: right
         """,
     ),

@@ -260,6 +260,7 @@ EXERCISES: list[Exercise] = [
             sine, lambda a, b: (a[0] / b[0], 1 / b[0]) :: The tangents are missing. How fast `a` and `b` move decides how fast the quotient does.
             sine, lambda a, b: (a[0] / b[0], (a[1] - b[1]) / b[0]) :: The two tangents do not count equally: $a'$ is multiplied by $b$, and $b'$ by $a$.
             sine, lambda a, b: (a[0] * b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ** 2) :: The value is that of a product. Divide: `a[0] / b[0]`.
+            lambda a: (math.cos(a[0]), a[1] * math.cos(a[0])), divide :: The tangent is right. The *value* of the sine is the sine.
         """,
     ),
     Exercise(
@@ -384,6 +385,7 @@ EXERCISES: list[Exercise] = [
             torch.stack([2 * (w @ X[i] + b - T[i]) * X[i] for i in range(4)]) :: 4 is the number of samples in one batch. Go through all of them: `range(len(X))`.
             torch.stack([2 * (w @ X[0] + b - T[0]) * X[0] for _ in X]) :: Every row is that of the first sample. Use `X[i]` and `T[i]`.
             each_with(loss=lambda w, b, x, t: abs(w @ x + b - t) ** 3) :: That is the third power of the distance. The loss is its *square*.
+            each_with(finish=lambda g: -g)              :: The sign is turned. A gradient has no minus of its own; it is the step that goes against it.
             each_with()                                 :: right
             torch.stack([torch.func.grad(lambda w, x, t: (w @ x + b - t) ** 2)(w, x, t) for x, t in zip(X, T, strict=True)]) :: right
             2 * (X @ w + b - T)[:, None] * X            :: right
@@ -416,6 +418,7 @@ EXERCISES: list[Exercise] = [
             rich_with(sub=lambda a, da, b, db: da * b - a * db) :: That looks like the rule of a quotient. A difference is simpler.
             rich_with(exp=lambda v, t: -t * torch.exp(v)) :: The sign: $e^x$ rises everywhere, so its slope is positive.
             rich_with(exp=lambda v, t: abs(t) * torch.exp(v)) :: `abs` is one too many: a tangent may be negative.
+            rich_with(value=torch.exp2)                  :: `exp2` is $2^x$. What is asked for is $e^x$, `torch.exp`.
             rich_with()                                  :: right
         """,
     ),

@@ -605,6 +605,8 @@ EXERCISES: list[Exercise] = [
 
             g.abs().reshape(8, 8).flip(0)         :: The picture stands on its head: leave the rows in their order.
             g.abs().reshape(8, 8) / g.abs().sum() :: Divided by their sum. Here the sizes themselves are wanted, as they come.
+            picture.reshape(8, 8)                 :: That is the picture. How much the loss moves with each pixel is its *gradient*.
+            -saliency(model, picture, label)      :: A size is never negative: leave out the minus.
             saliency(model, picture, label)[None, None].squeeze() :: right
         """,
     ),
@@ -647,6 +649,9 @@ EXERCISES: list[Exercise] = [
 
             model.eval()
             return fool(model, picture, label, eps) :: `model` is left in eval mode
+
+            return picture         :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
+            p + 2 * eps * g.sign() :: Each pixel moves by twice `eps`. By `eps`, no more.
 
             x = picture.clone().requires_grad_()
             (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
@@ -714,6 +719,7 @@ EXERCISES: list[Exercise] = [
                 lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
             return torch.stack(lengths) :: Your function leaves a gradient in `model.0.weight.grad`
 
+            grads[0].sum() :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.
             [value.item() for value in gradient_lengths(model, x, y)] :: right
             torch.cat([g.flatten() for g in grads]).norm() :: right
         """,
@@ -775,6 +781,8 @@ EXERCISES: list[Exercise] = [
                 parameter.requires_grad_(False)
             model.eval()
             return _last(model) :: `model` is left in eval mode
+
+            list(model.parameters()) :: Nothing is frozen, and all parameters are returned. Set `requires_grad_(False)` on those of `model[:-1]`, and return those of `model[-1]`.
         """,
     ),
 ]
