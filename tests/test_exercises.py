@@ -526,8 +526,10 @@ def test_a_check_leaves_the_learners_random_numbers_alone():
 def test_the_symptom_decides_the_advice():
     assert "Is there a return?" in advice("3.1", lambda upstream, x: print(end=""))
     assert "the sign is not" in advice("3.1", lambda upstream, x: -2 * x * upstream)
-    assert "exactly 2 times too large" in advice("3.1", lambda upstream, x: 4 * x * upstream)
-    assert "exactly 3 times too small" in advice("3.1", lambda upstream, x: 2 * x * upstream / 3)
+    assert "Each result is 2 times what it should be" in advice("3.1", lambda upstream, x: 4 * x * upstream)
+    assert "Each result is 1/3 of what it should be" in advice(
+        "3.1", lambda upstream, x: 2 * x * upstream / 3
+    )
     assert "overflowed or was divided by zero" in advice("3.1", lambda upstream, x: x * float("inf"))
     assert "A number or a tensor is wanted" in advice("3.1", lambda upstream, x: "6")
     assert "several values" in advice("3.1", lambda upstream, x: (x, None))

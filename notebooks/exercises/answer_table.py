@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import math
 import re
 import symtable
@@ -132,25 +133,37 @@ class Reader:
                 return eval(self._compiled(ast.Expression(expression.value), row), scope)
             tree.body = [ast.copy_location(ast.Return(expression.value), expression)]
         if defined := [name for name in self.names if name in _defined(tree)]:
-            exec(self._compiled(tree, row), scope)
+            exec(self._compiled(tree, row) if row.line else self._kept(row.code), scope)
             return {name: scope[name] for name in defined} if len(self.names) > 1 else scope[defined[0]]
         if not parameters:
             raise SyntaxError(f"nothing here is called {' or '.join(self.names)}")
         name = f"for_{maker.name}" if maker else self.names[0]
         function = ast.parse(f"def {name}({', '.join(parameters)}): ...")
         function.body[0].body = tree.body  # type: ignore[attr-defined]
+        if not row.line:  # not from a table: it is known to Python's own tools as a cell's code would be
+            return self._as_in_a_cell(ast.unparse(function), name, scope, maker)
         made: dict[
             str, Any
         ] = {}  # apart from `scope`: there the name of the exercise's function means the reference
         exec(self._compiled(function, row), scope, made)
         return scope[maker.name](made[name]) if maker else made[name]
 
+    def _as_in_a_cell(self, source: str, name: str, scope: dict, maker: Maker | None) -> Any:
+        exec(self._kept(source), scope)
+        return scope[maker.name](scope[name]) if maker else scope[name]
+
+    def _kept(self, source: str) -> Any:
+        """Compiled, and the source kept where Python's own tools look for it."""
+        file = f"<answer to {self.owner}: {hash(source)}>"
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        return compile(source, file, "exec")
+
     def _maker(self, name: str, parameters: str) -> Maker | None:
         return None if name in self.names else Maker(name, tuple(parameters.split(", ")))
 
     def _compiled(self, tree: Any, row: Row) -> Any:
         """Compiled with the lines of the file, so that a traceback leads to the row."""
-        ast.increment_lineno(tree, row.line - 1)
+        ast.increment_lineno(tree, max(row.line, 1) - 1)
         mode = "eval" if isinstance(tree, ast.Expression) else "exec"
         return compile(ast.fix_missing_locations(tree), self.module.__file__ or "", mode)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dis
 import inspect
+import io
+import time
+import warnings
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -16,7 +19,7 @@ import minigrad
 from minigrad.random import rng
 
 from . import answers as typed
-from . import relations
+from . import relations, repair
 from .blame import in_plain_words, said
 from .bytecode import uses
 from .limits import OutOfTime, time_limit
@@ -25,6 +28,7 @@ from .side_effects import ITEMS, VALUES, Watch
 from .symptoms import advise
 from .values import blank, describe, plain, same, whole
 
+SEARCH = 1.0  # seconds for the search of what one change would mend
 NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
 
 SWITCHED_OFF = (
@@ -82,8 +86,9 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     before = first is not None and first < len(got.seen)  # something was wrong already when it stopped
     if isinstance(got.error, Complaint) and not before:
         return Verdict(TRY_AGAIN, str(got.error), str(got.error))
-    known = recognise(exercise, got, want)
+    known = recognise(exercise, got)
     if got.error is not None and not before:
+        known = known or resembled(exercise, got, want)
         state, told = _told(got.error, exercise)
         if known:
             return Verdict(state, f"{told}\n\n{known.advice}", known.advice)
@@ -100,12 +105,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
         )
         return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
     label, value, shown = got.seen[first]
-    if known:
-        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {known.advice}".strip(), known.advice)
-    told = exercise.diagnose({label: value for label, value, _shown in got.seen})
-    numbers = isinstance(value, np.ndarray) and isinstance(want.seen[first][1], np.ndarray)
-    if not told and numbers and not exercise.typed:
-        told = relations.told(_tried(exercise, got, want))
+    told = known.advice if known else _found(exercise, answers, got, want, first)
     if told:
         return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
     due = want.seen[first][1]
@@ -131,6 +131,35 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
                 f" (Before that it was right: {label_before}{'' if label_before.endswith('?') else '.'})"
             )
     return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {advice}".strip(), cause)
+
+
+def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, first: int) -> str:
+    """The cause of a wrong answer that is not listed, the surest way to find one first; "" if there is none."""
+    if told := exercise.diagnose({label: value for label, value, _shown in got.seen}):
+        return told
+    if not exercise.typed and (told := _one_change(exercise, answers, want)):
+        return told
+    if near := resembled(exercise, got, want):
+        return near.advice
+    numbers = isinstance(got.seen[first][1], np.ndarray) and isinstance(want.seen[first][1], np.ndarray)
+    return relations.told(_tried(exercise, got, want)) if numbers and not exercise.typed else ""
+
+
+def _one_change(exercise: Exercise, answers: tuple, want: Observed) -> str:
+    """Where the answer goes wrong, if there is one small change after which it would be right; found within SEARCH seconds."""
+    ends = time.process_time() + SEARCH
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for place, answer in enumerate(answers):
+            for told, changed in repair.changes(answer):
+                if time.process_time() > ends:
+                    return ""
+                tried = observe(
+                    exercise, (*answers[:place], changed, *answers[place + 1 :]), like=want, seconds=0.5
+                )
+                if tried.error is None and tried.whole and _first_difference(tried, want, exercise) is None:
+                    return f"One small change would make it right. {told}"
+    return ""
 
 
 def _tried(exercise: Exercise, got: Observed, want: Observed) -> list[relations.Tried]:
@@ -198,13 +227,18 @@ def no_such_letter(exercise: Exercise, value: str) -> str:
 
 
 def observe(
-    exercise: Exercise, answers: tuple, *, limited: bool = True, like: Observed | None = None
+    exercise: Exercise,
+    answers: tuple,
+    *,
+    limited: bool = True,
+    like: Observed | None = None,
+    seconds: float = 0.0,
 ) -> Observed:
     """Put the exercise's probe to the answers, within its time; with `like`, only while it sees the same as `like`."""
     observed = Observed()
     recording = True
     try:
-        with time_limit(exercise.seconds) if limited else nullcontext(), minigrad.enable_grad():
+        with time_limit(seconds or exercise.seconds) if limited else nullcontext(), minigrad.enable_grad():
             try:
                 for label, value in _probe(exercise, answers):
                     observed.seen.append((label, plain(value), _shown(exercise, value)))
@@ -236,11 +270,20 @@ def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observe
     return kept
 
 
-def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
-    """The listed wrong answer that behaves as this one, or else the one that goes wrong as it does for the longest.
+def recognise(exercise: Exercise, got: Observed) -> Wrong | None:
+    """The listed wrong answer that behaves as this one."""
+    for place, wrong in enumerate(exercise.wrong):
+        seen = own(exercise, place, like=got)
+        if _first_difference(seen, got, exercise) is None and _same_error(seen.error, got.error):
+            return wrong
+    return None
+
+
+def resembled(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
+    """The listed wrong answer that goes wrong as this one does, for the longest.
 
     Code that begins as a listed answer does may do so by chance. So the two must agree in at least two observations
-    that are wrong, if there are two.
+    that are wrong, and in half of them.
     """
     wrong_at = [
         i
@@ -250,17 +293,14 @@ def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
     telling = exercise.cases is None and bool(wrong_at)
     if exercise.probe is not None and not exercise.typed:  # of code, None, True and the like have many causes
         telling = telling and isinstance(got.seen[wrong_at[0]][1], np.ndarray | str)
-    needed = 0
-    if telling:
-        needed = wrong_at[0] if exercise.typed else wrong_at[min(1, len(wrong_at) - 1)]
-    near, longest = None, needed
+    if not telling:
+        return None
+    enough = 1 if exercise.typed else max(2, (len(wrong_at) + 1) // 2)
+    near, longest = None, wrong_at[min(enough, len(wrong_at)) - 1]
     for place, wrong in enumerate(exercise.wrong):
-        seen = own(exercise, place, like=got)
-        alike = _first_difference(seen, got, exercise)
-        if alike is None and _same_error(seen.error, got.error):
-            return wrong
-        agrees = len(got.seen) if alike is None else alike
-        if telling and agrees > longest:
+        differs = _first_difference(own(exercise, place, like=got), got, exercise)
+        agrees = len(got.seen) if differs is None else differs
+        if agrees > longest:
             near, longest = wrong, agrees
     return near
 

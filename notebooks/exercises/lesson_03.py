@@ -189,6 +189,7 @@ EXERCISES: list[Exercise] = [
             upstream * torch.ones_like(x) / x.numel() ** 0.5 :: Divided by the root of $n$. Each entry counts $1/n$ in a mean.
             x / x.numel()                                :: That is `x` shared out. What is shared out is what *arrives*: `upstream`, the same for each entry.
             upstream * torch.ones_like(x) / x.numel() ** 2 :: Divided by the number of entries twice. Each counts $1/n$ in the mean.
+            upstream * x.mean() * torch.ones_like(x)     :: The mean itself has come in. It is what goes *forward*; backward each entry gets $1/n$ of what arrives.
             upstream / x.numel() + torch.zeros_like(x)   :: right
 
             out = torch.zeros_like(x)

@@ -939,15 +939,16 @@ EXERCISES: list[Exercise] = [
             grad *= self._saved_self
             return first, grad :: That line writes into the array that arrived
 
-            grad * self._saved_other, None :: `None` is for an input that nobody asked about
-            grad * self._saved_other,      :: `backward` gives back 1 gradients, and the node has 2 inputs.
+            grad * self._saved_other, None      :: `None` is for an input that nobody asked about
+            grad * self._saved_other,           :: `backward` gives back 1 gradients, and the node has 2 inputs.
             grad * self._saved_other, grad + self._saved_self :: Added. What arrives is *multiplied* by the local derivative, which is the other factor.
             grad * self._saved_other, grad * (self._saved_self + self._saved_other) / 2 :: The mean of the two factors. Nothing is averaged: the second factor meets the first one, and that one whole.
             grad * self._saved_other / 2, grad * self._saved_self / 2 :: What arrives is not shared out between the two factors. Each gets all of it, times the other factor.
             grad * self._saved_self, grad * self._saved_other :: The two are the wrong way round. A factor is not multiplied by itself, but by the other one.
             grad * self._saved_other, grad * self._saved_self * self._saved_other :: That multiplies by the product. The slope of $a \cdot b$ with respect to $b$ is $a$ alone.
-            grad, grad                     :: That is the rule of an *addition*: it hands on what arrives as it is. In a product each factor gets that times the other one.
+            grad, grad                          :: That is the rule of an *addition*: it hands on what arrives as it is. In a product each factor gets that times the other one.
             grad * self._saved_other, grad * abs(self._saved_self) :: `abs` is one too many: the other factor comes in with its sign.
+            self._saved_other, self._saved_self :: Those are the local derivatives alone, right when 1 arrives and at no other time. Multiply each by `grad`.
             grad * self._saved_other, np.multiply(grad, self._saved_self) :: right
             [self._saved_other * grad, self._saved_self * grad] :: right
         """,
@@ -999,6 +1000,7 @@ EXERCISES: list[Exercise] = [
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x.data}) :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of it in the rule.
             grad * self._saved_result,                 :: That multiplies by the value of $\tanh$. What is wanted is its slope, $1 - \tanh^2$.
             grad,                                      :: That hands on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
+            grad * (1 - self._saved_result) ** 2,      :: The square is of the difference there. It is $1 - \tanh^2$: square the result alone.
             tanh_pair(lambda self, grad: (grad / np.cosh(self._saved_self) ** 2,), lambda x, result: {"self": x.data}) :: right
             grad - grad * self._saved_result * self._saved_result, :: right
         """,

@@ -371,6 +371,8 @@ EXERCISES: list[Exercise] = [
             (w - lr * (momentum * velocity + g + decay * w) / 2, momentum * velocity + g + decay * w) :: The velocity is right. The step is half as long as it should be.
             (w - lr * (momentum * velocity + g + 2 * decay * w), momentum * velocity + g + 2 * decay * w) :: The decay is in it twice. The slope of `decay / 2 * w**2`, which is meant, is `decay * w`.
             (w + momentum * velocity - lr * (g + decay * w), momentum * velocity - lr * (g + decay * w)) :: A velocity that holds rate and sign already: some books write it so. Here, as in PyTorch, the gradient joins the velocity whole, and the rate comes in at the step.
+            (w - lr * (velocity + momentum * g + decay * w), velocity + momentum * g + decay * w) :: `momentum` stands at the wrong place: it says how much of the *old velocity* is kept. The gradient comes in whole.
+            (w - lr * (momentum * velocity + decay * g + w), momentum * velocity + decay * g + w) :: `decay` stands at the wrong place: it says how much of the *weight* joins the gradient.
             [w - lr * momentum * velocity - lr * g - lr * decay * w, momentum * velocity + g + decay * w] :: right
         """,
     ),

@@ -478,7 +478,7 @@ EXERCISES: list[Exercise] = [
 
             with torch.no_grad():
                 for x, t in batches:
-                    return ((model(x) - t) ** 2).mean() :: That is the loss of the first batch: the `return` stands inside the loop.
+                    return ((model(x) - t) ** 2).mean() :: That is the loss of a single batch, the first or the largest. Is the `return` inside the loop, or a `max` where all should be added up?
 
             for p in model.parameters():
                 p.requires_grad_(False)

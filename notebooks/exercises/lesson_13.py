@@ -585,6 +585,8 @@ EXERCISES: list[Exercise] = [
 
             t.register_hook(lambda grad: grad * (limit / t.norm()) if t.norm() > limit else grad) :: You measure `t`, its *value*. What has to be short is the gradient that the hook is handed: `grad.norm()`.
             g * 0.5                                    :: Half of every gradient is not what is asked for. Only those that are too long are scaled, by limit / norm.
+            g - limit if g.norm() > limit else g       :: The limit is *subtracted* from each entry. The whole gradient is multiplied by one factor: limit / norm.
+            g.clamp(max=limit)                         :: `clamp` cuts single entries, and the direction bends. One factor for all of them: limit / norm.
             g * torch.clamp(limit / g.norm(), max=1.0) :: right
             g * min(1.0, limit / g.norm().item())      :: right
             g / max(1.0, g.norm().item() / limit)      :: right
@@ -708,6 +710,7 @@ EXERCISES: list[Exercise] = [
                 p.grad = None
             return norms :: Your function clears
 
+            None if p.grad is None else p.grad.abs().sum().item() :: That is the sum of the sizes. The length is `norm()`, the root of the sum of the squares.
             None if p.grad is None else p.grad.norm() :: right
         """,
     ),

@@ -477,6 +477,7 @@ EXERCISES: list[Exercise] = [
             shifted_by(s, abs(s).max())                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
             shifted_by(s, 100.0)                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
             torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score by itself. In a softmax all scores share one sum.
+            s / s.sum()                                  :: That shares the scores out evenly by size. Probabilities come from the *powers*, $e^s$; and their logarithm is asked for.
             shifted_by(s, s.max().detach())              :: right
             torch.log_softmax(s, 0)                      :: right
             s - torch.logsumexp(s, 0)                    :: right

@@ -201,7 +201,7 @@ def _limits(tried: Sequence[Tried]) -> Iterator[str]:
         return
     got, due = (np.concatenate(parts) for parts in zip(*together, strict=True))
     wrong = ~np.isclose(got, due, rtol=1e-3, atol=1e-9)
-    if wrong.sum() > 1 and np.ptp(got[wrong]) < 1e-6 and not wrong.all():
+    if wrong.sum() > 1 and np.ptp(got[wrong]) < 1e-6 < np.ptp(due[wrong]) and not wrong.all():
         limit = got[wrong][0]
         if (due[wrong] > limit).all() or (due[wrong] < limit).all():
             yield (
@@ -230,7 +230,7 @@ def _where(tried: Sequence[Tried]) -> Iterator[str]:
                     "for positive numbers only?"
                 )
             if (good[number == 1]).all() and (number == 1).any() and not good[number != 1].any():
-                yield f"It is right where `{name}` is 1, and only there. Is `{name}` missing from what you compute?"
+                yield f"It is right where `{name}` is 1, and only there. How does `{name}` come into what you compute?"
 
 
 def _as_long_as(tried: Sequence[Tried]) -> Iterator[str]:
