@@ -37,7 +37,7 @@ class Answer(NamedTuple):
 
 ANSWERS = r"""
 [0.1]
-"7x" :: put in the values :: A number or a tensor
+"7x" :: insert the values :: A number or a tensor
 7 + 0j :: `complex` :: Opaque
 Fraction(7) :: right
 Decimal(7) :: right
@@ -69,7 +69,7 @@ f(x + h) / (2 * h) ::
 f ::
 
 [1.2]
-dy_dx = 300.1 :: Very near :: Not that number
+dy_dx = 300.1 :: Very close :: That is not it.
 dy_dx = 37.5 :: Nothing is averaged :: exactly 8 times
 
 [1.3]
@@ -130,12 +130,12 @@ upstream * torch.ones_like(x) / x.numel() ** 2 ::
 torch.zeros_like(x) ::
 
 [3.3]
-None, x.T @ upstream :: both inputs ask :: Is there a `return`
-upstream @ w.T :: That is `grad_x`, and right. But 2 are wanted :: shape
-return 1, 2, 3 :: It gives back 3 values :: A number or a tensor is wanted
-return {"x": 1} :: a dictionary :: A number or a tensor is wanted
+None, x.T @ upstream :: Return a value for it. :: Is there a `return`
+upstream @ w.T :: That is `grad_x`, and it is right. Return 2 values :: shape
+return 1, 2, 3 :: It returns 3 values :: a number or a tensor
+return {"x": 1} :: a dictionary :: a number or a tensor
 torch.einsum("ij,kj->ik", upstream, w), w :: has no torch.einsum :: before the dot
-x @ upstream, w :: columns of the first factor :: is right
+x @ upstream, w :: as many columns as the second :: is right
 upstream @ w.T, x @ upstream.T ::
 upstream, upstream ::
 x, w ::
@@ -309,7 +309,7 @@ return 32 ::
 x * 10 + 12 ::
 
 [8.2]
-weighed = "150.1" :: The exact number is wanted :: Not that number
+weighed = "150.1" :: Enter the exact number :: That is not it.
 detached = 15 :: cuts the only way :: anything to give at all
 b_frozen = 0 :: leaves `a` alone :: zero everywhere
 detached = "none"; block = "None" :: right
@@ -339,7 +339,7 @@ t.data ::
 [8.5]
 "a", "c", "a", "e", "d" :: the wish is about *one value* :: crossed
 "b", "c", "d", "e", "d" :: would work here as well :: rossed
-serve = "a" :: `no_grad` works. :: Not that one
+serve = "a" :: `no_grad` works. :: That is not it.
 target = "detach"; serve = ["e"] :: right
 
 [9.1]
@@ -357,7 +357,7 @@ w - lr * g, g ::
 "B", "D", "E", "C", "A" :: right
 
 [9b.1]
-* :: 0 losses come back :: A number or a tensor is wanted
+* :: 0 losses come back :: a number or a tensor
 [9.0] * turns ::
 
 [9b.2]
@@ -372,12 +372,12 @@ log.append(loss.item())
 loss.backward() ::
 
 [9b.4]
-torch.nn.functional.cross_entropy(scores, labels).item() :: it is no tensor :: fault of the lesson
+torch.nn.functional.cross_entropy(scores, labels).item() :: this is not a tensor :: fault of the lesson
 (torch.logsumexp(scores, 1) - scores[torch.arange(len(labels)), labels]).mean() :: right
 torch.nn.functional.cross_entropy(scores.argmax(1), labels) ::
 
 [9b.5]
-h.detach().numpy() - h.detach().numpy().mean() :: it is no tensor :: fault of the lesson
+h.detach().numpy() - h.detach().numpy().mean() :: this is not a tensor :: fault of the lesson
 h.detach().sub(h.detach().mean()) :: right
 
 [9b.6]
@@ -443,7 +443,7 @@ g * torch.roll(x, 1) + torch.roll(g * x, 1) ::
 g * torch.roll(x, -1) + x ::
 
 [12.3]
-fourth = "a" :: That is no one factor :: Not that one
+fourth = "a" :: That is no one factor :: That is not it.
 "B", "C", "E", "D" :: right
 
 [12.4]
@@ -514,7 +514,7 @@ record_with(register=lambda module, hook: module.register_full_backward_hook(hoo
 [13.4]
 0.0 if p.grad is None else p.grad.norm().item() :: Nothing came :: is right
 dict.fromkeys(model.parameters()) :: The key is to be the *name* :: sequence item
-p.grad.norm() if p.grad is not None else "None" :: That is a text :: `None` is right
+p.grad.norm() if p.grad is not None else "None" :: without quotes :: `None` is right
 p.norm ::
 [p.grad for p in model.parameters()] ::
 return None ::
@@ -536,7 +536,7 @@ and_empty(given) ::
 torch.optim.SGD(params, lr=lr).step() ::
 
 [14.1]
-zeros = "a" :: no number is right for all :: Not that one
+zeros = "a" :: no number is right for all :: That is not it.
 
 [14.2]
 torch.sqrt(x) ::

@@ -98,7 +98,8 @@ def test_neither_lessons_nor_exercises_import_torch():
 def test_environment_yml_has_the_names_and_bounds_of_pyproject():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     (packages,) = (entry["pip"] for entry in environment if isinstance(entry, dict))
-    assert sorted(packages) == sorted([*PYPROJECT["project"]["dependencies"], "-e ."])
+    lessons = PYPROJECT["project"]["optional-dependencies"]["lessons"]
+    assert sorted(packages) == sorted([*PYPROJECT["project"]["dependencies"], *lessons, "-e ."])
     assert f"python{PYPROJECT['project']['requires-python']}" in environment
 
 

@@ -18,13 +18,15 @@ from typing import NamedTuple
 
 from ..basics import offers
 from ..func.interpreter import Interpreter, Wrapper, at, each, results_of
-from ..ops.run import perform
-from ..ops.table import Op
+from ..ops.general import dispatch
+from ..ops.op import Op
+from ..ops.table import rule_of
 from ..tensor import Tensor, plain_types
 from ..words import expect
 from .function import Function, refuse_old_form, run_forward
-from .modes import enable_grad, local, no_grad
-from .node import edge
+from .grad_mode import enable_grad, no_grad
+from .modes import local
+from .node import gradient_node
 from .passes import grad_of_any, zeros_of
 from .views import places
 
@@ -47,11 +49,11 @@ def tangents(op: Op, inputs: tuple, moves: Tangents, results: tuple, params: tup
         full = list(inputs)
         for i in range(len(inputs)) if op.variadic else op.differentiable:
             full[i] = zeros_of(inputs[i]) if moves[i] is None else moves[i]
-        return results_of(perform(op, full, params))
+        return results_of(dispatch(op, full, params))
     if op.kind == "linear":
-        parts = [results_of(perform(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
+        parts = [results_of(dispatch(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
         return tuple([reduce(add, column) for column in zip(*parts, strict=True)][:moved]) + constant
-    rules = [(op.rule_of(i, inputs, results, params), moves[i]) for i in moving]
+    rules = [(rule_of(op, i, inputs, results, params), moves[i]) for i in moving]
     if op.kind == "elementwise":
         total, like = reduce(add, [rule(t) for rule, t in rules]), results[0]._array
         total = total if total._array.shape == like.shape else total.expand(like.shape)
@@ -145,7 +147,7 @@ class Forward(Interpreter):
 
     def compute(self, op: Op, values: tuple, extras: tuple, params: tuple) -> tuple[object, Tangents | None]:
         params = params and self.lower(params)  # indices have no tangent, but they may be of this level
-        result = perform(op, values, params)
+        result = dispatch(op, values, params)
         if all(t is None for t in extras):
             return result, None
         return result, tangents(op, values, extras, results_of(result), params)
@@ -223,7 +225,7 @@ class dual_level(Forward):
         if known or not self.unwrap(t)[0]._requires_grad:
             return t
         t = self.lift(t)
-        t._requires_grad, t._grad_fn, t._output_nr = True, edge(t.value), t.value._output_nr
+        t._requires_grad, t._grad_fn, t._output_nr = True, gradient_node(t.value), t.value._output_nr
         return t
 
     def process(self, op: Op, inputs: Sequence[Tensor | None], params: tuple) -> Tensor | tuple[Tensor, ...]:

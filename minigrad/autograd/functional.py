@@ -20,7 +20,7 @@ import numpy as np
 from ..basics import offers
 from ..tensor import Tensor, wrap
 from ..words import expect
-from .modes import enable_grad
+from .grad_mode import enable_grad
 from .passes import grad_of_any, zeros_of
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

@@ -18,10 +18,10 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.function import Function
+from ..ops.general import dispatch
 from ..ops.indexing import index
-from ..ops.run import perform
+from ..ops.op import Op
 from ..ops.shape import stack, undone
-from ..ops.table import Op
 from ..tensor import Tensor, wrap
 from .interpreter import Interpreter, Wrapper, at, each, results_of, tensors_in
 from .trees import flattened, tree_map
@@ -97,7 +97,7 @@ class Vmap(Interpreter):
 
     def compute(self, op: Op, values: tuple, extras: tuple, params: tuple) -> tuple[object, Sequence | None]:
         if 0 not in extras and not any(self.unwrap(t)[1] == 0 for t in tensors_in(params)):
-            return perform(op, values, self.lower(params)), None
+            return dispatch(op, values, self.lower(params)), None
         result = self.batched(op, list(zip(values, extras, strict=True)), params)
         return result, (0,) * len(results_of(result))
 
@@ -126,7 +126,7 @@ class Vmap(Interpreter):
             values = [v if v is None else v.unsqueeze(1) for v in values]
             params = [p or (0,) if kind == "dims" else p for kind, p in zip(kinds, params, strict=True)]
         new = [SHIFT[k](self.size, p) if k in SHIFT else p for k, p in zip(kinds, params, strict=True)]
-        result = perform(op, values, tuple(new))
+        result = dispatch(op, values, tuple(new))
         return each(result, lambda r: r.reshape(self.size, *r.shape[2:])) if number else result
 
     def one_by_one(self, op: Op, pairs: list[Pair], params: tuple) -> object:
@@ -137,7 +137,7 @@ class Vmap(Interpreter):
             raise RuntimeError(f"{told} indexing with a boolean mask.\n{more}")
         rows = []
         for k in range(self.size):
-            found = perform(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
+            found = dispatch(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
             rows.append(found if isinstance(found, tuple) else (found,))
         if op.name not in warned:
             warned.add(op.name)
@@ -203,7 +203,7 @@ def by_element(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
         parts = [(v._array.dtype, 2 if v._array.ndim > (d is not None) else 1) for v, d in pairs]
         wanted = dtypes.of_numpy(dtypes.promote(parts))
         pairs = [(v.to(wanted), d) for v, d in pairs]
-    return perform(op, aligned(pairs), params)
+    return dispatch(op, aligned(pairs), params)
 
 
 def products(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> Tensor:
@@ -223,7 +223,7 @@ def folded_batch(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> objec
     (value, bdim), *others = pairs
     if bdim is None or any(d is not None for _, d in others):
         return NotImplemented
-    result = perform(op, [value.reshape(-1, *value.shape[2:]), *[v for v, _ in others]], params)
+    result = dispatch(op, [value.reshape(-1, *value.shape[2:]), *[v for v, _ in others]], params)
     return each(result, lambda r: r.reshape(level.size, -1, *r.shape[1:]))
 
 
@@ -245,14 +245,16 @@ def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
     if len(pairs) == 1:
         return read.permute(order)
     source = in_front(level.whole(pairs[1]), read.ndim - 1).expand([read.shape[d] for d in order])
-    return perform(op, [value, source.permute(undone(order))], (new, *more))
+    return dispatch(op, [value, source.permute(undone(order))], (new, *more))
 
 
 WAYS: dict[str | None, Callable] = {
     "elementwise": by_element,
-    "rows": lambda level, op, pairs, more: perform(op, aligned([(level.whole(p), 0) for p in pairs]), more),
-    "order": lambda level, op, pairs, params: perform(op, [pairs[0][0]], ((0, *(d + 1 for d in params[0])),)),
-    "expand": lambda level, op, pairs, params: perform(
+    "rows": lambda level, op, pairs, more: dispatch(op, aligned([(level.whole(p), 0) for p in pairs]), more),
+    "order": lambda level, op, pairs, params: dispatch(
+        op, [pairs[0][0]], ((0, *(d + 1 for d in params[0])),)
+    ),
+    "expand": lambda level, op, pairs, params: dispatch(
         op, [in_front(pairs[0][0], len(params[0]))], ((level.size, *params[0]),)
     ),
     "matmul": products,

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..autograd.engine import count_dependencies
 from ..autograd.forward_ad import Forward
-from ..autograd.modes import local
-from ..autograd.node import AccumulateGrad, edge
+from ..autograd.modes import local, restore
+from ..autograd.node import AccumulateGrad, gradient_node
 from ..autograd.passes import grad_of_any, zeros_of
 from ..tensor import AutogradMeta, Tensor, wrap
 from ..words import expect
@@ -81,7 +81,10 @@ def seen_outside(outs: Sequence[Tensor], copies: Sequence[Tensor]) -> bool:
             out = out.value
             if out._requires_grad:
                 return True
-    own, roots = {edge(x) for x in copies}, [(edge(out), 0, None) for out in outs if out._requires_grad]
+    own, roots = (
+        {gradient_node(x) for x in copies},
+        [(gradient_node(out), 0, None) for out in outs if out._requires_grad],
+    )
     # a leaf from outside, or a copy that is connected to one
     return any((node in own) != (type(node) is AccumulateGrad) for node in count_dependencies(roots))
 
@@ -93,17 +96,14 @@ def pulled(func: Callable, primals: Any, wanted: str) -> tuple[Any, Callable]:
     differentiate the result, the backward pass is recorded, too.
     """
     leaves, rebuild = flattened(primals)
-    outer, depth = local.grad, local.transform_depth
-    local.transform_depth += 1
-    local.update(grad=True)
+    before = local.update(grad=True, transform_depth=local.transform_depth + 1)
     try:
         copies = [fresh(leaf) for leaf in leaves]
         output = func(rebuild(copies))
         outs = tensors_of(output, wanted)
     finally:
-        local.transform_depth = depth
-        local.update(grad=outer)
-    record = outer and (depth > 0 or seen_outside(outs, copies))
+        restore(before)
+    record = before.grad and (before.transform_depth > 0 or seen_outside(outs, copies))
 
     def pull(*vectors: Tensor | None, retain_graph: bool = True) -> Any:
         again = record or (local.transform_depth > 0 and local.grad)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ..autograd.modes import no_grad
+from ..autograd.grad_mode import no_grad
 from ..basics import offers
 from ..random import rng
 from ..tensor import Tensor, wrap

@@ -10,7 +10,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .. import dtypes
-from ..autograd.modes import no_grad
+from ..autograd.grad_mode import no_grad
 from ..ops.signature import offering
 from ..tensor import Tensor
 from ..words import expect

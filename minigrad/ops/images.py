@@ -11,9 +11,9 @@ import numpy as np
 from ..tensor import wrap
 from .indexing import spread_places
 from .nn import floats, weighted
+from .operands import constant
 from .pointwise import rsqrt
 from .reduction import mean_dim, rows
-from .run import constant
 from .table import is_array, op
 
 ndarray = np.ndarray

@@ -14,9 +14,9 @@ from functools import lru_cache, partial
 import numpy as np
 
 from .. import dtypes
-from ..autograd.views import write
 from ..tensor import Tensor, plain_types, wrap
 from ..words import expect, full_name
+from .inplace import write
 from .pointwise import _where, copy, fill_tensor
 from .publish import function, method
 from .reduction import OUT_OF_BOUNDS, add_at, leaves, rows

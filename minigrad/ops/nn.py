@@ -13,9 +13,9 @@ import numpy as np
 
 from .. import dtypes
 from ..words import expect
+from .operands import constant
 from .pointwise import abs, clamp, clamp_min, erf, exp, log, log1p, sigmoid, where, within
 from .reduction import add_at, added, average, leaves, rows, sum_dim
-from .run import constant
 from .shape import split_equally
 from .table import is_array, op, zeros_beside
 

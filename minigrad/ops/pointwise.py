@@ -18,7 +18,7 @@ from ..words import expect
 from .errors import ONE_BOOL
 from .publish import METHODS, add_form, function, method
 from .signature import NUMBERS
-from .table import op
+from .table import op, public
 
 ndarray = np.ndarray
 elementwise = functools.partial(op, kind="elementwise")
@@ -190,11 +190,11 @@ clamp_min = elementwise("clamp_min(self, min: Scalar)", np.maximum, at="",
 
 add = elementwise("add(self, other)", np.add, operators="add radd iadd", doc="`self + other`.",
                   self=lambda grad: grad, other=lambda grad: grad)
-add_alpha = elementwise("add(self, other, *, alpha: Scalar)", lambda x, y, alpha: x + _scaled(y, alpha),
+add_alpha = elementwise("add(self, other, *, alpha: Scalar=1)", lambda x, y, alpha: x + _scaled(y, alpha),
                         doc="`self + alpha * other`.", self=lambda grad: grad, other=lambda grad, alpha: grad * alpha)
 sub = elementwise("sub(self, other)", np.subtract, operators="sub isub", aliases="subtract",
                   doc="`self - other`.", self=lambda grad: grad, other=lambda grad: -grad)
-sub_alpha = elementwise("sub(self, other, *, alpha: Scalar)", lambda x, y, alpha: x - _scaled(y, alpha),
+sub_alpha = elementwise("sub(self, other, *, alpha: Scalar=1)", lambda x, y, alpha: x - _scaled(y, alpha),
                         doc="`self - alpha * other`.", self=lambda grad: grad, other=lambda grad, alpha: -grad * alpha)
 rsub = elementwise("rsub(self, other: Scalar)", _from_number, at="", node="RsubBackward1", self=lambda grad: -grad)
 for _call in (add, sub, rsub):
@@ -258,7 +258,7 @@ sgn, sign = [step(f"{name}(self)", lambda self: np.subtract(self > 0, self < 0, 
 floor = step("floor(self)", np.floor, doc="The largest integer that is not larger.")
 ceil = step("ceil(self)", np.ceil, doc="The smallest integer that is not smaller.")
 round = step("round(self)", ndarray.round, doc="To the nearest integer, halves to even.")
-round_decimals = step("round(self, *, decimals: int)", ndarray.round, node="RoundBackward1", doc="To that many decimals.")
+round_decimals = step("round(self, *, decimals: int=0)", ndarray.round, node="RoundBackward1", doc="To that many decimals.")
 nan_to_num = elementwise("nan_to_num(self, nan: float=0.0, posinf: float=None, neginf: float=None)",
                          lambda self, nan, posinf, neginf: np.nan_to_num(self, True, nan or 0.0, posinf, neginf),
                          doc="NaN replaced by `nan`, infinities by `posinf`, `neginf` (the largest finite numbers).",
@@ -282,7 +282,7 @@ fill_tensor = op("fill(self, value)", lambda self, value: np.full(self.shape, va
                  self=lambda grad: no_slope(grad), value=lambda grad: grad.sum())
 zero = step("zero(self)", np.zeros_like, at="", doc="Every element 0.")
 for _call in (copy, fill_tensor, fill, zero):
-    add_form(METHODS, _call.op.name + "_", _call.op.public(_call.op.name + "_", in_place=True))
+    add_form(METHODS, _call.op.name + "_", public(_call.op, _call.op.name + "_", in_place=True))
 # fmt: on
 
 # ---------------------------------------------------------------- operators and methods

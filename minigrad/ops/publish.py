@@ -6,9 +6,11 @@ Several declarations of one name are the *forms* of one function: the first that
 from __future__ import annotations
 
 import functools
-import re
+import inspect
+import textwrap
 from collections.abc import Callable
 
+from .apply import call_forms
 from .signature import Signature
 
 # `minigrad/__init__.py` attaches METHODS to Tensor, all in one place.
@@ -41,40 +43,33 @@ def add_form(place: dict[str, object], name: str, call: Callable) -> None:
     """Put a function into a place; where there is one of that name already, they become the forms of one function."""
     known = place.get(name)
     if known is not None:
-        call = overloaded(name, [*getattr(known, "forms", [known]), call], place is METHODS)
+        forms, method = [*getattr(known, "forms", [known]), call], place is METHODS
+        call = call_forms(name, forms, method)
+        described(call, name, doc_of_forms(name, forms, method), forms[-1].signature(), method)
+        call.__signature__ = common_signature([form.__signature__ for form in forms])
     place[name] = call
 
 
-def overloaded(name: str, forms: list[Callable], method: bool) -> Callable:
-    """One function of several forms. Which one runs depends on the types of the arguments, and is remembered."""
-    chosen: dict[tuple, Callable] = {}
+def doc_of_forms(name: str, forms: list[Callable], method: bool) -> str:
+    """The docstring of a function of several forms: what the first one does, then each form and what it is recorded as."""
+    parts = [inspect.cleandoc(forms[0].__doc__).partition("\n\n")[0], "Forms:"]
+    for form in forms:
+        text = textwrap.indent(inspect.cleandoc(form.__doc__), " " * 8)
+        parts.append(f"    {name}{form.signature().in_python(method)}\n{text}")
+    return "\n\n".join(parts)
 
-    def call(*args, **kwargs):
-        if kwargs:
-            kinds = (*map(type, args), *kwargs, *map(type, kwargs.values()))
-        else:
-            kinds = type(args[0]) if len(args) == 1 else (*map(type, args),)
-        found = chosen.get(kinds)
-        if found is None:
-            found = chosen[kinds] = fitting(args, kwargs)
-        return found(*args, **kwargs)
 
-    def fitting(args: tuple, kwargs: dict) -> Callable:
-        errors = []
-        for form in forms:
-            try:
-                form.signature().bind(args, kwargs, name, method)
-                return form
-            except TypeError as error:
-                errors.append(error)
-        if name.startswith("__"):
-            return forms[-1]  # of an operator, which leaves to Python what it does not know
-        known = [e for e in errors if "knows it" in str(e)]  # else the last form that takes as many arguments
-        raise (known or [e for e in errors if not re.search("takes|unexpected", str(e))] or errors)[-1]
-
-    call.forms = forms
-    told = "\n".join(f"    {name}{form.signature().in_python(method)}" for form in forms)
-    return described(call, name, f"{forms[-1].__doc__}\n\nForms:\n{told}", forms[-1].signature(), method)
+def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
+    """The signature of the form with most parameters; those that another form does without have a default: None, if none is
+    declared."""
+    widest = max(signatures, key=lambda s: len(s.parameters))
+    everywhere = set.intersection(*[set(s.parameters) for s in signatures])
+    found, optional = [], False
+    for name, p in widest.parameters.items():
+        positional = p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+        optional = optional or (positional and (name not in everywhere or p.default is not p.empty))
+        found.append(p.replace(default=None) if positional and optional and p.default is p.empty else p)
+    return inspect.Signature(found)
 
 
 def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
@@ -83,7 +78,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
         words = {"Tensor": "", "float": "Scalar", "Type": "dtype"}
-        signature = functools.cache(lambda: Signature(public, run, words))
+        signature = functools.cache(lambda: Signature(public, inspect.signature(run).parameters, words))
 
         def made(method: bool) -> Callable:
             @functools.wraps(run)

@@ -11,14 +11,15 @@ import numpy as np
 
 from ..tensor import Tensor, plain_types, wrap
 from ..words import expect
+from .operands import constant
 from .pointwise import BITS, exp, isnan, where
 from .publish import function
-from .run import constant
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
 FEW = 1024  # elements that a product with ones adds up more quickly than NumPy does, and as exactly
 LARGE = 4096
+all_ones = functools.lru_cache(maxsize=256)(np.ones)
 
 # ---------------------------------------------------------------- on arrays
 
@@ -28,9 +29,9 @@ def added(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> nda
     kind, last = self.dtype.char, self.ndim - 1
     if kind in "fd":
         if dim is None and self.size <= FEW:
-            return self.ravel().dot(constant(self.size, kind))
+            return self.ravel().dot(all_ones(self.size, kind))
         if dim == (last,) and self.shape[last] <= FEW:
-            return self.dot(constant((self.shape[last], 1) if keepdim else self.shape[last], kind))
+            return self.dot(all_ones((self.shape[last], 1) if keepdim else self.shape[last], kind))
     return np.add.reduce(self, axis=dim, keepdims=keepdim, dtype=None if self.dtype.kind == "f" else np.int64)
 
 
@@ -185,7 +186,7 @@ def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool 
     if isinstance(grad, Tensor):
         return (grad if dims is None else restored(grad, sizes, dims, keepdim)).expand(sizes)
     if dims is None and math.prod(sizes) <= LARGE:  # one value repeated would be slower to work with
-        return grad * constant(sizes, grad.dtype.char)
+        return grad * all_ones(sizes, grad.dtype.char)
     reduced = tuple(range(len(sizes))) if dims is None else dims  # np.broadcast_to takes ten times as long
     return ndarray(sizes, grad.dtype, np.ascontiguousarray(grad), 0, stretched(sizes, reduced, grad.itemsize))
 

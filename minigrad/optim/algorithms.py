@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy import add, divide, multiply, ndarray, sqrt, subtract
 
-from ..autograd.modes import enable_grad
-from ..ops.run import constant
+from ..autograd.grad_mode import enable_grad
+from ..ops.operands import constant
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .optimizer import Optimizer

@@ -226,12 +226,12 @@ EXERCISES: list[Exercise] = [
             (w.T, x.T)                                 :: These are the local parts. What arrived, `upstream`, has to be multiplied in.
             (upstream * w, upstream * x)               :: `*` works entry by entry. The forward was `@`, and so is its backward, with a transpose to make shapes fit.
             (upstream @ w, x @ upstream)               :: The right partners. For the shapes to fit, the other factor has to be transposed: `.T`.
-            x.T @ upstream                             :: That is `grad_w`, and right.
-            upstream @ w.T                             :: That is `grad_x`, and right.
-            (None, x.T @ upstream)                     :: `grad_x` is `None`. That would say that nobody asked for it.
-            (upstream @ w.T, None)                     :: `grad_w` is `None`. That would say that nobody asked for it.
-            (upstream, upstream @ w.T, x.T @ upstream) :: It gives back 3 values.
-            {"x": upstream @ w.T, "w": x.T @ upstream} :: It gives back a dictionary
+            x.T @ upstream                             :: That is `grad_w`, and it is right.
+            upstream @ w.T                             :: That is `grad_x`, and it is right.
+            (None, x.T @ upstream)                     :: `grad_x` is `None`. Return a value for it.
+            (upstream @ w.T, None)                     :: `grad_w` is `None`. Return a value for it.
+            (upstream, upstream @ w.T, x.T @ upstream) :: It returns 3 values.
+            {"x": upstream @ w.T, "w": x.T @ upstream} :: It returns a dictionary
             (upstream @ w.T, x.T @ upstream / len(x))  :: Averaged over the rows. Nothing is averaged: each row brings its part to `w`, and the product adds them up.
             (2 * upstream @ w.T, x.T @ upstream)       :: Nothing is doubled: there is one way from `x` to the result, and one from `w`.
             (w.T @ upstream, upstream @ x.T)           :: The order of the factors: `upstream` stands where the result stood. For `x` it is first, for `w` it is last.

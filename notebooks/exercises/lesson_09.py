@@ -359,7 +359,7 @@ EXERCISES: list[Exercise] = [
             (w * (1 - decay) - lr * (momentum * velocity + g), momentum * velocity + g) :: The weight is shrunk by the whole decay, and the rate does not come into it. The decay joins the gradient, and goes its way.
             (w - lr * ((1 - momentum) * velocity + g + decay * w), (1 - momentum) * velocity + g + decay * w) :: `momentum` says how much is *kept*: nine tenths with 0.9, not one.
             (lr * (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: That is the step. *Where* is the weight then?
-            w - lr * (momentum * velocity + g + decay * w) :: But 2 are wanted: `return the new weight, the new velocity`.
+            w - lr * (momentum * velocity + g + decay * w) :: Return 2 values: `return the new weight, the new velocity`.
             (w - lr * abs(momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: `abs` is one too many: where the velocity is negative, the weight has to go up.
             (w - lr * (momentum * velocity + g + decay * abs(w)), momentum * velocity + g + decay * abs(w)) :: `abs` is one too many: a negative weight is pulled *up*, towards 0.
             (w - 0.1 * (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.

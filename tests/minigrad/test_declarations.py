@@ -14,7 +14,8 @@ import minigrad
 import minigrad as torch
 import viz
 from minigrad.ops import publish
-from minigrad.ops.table import OPS, op, source_text
+from minigrad.ops.source import source_text
+from minigrad.ops.table import OPS, op
 from tests.minigrad.operations import CONSTANTS, OPERATIONS
 from tests.minigrad.programs import HERE
 
