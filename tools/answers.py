@@ -21,7 +21,7 @@ from exercises import lessons, options
 from exercises.answers import wanted
 from exercises.api import letters_of
 from exercises.cards import paragraphs
-from exercises.judge import CORRECT, as_answers, impossible, judge, no_such_letter
+from exercises.judge import CORRECT, as_answers, impossible, judge, no_such_letter, possible
 from exercises.lesson_02 import KNOWN_NAMES, name_of
 from exercises.lesson_04 import RIGHT_PATHS
 from exercises.model import Exercise, Question
@@ -169,7 +169,7 @@ def _parts(exercise: Exercise) -> dict:
         told = {
             "unknown": f"{other} {exercise.look.get(name, '')}",
             "none": advice(None),
-            "text": advice("??" if isinstance(want, str) else "?"),
+            "text": f"{advice('??' if isinstance(want, str) else '?')} {possible(exercise)}",
         }
         if isinstance(want, str):
             told["absent"] = no_such_letter(exercise, "?")

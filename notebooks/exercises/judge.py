@@ -110,6 +110,8 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
         advice, cause = advise(value, due, exercise.rtol, typed=exercise.typed, label=label, nothing=nothing)
         if exercise.typed and (never := impossible(exercise, value)):
             advice, cause = f"{say('no')} {never}", never
+        if exercise.typed and isinstance(value, str) and not isinstance(due, str):
+            advice = f"{advice} {possible(exercise)}".strip()
         if not cause and exercise.cases is not None:
             cause = _handed_back(exercise, answers[0], value)
             advice = f"{cause} {advice}".strip()
@@ -226,13 +228,18 @@ def _handed_back(exercise: Exercise, function: Any, value: Any) -> str:
     return ""
 
 
+def possible(exercise: Exercise) -> str:
+    """The only numbers that can be an answer, in a sentence; "" where they are not restricted."""
+    *others, last = (f"`{number:g}`" for number in exercise.allowed or (0,))
+    return say("allowed", numbers=f"{', '.join(others)} or {last}") if others else ""
+
+
 def impossible(exercise: Exercise, value: Any) -> str:
     """Told if a typed number is none that can be an answer at all."""
     if not isinstance(value, np.ndarray) or value.ndim:
         return ""
     if exercise.allowed and float(value) not in exercise.allowed:
-        *others, last = (f"`{number:g}`" for number in exercise.allowed)
-        return say("allowed", numbers=f"{', '.join(others)} or {last}")
+        return possible(exercise)
     if exercise.counts and value < 0:
         return say("negative count")
     if exercise.counts and value % 1:

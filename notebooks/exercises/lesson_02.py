@@ -184,7 +184,7 @@ def name_of(answer: Any) -> str | None:
         return None
     if not isinstance(text, str):
         raise Complaint('Write a name in quotes, such as `"MulBackward0"`, or `None`.')
-    word = text.strip(" <>()'`").casefold().removeprefix("torch.").split(" object")[0]
+    word = text.strip(" <>()'`.").casefold().removeprefix("torch.").split(" object")[0]
     return re.sub(r"backward\d*$", "", word)
 
 
