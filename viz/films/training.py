@@ -216,7 +216,9 @@ def _unstepped(analyses: list[SceneAnalysis]) -> tuple[str, str] | None:
     if not still:
         return None
     if len(still) == len(every):
-        text = f"No parameter moves in {sum(len(a.at) for a in analyses)} frames, though each gets a gradient. "
+        text = (
+            f"No parameter moves in {sum(len(a.at) for a in analyses)} frames, though each gets a gradient. "
+        )
         return still[0], f"{text}Is optimizer.step() called, and is the learning rate large enough?"
     one = len(still) == 1
     text = f"{listed(still)} {'gets a gradient and never moves' if one else 'get gradients and never move'}, "
