@@ -504,7 +504,18 @@ def test_film_is_a_function_and_what_users_see_of_it_is_what_they_need(t):
     assert type(viz.film).__name__ == "function" and type(viz.film()) is viz.Film
     assert list(inspect.signature(viz.film).parameters) == ["every", "keep", "names", "title"]
     public = {name for name in dir(viz.film()) if not name.startswith("_")}
-    assert public == {"backward", "every", "findings", "keep", "losses", "notes", "save", "steps", "title"}
+    assert public == {
+        "backward",
+        "every",
+        "findings",
+        "keep",
+        "losses",
+        "notes",
+        "save",
+        "show",
+        "steps",
+        "title",
+    }
 
 
 def test_no_layout_while_a_training_runs(t, monkeypatch: pytest.MonkeyPatch):

@@ -11,13 +11,13 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import dtypes
-from ..autograd.function import Function
-from ..missing import guard
+from ..autograd.function import Function, refuse_old_form, run_forward
+from ..missing import SENTENCE, guard
 from ..ops.general import dispatch
 from ..ops.indexing import index
 from ..ops.op import Op
@@ -191,7 +191,30 @@ class Vmap(Interpreter):
         return below if self.randomness == "same" else ForEach(self, below)
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
-        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support here")
+        refuse_old_form(cls)
+        values, in_dims = zip(*map(self.unwrap, args), strict=True) if args else ((), ())
+        if 0 not in in_dims:
+            return at(self.below, cls.apply, *values)
+        told, rule = (
+            "You tried to vmap over {}, but it does not have vmap support.",
+            "`generate_vmap_rule` of a Function",
+        )
+        told += " Please override and implement the vmap staticmethod or set generate_vmap_rule=True. "
+        told += "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+        expect(not cls.generate_vmap_rule, SENTENCE, rule, error=NotImplementedError)
+        expect(cls.vmap is not Function.vmap, told, cls.__name__)
+        result, out_dims = at(self.below, cls.vmap, VmapInfo(self.size, self.randomness), in_dims, *values)
+        outs, rebuild = flattened(result)
+        places = zip(outs, spread(out_dims, result), strict=True)
+        found = rebuild(out if d is None else Batched.of(self, out.movedim(d, 0), 0) for out, d in places)
+        return run_forward(cls, args, (found,))[0]
+
+
+class VmapInfo(NamedTuple):
+    """What the `vmap` of a custom Function is told of the batch."""
+
+    batch_size: int
+    randomness: str
 
 
 class ForEach:
@@ -332,7 +355,9 @@ def vmap(
         expect(args, told + "function with no inputs. The latter is unsupported.", error=ValueError)
         told = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
         known = isinstance(in_dims, (int, tuple))
-        expect(known, told + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError)
+        expect(
+            known, told + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError
+        )
         dims = fitting(in_dims, args, "in_dims", "inputs")
         leaves, rebuild = flattened(args)
         leaves = [turned(d, leaf) for d, leaf in zip(dims, leaves, strict=True)]

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from ..picture.shown import Shown
 from ..read.graph import is_tensor
 from ..read.hooks import hanging, let_go
 from ..read.names import overrides, reachable
@@ -49,7 +50,7 @@ def film(
     return Film(every, keep, names, title)
 
 
-class Film:
+class Film(Shown):
     """The film of a training run, made by :func:`viz.film`, which describes the arguments.
 
     Works on minigrad and PyTorch alike, through public hooks on the nodes, which are removed when the pass ends. Frames hold

@@ -9,8 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..picture.shown import Shown
 from ..read.text import write_whole
 from ..show import page as pages
+from ..show.live import Live, widgets
 from .payload import payload
 from .stills import Still, save_gif, save_picture, svg
 
@@ -48,7 +50,7 @@ def _pane() -> type:
     import anywidget
     import traitlets
 
-    class FilmPane(anywidget.AnyWidget):
+    class FilmPane(Live, anywidget.AnyWidget):
         """The player; all that it shows is in ``data``."""
 
         _esm = program()
@@ -63,15 +65,20 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
     """What a notebook shows: the live widget, the page in a frame for a saved notebook, one line of text."""
     if not any(map(len, films)):
         return {"text/plain": text}
-    pane = _pane()(data=payload(films, titles))
-    pane.layout.width = "100%"
-    live = pane._repr_mimebundle_(**kwargs) or {}
     labels = titles or [film.title or "" for film in films]
     stills = [Still(film, label) for film, label in zip(films, labels, strict=True) if film.steps]
     shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
     inside = page(films, titles, title=None, bare=True)
     frame = pages.over(shown, text, inside, 900 if len(films) > 1 else 700)
-    return (live[0] if isinstance(live, tuple) else live) | {"text/html": frame, "text/plain": text}
+    return _live(films, titles, **kwargs) | {"text/html": frame, "text/plain": text}
+
+
+def _live(films: list[Any], titles: list[str] | None, **kwargs: Any) -> dict[str, Any]:
+    if not widgets():
+        return {}
+    pane = _pane()(data=payload(films, titles))
+    pane.layout.width = "100%"
+    return pane.live(**kwargs)
 
 
 def save(films: list[Any], path: str | Path, title: str | None, titles: list[str] | None = None) -> Path:
@@ -93,7 +100,7 @@ def save(films: list[Any], path: str | Path, title: str | None, titles: list[str
     return write_whole(path, page(films, titles, title=title))
 
 
-class Films:
+class Films(Shown):
     """Films that play together; the ribbon shows each row against the top row of its own film. Made by ``viz.beside``."""
 
     def __init__(self, films: Sequence[Any], labels: Sequence[str] | None = None):

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..picture.dot import quoted
-from ..picture.gif import animation
 from ..picture.layout import painted
 from ..read.text import fit, one_line, width, write_whole
 from .analysis import SceneAnalysis
@@ -306,6 +305,8 @@ def save_picture(films: list[Any], labels: list[str], path: Path) -> Path:
 
 def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
     """The films as one animated GIF of at most 48 frames, on one axis of training steps."""
+    from ..picture.gif import animation  # Pillow: for nothing else
+
     stills = stills_of(films, labels)
     films = [still.film for still in stills]
     steps = sorted({step for f in films for step in f.steps})
