@@ -44,7 +44,18 @@ from .autograd.modes import *  # noqa: F403
 from .basics import Size, device, offers
 from .creation import *  # noqa: F403
 from .dtypes import *  # noqa: F403
-from .ops import indexing, pointwise, publish, reduction, shape
+from .ops import (
+    arrange,
+    indexing,
+    pointwise,
+    products,
+    publish,
+    reduction,
+    selection,
+    shape,
+    special,
+    statistics,
+)
 from .ops import linalg as _linalg
 from .ops import nn as _nn
 from .random import *  # noqa: F403

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import offers
-from ..ops import images, linalg, nn
+from ..ops import images, linalg, nn, special
 from ..ops.publish import NN, function
 from ..ops.shape import common_shape
 from ..ops.signature import offering
@@ -268,8 +268,8 @@ def cross_entropy(
         smooth = smooth.sum()
     if reduction == "mean":
         smooth = smooth / (~ignored).sum()
-    smooth = nn.mul_number(smooth, label_smoothing / logs.shape[-1])  # first, as the order of backward shows
-    return nn.mul_number(loss, 1 - label_smoothing) + smooth
+    smooth = special.mul_number(smooth, label_smoothing / logs.shape[-1])  # first, as the order of backward shows
+    return special.mul_number(loss, 1 - label_smoothing) + smooth
 
 
 for _name in set(__all__) - {*NN, "cross_entropy", "embedding", "linear"}:

@@ -18,7 +18,6 @@ from . import shape
 from .indexing import eye_beside
 from .pointwise import mul, where
 from .publish import LINALG, function, method, publish
-from .reduction import vector_norm
 from .shape import expand, reshape, squeeze, squeezed_in_place, t, transpose, unsafe_view, unsqueeze
 from .table import is_array, op
 
@@ -268,9 +267,3 @@ publish(inv, "inverse", "torch Tensor")
 def eigvalsh(A: Tensor) -> Tensor:
     """The eigenvalues of a symmetric matrix, ascending."""
     return eigh(A)[0]
-
-
-@function(at="linalg")
-def linalg_norm(A: Tensor, *, dim: int | tuple | None = None, keepdim: bool = False) -> Tensor:
-    """The root of the sum of squares of all elements, or over dimensions."""
-    return vector_norm(A, 2, dim, keepdim)

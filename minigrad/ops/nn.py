@@ -221,9 +221,6 @@ bce = op("binary_cross_entropy(self, target, reduction: int)", _bce, at="", batc
 bce_logits = op("binary_cross_entropy_with_logits(self, target, reduction: int)", _bce_logits, at="", batch=_bce_logits,
     self=lambda grad, self, target, reduction: share(grad, self, reduction) * (sigmoid(self) - target),
     target=lambda grad, self, reduction: share(grad, self, reduction) * -self)
-# with a number, as PyTorch has it inside its functions
-mul_number = activation("mul(self, other: Scalar)", lambda self, other: self * other, at="", node="MulBackward1",
-    self=lambda grad, other: grad * other)
 nll = op("nll_loss(self, target, reduction: int)", _nll, at="", outputs=("result", "total_weight"),
     constants=("total_weight",), flat=("self",), kind="linear", self=lambda grad, self, target, total_weight, reduction:
         nll_loss_backward(grad, target, tuple(self.shape), reduction), batch=lambda self, target, reduction:

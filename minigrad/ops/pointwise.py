@@ -184,8 +184,10 @@ minimum = elementwise("minimum(self, other)", np.minimum, **OF_PAIRS,
 clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
     doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
-clamp_min = elementwise("clamp_min(self, min: Scalar)", np.maximum, at="",
-                        self=lambda grad, self, min: where(self >= min, grad, 0.0))
+clamp_min = elementwise("clamp_min(self, min: Scalar)", lambda self, min: _clamp(self, min, None),
+    doc="The elements, those below `min` raised to it.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
+clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp(self, None, max),
+    doc="The elements, those above `max` lowered to it.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
 # ---------------------------------------------------------------- arithmetic
 
 add = elementwise("add(self, other)", np.add, operators="add radd iadd", doc="`self + other`.",

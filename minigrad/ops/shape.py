@@ -255,7 +255,11 @@ def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tens
 @method()
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """`transpose` in place: no element is moved, this tensor sees its memory otherwise. Returns self."""
-    new = turned(self, dim0, dim1)
+    return shown_otherwise(self, turned(self, dim0, dim1))
+
+
+def shown_otherwise(self: Tensor, new: Tensor) -> Tensor:
+    """A tensor that sees its memory as `new` does, a result of its own memory, from now on. Returns self."""
     if new._requires_grad:
         check_writable(self)
     self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # a transform's value is there
