@@ -15,8 +15,8 @@ from ..tensor import Tensor, wrap
 from ..words import expect
 from .indexing import cut, diag_embed, flip, roll, spread_places
 from .publish import function, method
-from .run import as_size
-from .selection import index_select
+from .run import as_dims, as_size
+from .selection import index_select, masked_select
 from .shape import (
     VIEW,
     cat,
@@ -158,9 +158,9 @@ rot90 = op("rot90(self, k: int=1, dims: object=(0, 1))", lambda self, k, dims: n
            doc="Turned by 90 degrees, `k` times, in the plane of two dimensions: a copy.")
 block_diag = op("block_diag_of(tensors: tensors)", _block_diagonal, kind="linear", at="", node="BlockDiagBackward0",
                 tensors=lambda grad, _tensors_sym_sizes: blocks_of(grad, _tensors_sym_sizes))
-squeeze_several = op("squeeze(self, dim: dims)", lambda self, dim: self.reshape(
-    [n for d, n in enumerate(self.shape) if n != 1 or d not in dim]), **VIEW, node="SqueezeBackward2",
-                     doc="A view without those dimensions `dim` that have length 1.",
+squeeze_several = op("squeeze(self, dim: object)", lambda self, dim: self.reshape(
+    [n for d, n in enumerate(self.shape) if n != 1 or d not in dim]), **VIEW, at="", node="SqueezeBackward2", batch=lambda self,
+        dim: self.reshape([n for d, n in enumerate(self.shape) if n != 1 or d not in dim]),
                      self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes))
 unfold = op("unfold(self, dimension: dim, size: int, step: int)", _windows, **VIEW, at="Tensor", self=windows_self,
             doc="Windows of `size` elements along a dimension, `step` apart, as a view with one dimension more.")
@@ -254,10 +254,9 @@ def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
     order = [1, 0, *range(2, len(tensors))] if swapped else list(range(len(tensors)))
     tensors = [tensors[i] for i in order]
     sizes = [x.numel() for x in tensors]
-    grids = [
-        expand(view(x, [-1 if d == i else 1 for d in range(len(sizes))]), sizes) for i, x in enumerate(tensors)
-    ]
-    return tuple([transpose(grids[i], 0, 1) if swapped else grids[i] for i in order])
+    shapes = [[n if d == i else 1 for d, n in enumerate(sizes)] for i in range(len(sizes))]
+    grids = [expand(view(x, shape), sizes) for x, shape in zip(tensors, shapes, strict=True)]
+    return tuple([grids[i] for i in order])
 
 
 @function("torch")
@@ -398,6 +397,15 @@ def roll_several(self: Tensor, shifts: tuple, dims: tuple) -> Tensor:
     return shifted_along(self, tuple(shifts), tuple(dims))
 
 
+@function("torch Tensor", name="squeeze")
+def squeeze_dims(self: Tensor, dim: tuple) -> Tensor:
+    """A view without those dimensions `dim` that have length 1.
+
+    Recorded as SqueezeBackward2.
+    """
+    return squeeze_several(self, as_dims(dim, self._array.ndim) if dim else ())
+
+
 @function("torch Tensor")
 def fliplr(self: Tensor) -> Tensor:
     """The columns in reverse order: a copy."""
@@ -449,9 +457,12 @@ _triangle_indices("triu_indices", np.triu_indices)
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All combinations of `r` elements of a vector, in rows."""
     expect(input._array.ndim == 1, "Expect a 1D vector, but got shape {}", tuple(input.shape))
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = np.array(list(choose(range(input.numel()), r)), np.int64).reshape(-1, r)
-    return input[wrap(rows)]
+    expect(r >= 0, "Expect a non-negative number, but got {}", r)
+    if r == 0:
+        return wrap(np.zeros(0, input._array.dtype))
+    before, places = np.less_equal if with_replacement else np.less, np.indices((input.numel(),) * r)
+    rising = wrap(np.all(before(places[:-1], places[1:]), 0))
+    return stack([masked_select(grid, rising) for grid in meshgrid(*[input] * r)], 1)
 
 
 # ---------------------------------------------------------------- in place: no element moves, the memory is seen otherwise

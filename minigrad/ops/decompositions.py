@@ -7,18 +7,17 @@ decomposition" (2016). They hold for batches of matrices.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .indexing import eye_beside, tril, triu
-from .linalg import _LinAlgError, as_square, inv, times
-from .pointwise import where
+from .linalg import _LinAlgError, as_square, eigh, inv, times
+from .pointwise import abs, where
 from .publish import function, publish
-from .shape import cat
-from .table import is_array, op
+from .shape import cat, transpose
+from .table import is_array, named_result, op
 
 ndarray = np.ndarray
 
@@ -34,11 +33,11 @@ def _svd(A: ndarray, full_matrices: bool) -> tuple[ndarray, ndarray, ndarray]:
 def svd_backward(grad, U, S, Vh, full_matrices):
     """U (((UᵀgU - gUᵀU) / E) S + S ((VᵀgV - gVᵀV) / E) + diag(gS)) Vᵀ, where E is sⱼ² - sᵢ²; more where A is not square."""
     gU, gS, gVh = grad
-    told = "The singular vectors in the case full_matrices=True are not differentiable: pass full_matrices=False"
-    expect(not full_matrices or (gU is None and gVh is None) or U.shape[-1] == Vh.shape[-2], told)
     k = S.shape[-1]
+    U, Vh = U[..., :k], Vh[..., :k, :]  # the vectors beyond, which full_matrices adds, do not depend on A smoothly
+    gU, gVh = None if gU is None else gU[..., :k], None if gVh is None else gVh[..., :k, :]
     if gU is None and gVh is None:
-        return (U[..., :, :k] * gS[..., None, :]) @ Vh[..., :k, :]
+        return (U * gS[..., None, :]) @ Vh
     eye, squares = eye_beside(U, k, k), S * S
     E = squares[..., None, :] - squares[..., :, None] + eye
     inner = 0 if gS is None else gS[..., None] * eye
@@ -60,8 +59,8 @@ def _cholesky(name: str, A: ndarray, upper: bool) -> ndarray:
     try:
         L = np.linalg.cholesky(as_square(name.removeprefix("linalg."), A))
     except np.linalg.LinAlgError:
-        minors = [np.linalg.eigvalsh(np.tril(A[..., :k, :k]) + np.tril(A[..., :k, :k], -1).mT).min() for k in range(1, A.shape[-1] + 1)]
-        k = next((k for k, least in enumerate(minors, 1) if least <= 0), len(minors))
+        full, n = np.tril(A) + np.tril(A, -1).mT, A.shape[-1]
+        k = next((k for k in range(1, n + 1) if np.linalg.eigvalsh(full[..., :k, :k]).min() <= 0), n)
         told = "The factorization could not be completed because the input is not positive-definite (the leading minor of order"
         raise _LinAlgError(f"{name}: {told} {k} is not positive-definite).") from None
     return L.mT if upper else L
@@ -147,6 +146,8 @@ publish(pinv, "pinverse", "torch Tensor")
 
 # ---------------------------------------------------------------- composed of them
 
+OLD_RESULT = named_result("svd", ("U", "S", "V"))
+
 
 @function("linalg")
 def svdvals(A: Tensor) -> Tensor:
@@ -164,10 +165,11 @@ def logdet(A: Tensor) -> Tensor:
 @function("linalg")
 def matrix_rank(A: Tensor, *, tol: float | None = None, hermitian: bool = False) -> Tensor:
     """How many singular values are larger than `tol` (chosen for the dtype by default): int64."""
-    values = svdvals(A.detach())
+    values = (abs(eigh(A.detach())[0]) if hermitian else svdvals(A.detach())).numpy()
     if tol is None:
-        tol = np.finfo(A._array.dtype).eps * max(A._array.shape[-2:]) * values.max(-1, True)[0]
-    return (values > tol).sum(-1)
+        largest = values.max(-1, keepdims=True, initial=0)
+        tol = np.finfo(values.dtype).eps * max(A._array.shape[-2:]) * largest
+    return wrap((values > tol).sum(-1))
 
 
 @function("linalg", name="matrix_power")
@@ -175,7 +177,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     """A multiplied with itself n times; the inverse of A if n is negative."""
     as_square("matrix_power", A._array)
     if n == 0:
-        return wrap(np.array(np.broadcast_to(np.eye(A.size(-1), dtype=A._array.dtype), A._array.shape)))
+        return A.clone().copy_(wrap(np.eye(A.size(-1), dtype=A._array.dtype)))
     A, n = (inv(A), -n) if n < 0 else (A, n)
     if n <= 3:
         return A if n == 1 else times(A, A) if n == 2 else times(times(A, A), A)
@@ -191,19 +193,8 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
 publish(matrix_power, "matrix_power", "torch Tensor")
 
 
-class Svd(NamedTuple):
-    """What `svd` returns: the columns of V are the rows of Vh."""
-
-    U: Tensor
-    S: Tensor
-    V: Tensor
-
-
 @function("torch Tensor", name="svd")
-def thin_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Svd:
+def thin_svd(input: Tensor, some: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     """(U, S, V) with input = U diag(S) Vᵀ. The newer form is `linalg.svd`, which gives Vᵀ."""
     U, S, Vh = svd(input, not some)
-    return Svd(U, S, Vh.mT) if compute_uv else Svd(U.detach() * 0, S, Vh.mT.detach() * 0)
-
-
-publish(qr, "qr", "Tensor")
+    return OLD_RESULT((U, S, transpose(Vh, -2, -1)))

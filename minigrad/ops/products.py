@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import math
 import string
+import warnings
 
 import numpy as np
 
 from .. import dtypes
+from ..basics import wrap_dim
 from ..tensor import Tensor
 from ..words import expect
 from .indexing import diagonal
@@ -16,12 +18,13 @@ from .linalg import _bmm, _mm, _mv, bmm, dot, mm, mm_call
 from .pointwise import mul
 from .publish import LINALG, function
 from .reduction import sum_dim
-from .shape import expanded, movedim, permute, reshape, unsafe_view, unsqueeze, view
+from .shape import expanded, movedim, permute, reshape, squeeze_all, unsafe_view, unsqueeze, view
 from .table import op
 
 ndarray = np.ndarray
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase  # PyTorch's order
+NO_DIM = "Using torch.cross without specifying the dim arg is deprecated."
 ELLIPSIS = "."  # stands for all dimensions that have no letter
 
 # ---------------------------------------------------------------- on arrays
@@ -104,8 +107,8 @@ def product(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
         if d not in summed:
             (both if n != 1 != m else of_left if n != 1 else of_right).append(d)
     sizes, others = left.shape, right.shape
-    rows, inner, columns = (math.prod([s[d] for d in dims]) for s, dims in ((sizes, of_left), (sizes, summed), (others, of_right)))
-    batch = math.prod([sizes[d] for d in both])
+    batch, rows, inner = (math.prod([sizes[d] for d in dims]) for dims in (both, of_left, summed))
+    columns = math.prod([others[d] for d in of_right])
     left = reshape(permute(left, [*both, *of_left, *summed, *of_right]), (batch, rows, inner))
     right = reshape(permute(right, [*both, *summed, *of_right, *of_left]), (batch, inner, columns))
     out = [*[sizes[d] for d in (*both, *of_left)], *[1] * len(summed), *[others[d] for d in of_right]]
@@ -207,7 +210,8 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
         expect(dims >= 0, told, dims)
         expect(dims <= min(a._array.ndim, b._array.ndim), "tensordot expects dims < ndim_a or ndim_b, but got dims={}", dims)
         dims = list(range(a._array.ndim - dims, a._array.ndim)), list(range(dims))
-    left, right = ([d % max(x._array.ndim, 1) for d in ([ds] if isinstance(ds, int) else ds)] for x, ds in zip((a, b), dims, strict=True))
+    dims = [[ds] if isinstance(ds, int) else list(ds) for ds in dims]
+    left, right = ([wrap_dim(d, x._array.ndim) for d in ds] for x, ds in zip((a, b), dims, strict=True))
     expect(len(left) == len(right), "both dimension lists should have same length")
     for d, e in zip(left, right, strict=True):
         told = "contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}"
@@ -216,11 +220,19 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
             a, b = (sum_dim(x, k, True) if x.size(k) != 1 else x for x, k in ((a, d), (b, e)))
     own_a, own_b = ([d for d in range(x._array.ndim) if d not in ds] for x, ds in ((a, left), (b, right)))
     inner, sizes = math.prod([a.size(d) for d in left]), [*[a.size(d) for d in own_a], *[b.size(d) for d in own_b]]
-    first, second = permute(a, [*own_a, *left]), permute(b, [*right, *own_b])
-    if not sizes:
-        return view(dot(reshape(first, (inner,)), reshape(second, (inner,))), ())
     rows, columns = math.prod([a.size(d) for d in own_a]), math.prod([b.size(d) for d in own_b])
-    return view(mm_call(reshape(first, (rows, inner)), reshape(second, (inner, columns))), sizes)
+    orders, shapes = ([*own_a, *left], [*right, *own_b]), ((rows, inner), (inner, columns))
+    if rows == columns == 1:
+        flat = [x._array.transpose(order).flags.c_contiguous for x, order in zip((a, b), orders, strict=True)]
+        parts = [permute(x, order) for x, order in zip((a, b), orders, strict=True)]
+        for place, x in ((1, parts[1]), (0, parts[0])):  # so, as the order of backward shows
+            if not all(flat):
+                parts[place] = squeeze_all(x)
+            elif x._array.ndim != 1:
+                parts[place] = reshape(x, (inner,))
+        return view(dot(*parts) if all(flat) else mul(*parts).sum(), sizes)
+    triples = zip((a, b), orders, shapes, strict=True)
+    return view(mm_call(*[reshape(permute(x, order), shape) for x, order, shape in triples]), sizes)
 
 
 @function("torch Tensor")
@@ -246,7 +258,7 @@ def kron(self: Tensor, other: Tensor) -> Tensor:
 @function("linalg", name="vecdot")
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The sums of the products along a dimension."""
-    return sum_dim(mul(x, y), dim)
+    return vdot(x, y) if x._array.ndim == 1 == y._array.ndim else sum_dim(mul(x, y), dim)
 
 
 @function("torch", aliases="chain_matmul")
@@ -262,10 +274,15 @@ def multi_dot(*matrices: Tensor) -> Tensor:
     for length in range(1, len(tensors)):
         for i in range(len(tensors) - length):
             j = i + length
-            best[i, j] = min((best[i, k][0] + best[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j))
+            costs = [best[i, k][0] + best[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1] for k in range(i, j)]
+            k = len(costs) - 1 - costs[::-1].index(min(costs)) if len(tensors) == 3 else costs.index(min(costs))
+            best[i, j] = min(costs), i + k
 
     def multiplied(i: int, j: int) -> Tensor:
-        return tensors[i] if i == j else mm_call(multiplied(i, best[i, j][1]), multiplied(best[i, j][1] + 1, j))
+        if i == j:
+            return tensors[i]
+        right = multiplied(best[i, j][1] + 1, j)  # first, as the order of backward shows
+        return mm_call(multiplied(i, best[i, j][1]), right)
 
     return view(multiplied(0, len(tensors) - 1), sizes[row : 1] + sizes[len(sizes) - 1 + column :])
 
@@ -277,6 +294,7 @@ LINALG["multi_dot"] = multi_dot
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The cross product of vectors of length 3 along `dim`, the first dimension of that length if it is not given."""
     if dim is None:
+        warnings.warn(NO_DIM, stacklevel=3)
         dim = next((d for d, n in enumerate(input.shape) if n == 3), None)
         expect(dim is not None, "no dimension of size 3 in input")
     return crossed(input, other, dim=dim)

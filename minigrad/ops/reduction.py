@@ -216,15 +216,16 @@ def var_self(grad, self, dim, correction, keepdim):
 
 
 def norm_self(grad, self, ord, result, dim, keepdim):
-    """∂x = grad · sgn(x) |x/result|^(ord-1), where that is finite, and 0 where all is 0. The largest ones share the gradient."""
+    """∂x = grad · sgn(x) |x/result|^(ord-1), and 0 where all is 0. Of order inf, the largest ones share the gradient."""
     grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
     if ord == 2:
         return self * where(result == 0, 0.0, grad / result)
     if ord == 0:
-        return self * 0
+        return None
     sign = sgn(self)
     if math.isinf(ord):
-        return sign * shared(grad, abs(self) == result, dim)
+        largest = abs(self) == result
+        return sign * largest * shared(grad, largest, dim)
     if ord == 1:
         return sign * grad
     size = where(self == 0, 1.0, abs(self)) if ord < 2 else abs(self)

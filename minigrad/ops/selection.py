@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.views import write
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from ..words import expect
 from .indexing import as_index, index_put, nonzero, spread_places
 from .pointwise import where
@@ -46,6 +46,9 @@ def _rows_written(name: str, self: ndarray, index: ndarray, source: ndarray, dim
     source = source.reshape(source.shape or (1,))
     told = "{}(): Number of indices ({}) should be equal to source.size(dim) ({}), for dim: {}"
     expect(source.shape[dim] == places.size, told, name, places.size, source.shape[dim], dim)
+    others = [shape[:dim] + shape[dim + 1 :] for shape in (out.shape, source.shape)]
+    told = "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} "
+    expect(others[0] == others[1], told + "source.shape = {}", self.shape, source.shape)
     key = key_along(dim, places)
     if add:
         np.add.at(out, key, source * dtypes.fitting(alpha, self.dtype) if alpha != 1 else source)
@@ -66,6 +69,11 @@ def along(self, index, dim: int):
     """The index of slices as `gather` wants it: one for each element. For Tensors, of one example inside vmap."""
     sizes = [index.numel() if d == dim else n for d, n in enumerate(self.shape)]
     return index.reshape([-1 if d == dim else 1 for d in range(len(sizes))]).expand(sizes) if sizes else index
+
+
+def raised(x):
+    """A number as a vector of length 1."""
+    return x if len(x.shape) else x.reshape(1)
 
 
 def flat_places(name: str, self: ndarray, index: ndarray) -> ndarray:
@@ -110,30 +118,34 @@ def _put_flat(self: ndarray, index: ndarray, source: ndarray, accumulate: bool) 
 # ---------------------------------------------------------------- slices along a dimension
 
 index_select = op("index_select(self, dim: dim, index)", _rows, kind="linear", numbers=False,
-    batch=lambda self, index, dim: gather(self, dim, along(self, index, dim)),
+    batch=lambda self, index, dim: gather(raised(self), dim, along(raised(self), index, dim)).reshape(
+        [index.numel() if d == dim else n for d, n in enumerate(self.shape)]),
     doc="The slices along `dim` that a vector of integers names: a copy.",
     self=lambda grad, self_sym_sizes, dim, index: index_add(zeros_beside(grad, self_sym_sizes), dim, index, grad))
 index_add = op("index_add(self, dim: dim, index, source, *, alpha: Scalar=1)",
     lambda self, index, source, dim, alpha: _rows_written("index_add", self, index, source, dim, True, alpha),
     kind="jointly linear", inplace=True,
-    batch=lambda self, index, source, dim, alpha: scatter_add(self, dim, along(source, index, dim), source * alpha),
+    batch=lambda self, index, source, dim, alpha: scatter_add(
+        raised(self), dim, along(raised(source), index, dim), raised(source) * alpha).reshape(self.shape),
     doc="`input` with `alpha * source` added to the slices that `index` names, as often as it names them.",
     self=lambda grad: grad, source=lambda grad, dim, index, alpha: index_select(grad, dim, index) * alpha)
 index_copy = op("index_copy(self, dim: dim, index, source)",
     lambda self, index, source, dim: _rows_written("index_copy", self, index, source, dim, False), kind="jointly linear",
-    inplace=True, batch=lambda self, index, source, dim: scatter(self, dim, along(source, index, dim), source),
+    inplace=True, batch=lambda self, index, source, dim: scatter(
+        raised(self), dim, along(raised(source), index, dim), raised(source)).reshape(self.shape),
     doc="`input` with the slices that `index` names taken from `source`.",
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0.0),
     source=lambda grad, dim, index: index_select(grad, dim, index))
 index_fill_tensor = op("index_fill(self, dim: dim, index, value)",
     lambda self, index, value, dim: _rows_filled(self, index, dim, value), kind="jointly linear", inplace=True,
-    node="IndexFillBackward1", batch=lambda self, index, value, dim:
-        scatter(self, dim, along(self, index, dim), value.expand(along(self, index, dim).shape)),
+    node="IndexFillBackward1", batch=lambda self, index, value, dim: scatter(raised(self), dim, names := along(
+        raised(self), index, dim), value.expand(names.shape)).reshape(self.shape),
     doc="`input` with the slices that `index` names filled with a 0-d tensor.",
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0.0),
-    value=lambda grad, dim, index: index_select(grad, dim, index).sum())
+    value=lambda grad, dim, index: (grad - index_fill(grad, dim, index, 0.0)).sum())
 index_fill = op("index_fill(self, dim: dim, index, value: Scalar)", _rows_filled, inplace=True,
-    batch=lambda self, index, dim, value: scatter(self, dim, along(self, index, dim), value),
+    batch=lambda self, index, dim, value:
+        scatter_number(raised(self), dim, along(raised(self), index, dim), value).reshape(self.shape),
     jvp=lambda inputs, moves, results, params: index_fill(moves[0], params[0], inputs[1], 0.0),
     doc="`input` with the slices that `index` names filled with a number.",
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0.0))
@@ -153,6 +165,8 @@ put = op("put(self, index, source, accumulate: bool=False)", _put_flat, kind="jo
     self=lambda grad, index, accumulate: grad if accumulate else put(grad, index, zeros_beside(grad, tuple(index.shape))),
     source=lambda grad, source, index: take(grad, index).reshape(tuple(source.shape)))
 masked_select = op("masked_select(self, mask)", _masked, kind="linear", broadcasts=True, self=masked_self,
+    batch=lambda self, mask: NotImplemented if mask.bdim == 0 else self.expand(
+        np.broadcast_shapes(self.shape, mask.shape)).reshape(-1)[wrap(chosen(self, mask))],
     doc="A vector of the elements where `mask`, which is broadcast, is True.")
 # fmt: on
 
@@ -170,8 +184,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     at = dim % max(input.dim(), 1)
     sizes = np.broadcast_shapes(*[[1 if d == at else n for d, n in enumerate(t.shape)] for t in (input, indices)])
     own, names = ([t.shape[d] if d == at else n for d, n in enumerate(sizes)] for t in (input, indices))
-    input = input if list(input.shape) == own else input.expand(own)
-    return gather(input, dim, indices if list(indices.shape) == names else indices.expand(names))
+    indices = indices % n if (n := input.shape[at] if input.dim() else 1) else indices  # which may count from the end
+    return gather(input.expand(own), dim, indices.expand(names))
 
 
 @function("torch", name="where")

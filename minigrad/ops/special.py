@@ -216,9 +216,9 @@ remainder_of_number = elementwise("remainder(self: Scalar, other)",
 
 # ---------------------------------------------------------------- with a number, as PyTorch has it inside its functions
 
-add_number = elementwise("add(self, other: Scalar)", lambda self, other: self + other, at="", node="AddBackward1",
+add_number = elementwise("add(self, other: Scalar)", lambda self, other: beside(self, other) + other, at="", node="AddBackward1",
                          self=lambda grad: grad)
-mul_number = elementwise("mul(self, other: Scalar)", lambda self, other: self * other, at="", node="MulBackward1",
+mul_number = elementwise("mul(self, other: Scalar)", lambda self, other: beside(self, other) * other, at="", node="MulBackward1",
                          self=lambda grad, other: grad * other)
 div_number = elementwise("div(self, other: Scalar)", lambda self, other: self / other, at="", node="DivBackward1",
                          floating=True, self=lambda grad, other: grad / other)
@@ -254,8 +254,11 @@ fmax = elementwise("fmax(self, other)", np.fmax, **OF_PAIRS, doc="The larger of 
 fmin = elementwise("fmin(self, other)", np.fmin, **OF_PAIRS, doc="The smaller of each pair, without NaN where one is not NaN.",
     self=lambda grad, self, other: where((self <= other) | (other != other), grad, 0.0),
     other=lambda grad, self, other: where((self <= other) | (other != other), 0.0, grad))
-copysign = smooth("copysign(self, other)", np.copysign, doc="The size of `input` with the sign of `other`.",
+copysign = elementwise("copysign(self, other)", np.copysign, **OF_PAIRS, floating=True, doc="The size of `input` with the sign of `other`.",
     self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)), other=lambda grad: no_slope(grad))
+copysign_of_number = elementwise("copysign(self, other: Scalar)", lambda self, other: np.copysign(self, other).astype(self.dtype),
+    floating=True, node="CopysignBackward1", doc="The size of `input` with the sign of a number.",
+    self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)))
 
 # ---------------------------------------------------------------- questions and bits
 

@@ -12,7 +12,7 @@ from ..tensor import Tensor, wrap
 from ..words import expect
 from .decompositions import svdvals
 from .indexing import END, cumsum, cut, flip, select
-from .pointwise import exp, isnan, where
+from .pointwise import copy, exp, isnan, where
 from .publish import function
 from .reduction import (
     SELECTION,
@@ -39,9 +39,9 @@ from .reduction import (
     vector_norm,
     whole_extremum_self,
 )  # fmt: skip
-from .shape import cat, movedim, unsqueeze
+from .shape import cat, permute, undone, unsqueeze
 from .special import div_number, mul_number
-from .table import is_array, op
+from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
 
@@ -61,7 +61,7 @@ def backwards(x, dim: int):
 
 def cumprod_self(grad, self, result, dim):
     """∂xₖ = Σ gradᵢ · the product of x₀ ... xᵢ without xₖ, over i ≥ k: a quotient, unless there may be zeros."""
-    if not len(self.shape):
+    if math.prod(self.shape) < 2:
         return grad
     if is_array(self) and self.all():
         return backwards(grad * result, dim) / self
@@ -173,6 +173,11 @@ def var_mean_self(grad, self, dim, correction, keepdim):
     return by_mean if moved is None else moved + by_mean
 
 
+def dist_self(grad, self, other, p, result):
+    difference = self - other
+    return norm_self(grad, difference, p, result, tuple(range(len(difference.shape))), False)
+
+
 def std_mean_self(grad, self, result0, dim, correction, keepdim):
     of_std, of_mean = grad
     of_var = None if of_std is None else where(result0 == 0, 0.0, of_std / (2 * result0))
@@ -221,9 +226,9 @@ count_nonzero = op("count_nonzero(self, dim: dims=None)", lambda self, dim: np.a
                    doc="How many elements are not 0, in all or along `dim`: int64.")
 dist = op("dist(self, other, p: Scalar=2)", lambda self, other, p: _norm(self - other, p, None, False),
           broadcasts=True, doc="The p-norm of `input - other`.",
-          self=lambda grad, self, other, p, result: norm_self(grad, self - other, p, result, None, False),
-          other=lambda grad, self, other, p, result: -norm_self(grad, self - other, p, result, None, False))
-isin = op("isin(elements, test_elements)", np.isin, at="torch", doc="Which elements occur in `test_elements`.")
+          self=lambda grad, self, other, p, result: dist_self(grad, self, other, p, result),
+          other=lambda grad, self, other, p, result: dist_self(grad, other, self, p, result))
+isin = op("isin(elements, test_elements)", np.isin, at="torch", numbers=True, doc="Which elements occur in `test_elements`.")
 bucketize = op("bucketize(input, boundaries, *, right: bool=False)", lambda input, boundaries, right:
                    boundaries.searchsorted(input, "right" if right else "left"), batch="rows",
                doc="Between which of the sorted boundaries each element lies: the number of those below it.")
@@ -232,7 +237,7 @@ searchsorted = op("searchsorted(sorted_sequence, self, *, right: bool=False)", l
                           r.searchsorted(v, "right" if right else "left") for r, v in zip(
                               row.reshape(-1, row.shape[-1]), self.reshape(-1, self.shape[-1]), strict=True)]
                       ).reshape(self.shape), at="torch",
-                  doc="Where in a sorted sequence each element would be inserted; the last dimension is the sequence.")
+                  numbers=True, doc="Where in a sorted sequence each element would be inserted; the last dimension is the sequence.")
 # fmt: on
 
 # ---------------------------------------------------------------- composed of them
@@ -247,7 +252,10 @@ def unbiased_forms(name: str, of: Callable, doc: str) -> None:
     def of_all(self: Tensor, unbiased: bool) -> Tensor:
         return of(self, None, correction=int(unbiased))
 
-    for form in (over_dims, of_all):
+    def uncorrected(self: Tensor, dim: dims = None, *, correction: object = None, keepdim: bool = False) -> Tensor:  # noqa: F821
+        return of(self, dim, correction=1 if correction is None else correction, keepdim=keepdim)
+
+    for form in (over_dims, of_all, uncorrected):
         form.__doc__ = f"{doc} unbiased: divided by the count less 1, else by the count."
         function("torch Tensor" if hasattr(of, "op") else "torch", name=name)(form)
 
@@ -299,9 +307,10 @@ def matrix_norm(
     told = "linalg.matrix_norm: Order {} not supported."
     expect(ord == "nuc" or ord in (1, 2, math.inf, -1, -2, -math.inf), told, ord)
     if ord == "nuc" or ord in (2, -2):
-        values = svdvals(movedim(A, (row, column), (-2, -1)))
-        found = sum_dim(values, -1) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1)
-        return unsqueeze(unsqueeze(found, min(row, column)), max(row, column)) if keepdim else found
+        order = [*[d for d in range(A._array.ndim) if d not in (row, column)], row, column]
+        values = svdvals(permute(A, order))
+        found = sum_dim(values, -1, keepdim) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1, keepdim)
+        return permute(unsqueeze(found, -1), undone(order)) if keepdim else found
     over, other = (row, column) if ord in (1, -1) else (column, row)
     sums = vector_norm(A, 1, over, keepdim)
     other -= not keepdim and over < other
@@ -330,22 +339,25 @@ def diff(
     """The differences of neighbours along `dim`, taken `n` times; `prepend` and `append` are joined on before."""
     expect(self._array.ndim > 0, "diff expects input to be at least one-dimensional")
     expect(n >= 0, "order must be non-negative but got {}", n)
+    if n == 0:
+        return copy(zeros_beside(self, self._array.shape), self)
     if prepend is not None or append is not None:
         self = cat([t for t in (prepend, self, append) if t is not None], dim)
     for _ in range(min(n, self.size(dim))):
-        later, earlier = cut(self, dim, 1, self.size(dim), 1), cut(self, dim, 0, self.size(dim) - 1, 1)
+        earlier, later = (cut(self, dim, start, self.size(dim) - 1 + start, 1) for start in (0, 1))
         self = later ^ earlier if self._array.dtype.kind == "b" else later - earlier
     return self
 
 
 def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """The distances of the points `x`, shaped to be multiplied with `y`."""
-    if x._array.ndim == 1 < y._array.ndim:
+    if x._array.ndim == 1:
         told = "trapezoid: There must be one `x` value for each sample point"
         expect(x._array.size == y.size(dim), told)
         x = x.reshape((-1,) + (1,) * (y._array.ndim - 1 - dim))
     at = x._array.ndim - y._array.ndim + dim
-    return cut(x, at, 1, END, 1) - cut(x, at, 0, -1, 1)
+    earlier = cut(x, at, 0, -1, 1)
+    return cut(x, at, 1, END, 1) - earlier
 
 
 @function("torch", aliases="trapz")
@@ -355,16 +367,19 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
     if y.size(dim) == 0:
         return y.new_zeros([n for d, n in enumerate(y.shape) if d != dim])
     if x is not None:
-        return div_number(sum_dim((cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)) * _steps(y, x, dim), dim), 2.0)
-    ends = select(y, dim, 0) + select(y, dim, -1)
-    return mul_number(sum_dim(y, dim) - mul_number(ends, 0.5), float(dx))
+        steps = _steps(y, x, dim)
+        return div_number(sum_dim((cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)) * steps, dim), 2.0)
+    last, first = select(y, dim, -1), select(y, dim, 0)
+    ends = mul_number(first + last, 0.5)
+    return mul_number(sum_dim(y, dim) - ends, float(dx))
 
 
 @function("torch")
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The running integral along `dim` by the trapezoidal rule: one element less than `y`."""
     dim = wrap_dim(dim, y._array.ndim)
+    steps = None if x is None else _steps(y, x, dim)
     pairs = cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)
-    if x is not None:
-        return div_number(cumsum(pairs * _steps(y, x, dim), dim), 2.0)
-    return mul_number(cumsum(pairs, dim), dx / 2.0)
+    if steps is not None:
+        return div_number(cumsum(pairs * steps, dim), 2.0)
+    return cumsum(mul_number(pairs, dx / 2.0), dim)
