@@ -12,6 +12,7 @@ from ..tensor import Tensor, wrap
 from ..words import expect
 from . import functional as F
 from . import init
+from .functional_losses import NO_BATCH
 from .layers import Linear
 from .module import Module
 from .parameter import new_parameter
@@ -52,7 +53,7 @@ class MultiheadAttention(Module):
 
         Raises AssertionError or RuntimeError for shapes that do not fit.
         """
-        expect(query.dim() == 3, F.NO_BATCH, query.dim(), error=ValueError)
+        expect(query.dim() == 3, NO_BATCH, query.dim(), error=ValueError)
         mask = additive(attn_mask, query._array.dtype)
         if self.batch_first:
             turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # what was one tensor is one again

@@ -84,23 +84,27 @@ def _pad(self: ndarray, pad: tuple, value: float) -> ndarray:
 
 def padded_places(sizes: tuple, pad: tuple, mode: str) -> ndarray:
     """For each element of the padded array where in the flattened one its value is."""
-    sides = [(0, 0)] * (len(sizes) - len(pad) // 2) + list(zip(pad[::2], pad[1::2], strict=True))[::-1]
-    cut_off = tuple([slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(sizes, sides, strict=True)])
-    places = np.arange(math.prod(sizes)).reshape(sizes)[cut_off]
-    return np.pad(places, [(max(a, 0), max(b, 0)) for a, b in sides], mode)
+    places = np.arange(math.prod(sizes)).reshape(sizes)
+    for d, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True), 1):
+        n = sizes[-d]
+        at = np.arange(-before, n + after)
+        at = np.clip(at, 0, n - 1) if mode == "edge" else np.minimum(abs(at), 2 * (n - 1) - abs(at))
+        places = places.take(at, -d)
+    return places
 
 
 def _pad_from_inside(mode: str, self: ndarray, padding: tuple) -> ndarray:
-    for n, a, b in zip(self.shape[::-1], padding[::2], padding[1::2], strict=False):
+    for d, (before, after) in enumerate(zip(padding[::2], padding[1::2], strict=True), 1):
         told = "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ({}, {}) at "
-        expect(mode == "edge" or max(a, b) < n, told + "dimension {} of input {}", a, b, self.ndim - 1, self.shape)
+        fits = mode == "edge" or max(before, after) < self.shape[-d]
+        expect(fits, told + "dimension {} of input {}", before, after, self.ndim - d, self.shape)
     return self.take(padded_places(self.shape, padding, mode))
 
 
 def padding_of(mode: str, name: str, dims: int) -> Callable:
     """Padding of the last 1, 2 or 3 dimensions with what is inside."""
     return op(f"{name}{dims}d(self, padding: object)", lambda self, padding: _pad_from_inside(mode, self, padding),
-              kind="linear", at="", batch="rows", node=f"{name.title().replace('_', '')}{dims}DBackward0",
+              kind="linear", at="", batch="rows", flat=("self",), node=f"{name.title().replace('_', '')}{dims}DBackward0",
               self=lambda grad, self, padding:
                   spread_places(grad, tuple(self.shape), padded_places(tuple(self.shape), padding, mode)))  # fmt: skip
 

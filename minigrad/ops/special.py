@@ -218,6 +218,8 @@ remainder_of_number = elementwise("remainder(self: Scalar, other)",
 
 add_number = elementwise("add(self, other: Scalar)", lambda self, other: beside(self, other) + other, at="", node="AddBackward1",
                          self=lambda grad: grad)
+sub_number = elementwise("sub(self, other: Scalar)", lambda self, other: beside(self, other) - other, at="",
+                         node="SubBackward1", self=lambda grad: grad)
 mul_number = elementwise("mul(self, other: Scalar)", lambda self, other: beside(self, other) * other, at="", node="MulBackward1",
                          self=lambda grad, other: grad * other)
 div_number = elementwise("div(self, other: Scalar)", lambda self, other: self / other, at="", node="DivBackward1",

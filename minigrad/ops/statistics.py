@@ -224,6 +224,8 @@ nansum = op("nansum(self, dim: dims=None, keepdim: bool=False)", lambda self, di
             self=lambda grad, self, dim, keepdim: where(isnan(self), 0.0, expand_reduced(grad, self.shape, dim, keepdim)))
 count_nonzero = op("count_nonzero(self, dim: dims=None)", lambda self, dim: np.asarray(np.count_nonzero(self, dim)),
                    doc="How many elements are not 0, in all or along `dim`: int64.")
+old_norm = op("norm(self, p: Scalar=2, dim: dims=None, keepdim: bool=False)", lambda *given: _norm(*given), at="",
+    node="NormBackward1", self=lambda grad, self, p, result, dim, keepdim: norm_self(grad, self, p, result, dim, keepdim))
 dist = op("dist(self, other, p: Scalar=2)", lambda self, other, p: _norm(self - other, p, None, False),
           broadcasts=True, doc="The p-norm of `input - other`.",
           self=lambda grad, self, other, p, result: dist_self(grad, self, other, p, result),
