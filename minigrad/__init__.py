@@ -43,6 +43,7 @@ from .autograd import passes as _passes
 from .autograd.modes import *  # noqa: F403
 from .basics import Size, device, offers
 from .creation import *  # noqa: F403
+from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
 from .ops import (
     arrange,
@@ -89,6 +90,16 @@ linalg.__dir__, linalg.__getattr__ = offers(linalg.__name__, publish.LINALG)
 vars(linalg).update(publish.LINALG)
 
 
+def is_floating_point(input: Tensor) -> "bool":
+    """True if the elements are floating point numbers."""
+    return input.is_floating_point()
+
+
+def numel(input: Tensor) -> "int":
+    """The number of elements."""
+    return input.numel()
+
+
 def is_tensor(obj: object, /) -> "bool":
     """True if `obj` is a Tensor."""
     return isinstance(obj, Tensor)
@@ -100,5 +111,5 @@ OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.Module
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
 LATER = {name: f".{name}" for name in ("func", "nn", "optim", "utils")}
 LATER |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
-OFFERED |= {*LATER, "__version__", "autograd", "linalg", "random"}
+OFFERED |= {*LATER, "__version__", "accelerator", "autograd", "backends", "cuda", "linalg", "mps", "random"}
 __dir__, __getattr__ = offers(__name__, OFFERED, LATER)

@@ -86,8 +86,7 @@ def offers(module: str, names: Iterable[str], homes: Mapping[str, str] = {}) -> 
 class NotOffered(str):
     """An attribute that Tensor has in PyTorch alone, which says so. A `__getattr__` would slow down all others by a tenth."""
 
-    names = """atan2 broadcast_to cpu cross cuda cumprod diff expand_as index_add index_put index_select inner lerp median
-    masked_select new_ones normal_ ravel repeat repeat_interleave reshape_as resize_ squeeze_ svd type uniform_ unsqueeze_"""
+    names = "digamma fft lgamma lu mvlgamma polygamma resize_ stft"
 
     def __get__(self, t: object, kind: type) -> object:
         return offers("minigrad.Tensor", ())[1](self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 
 import numpy as np
 from numpy import ndarray
@@ -12,7 +13,7 @@ from .autograd.modes import local
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Generator
 from .ops.publish import function, method
-from .tensor import Tensor
+from .tensor import Tensor, wrap
 from .words import expect
 
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run
@@ -81,6 +82,85 @@ def randn_like(input: Tensor, *, dtype: np.dtype) -> ndarray:
     return rng().normal(input._array.shape, floating(dtype, "normal_kernel_cpu"))
 
 
+@factory
+def rand_like(input: Tensor, *, dtype: np.dtype) -> ndarray:
+    """Evenly distributed numbers from 0 up to but not including 1, in the shape and dtype of `input`."""
+    return rng().random(input._array.shape, floating(dtype, "check_uniform_bounds"))
+
+
+@factory
+def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: np.dtype) -> ndarray:
+    """Integers from `low` (0 if it is the only number) up to but not including `high`, in the shape and dtype of `input`."""
+    low, high = (0, low) if high is None else (low, high)
+    return rng().integers(operator.index(low), operator.index(high), input._array.shape).astype(dtype)
+
+
+# ---------------------------------------------------------------- into a tensor that is there
+
+
+def drawn_into(name: str, doc: str, **defaults: float) -> Callable:
+    """Decorator: `draw(generator, shape, dtype, *numbers)` as the in-place method `name`, with these numbers as options."""
+
+    def attach(draw: Callable) -> Callable:
+        def fill(self: Tensor, *given: float, generator: Source = None, **named: float) -> Tensor:
+            numbers = dict(zip(defaults, given, strict=False)) | named
+            unknown = numbers.keys() - defaults.keys() or len(given) > len(defaults)
+            expect(not unknown, "{}() takes {} only, got {}", name, [*defaults], [*given, *named], error=TypeError)
+            values = draw(rng(generator), self._array.shape, self._array.dtype, *(defaults | numbers).values())
+            return self.copy_(wrap(values.astype(self._array.dtype)))
+
+        fill.__name__, fill.__qualname__, fill.__doc__ = name, name, f"{doc} In place; returns self."
+        method(name)(fill)
+        return draw
+
+    return attach
+
+
+@drawn_into("normal_", "Normally distributed numbers of this mean and standard deviation.", mean=0.0, std=1.0)
+def _normal(source: Generator, shape: tuple, dtype: np.dtype, mean: float, std: float) -> ndarray:
+    return source.normal(shape, floating(dtype, "normal_kernel_cpu")) * std + mean
+
+
+@drawn_into("uniform_", "Evenly distributed numbers between two bounds.", **{"from": 0.0, "to": 1.0})
+def _uniform(source: Generator, shape: tuple, dtype: np.dtype, low: float, high: float) -> ndarray:
+    expect(low <= high, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", low, high)
+    return source.uniform(low, high, shape, floating(dtype, "check_uniform_bounds"))
+
+
+@drawn_into("bernoulli_", "Ones with probability p, else zeros.", p=0.5)
+def _bernoulli(source: Generator, shape: tuple, dtype: np.dtype, p: float) -> ndarray:
+    expect(0 <= p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={:g}", p)
+    return source.random(shape) < p
+
+
+@drawn_into("random_", "Integers from one bound up to but not including another.", **{"from": 0, "to": None})
+def _integers(source: Generator, shape: tuple, dtype: np.dtype, low: int, high: int | None) -> ndarray:
+    low, high = (low, high) if high is not None else (0, low or 2**24)
+    expect(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
+    return source.integers(low, high, shape)
+
+
+@function("torch")
+def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, generator: Source = None) -> Tensor:
+    """Normally distributed numbers: of one mean and standard deviation in a `size`, or of those in tensors."""
+    if size is not None:
+        return new_leaf(rng(generator).normal(tuple(size), dtypes.default_float()) * std + mean)
+    arrays = [v.detach()._array if isinstance(v, Tensor) else v for v in (mean, std)]
+    shape = np.broadcast_shapes(*map(np.shape, arrays))
+    dtype = next(a.dtype for a in arrays if isinstance(a, ndarray))
+    return new_leaf(rng(generator).normal(shape, dtype) * arrays[1] + arrays[0])
+
+
+@function("torch Tensor")
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Source = None) -> Tensor:
+    """Ones with the probabilities in `input` (or with probability p in its shape), else zeros; no gradient passes."""
+    chances = input.detach()._array if p is None else p
+    expect(np.all((0 <= np.asarray(chances)) & (np.asarray(chances) <= 1)), "Expected p_in >= 0 && p_in <= 1 to be true, but got "
+           "false.")  # fmt: skip
+    exactness = np.float64 if p is not None else input._array.dtype
+    return new_leaf((rng(generator).random(input._array.shape, exactness) < chances).astype(input._array.dtype))
+
+
 # ---------------------------------------------------------------- draws with given probabilities
 
 
@@ -111,5 +191,6 @@ def multinomial(
 
 
 __all__ = [
-    "Generator", "default_generator", "manual_seed", "multinomial", "rand", "randint", "randn", "randn_like", "randperm",
+    "Generator", "default_generator", "manual_seed", "multinomial", "normal", "bernoulli", "rand", "randint", "rand_like", "randint_like", "randn", "randn_like",
+    "randperm",
 ]  # fmt: skip

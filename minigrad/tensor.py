@@ -81,9 +81,18 @@ class Tensor:
     _repr_prefix = ""  # a Parameter says what it is
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
-    def __new__(cls, data: object = ()) -> Tensor:
-        """`Tensor([1, 2])`: a float32 tensor of the numbers; `tensor(...)` is the function to prefer."""
-        return rebuilt(cls, np.array(data, dtypes.default_float()), False, {})
+    def __new__(cls, *data: object) -> Tensor:
+        """`Tensor([1, 2])`: a float32 tensor of the numbers; `Tensor(2, 3)`: one of that size, whose numbers are left open.
+
+        `tensor(...)` and `empty(...)` are the functions to prefer.
+        """
+        sized = all(hasattr(n, "__index__") for n in data) or (len(data) == 1 and isinstance(data[0], Size))
+        if sized and not isinstance(data[:1], Tensor):
+            size = data[0] if data and isinstance(data[0], Size) else data or (0,)
+            return rebuilt(cls, np.empty(size, dtypes.default_float()), False, {})
+        told = "new(): data must be a sequence (got {})"
+        expect(len(data) == 1 and hasattr(data[0], "__len__"), told, type(data[0]).__name__, error=TypeError)
+        return rebuilt(cls, np.array(data[0], dtypes.default_float()), False, {})
 
     # ------------------------------------------------------------------ what it is
 
@@ -102,6 +111,8 @@ class Tensor:
     shape = property(lambda self: tuple.__new__(Size, self._array.shape), doc="The length of each dimension.")
     dtype = property(lambda self: dtypes.of_numpy(self._array.dtype), doc="The type of the elements.")
     device = property(lambda self: cpu, doc='Where the elements are: `device("cpu")`, always.')
+    is_cuda = property(lambda self: False, doc="False: it is on the CPU.")
+    is_cpu = property(lambda self: True, doc="True.")
     ndim = property(lambda self: self._array.ndim, doc="The number of dimensions.")
     itemsize = property(lambda self: self._array.itemsize, doc="Bytes of one element.")
     nbytes = property(lambda self: self._array.nbytes, doc="Bytes of all elements.")

@@ -15,7 +15,7 @@ from . import init
 from .functional_losses import NO_BATCH
 from .layers import Linear
 from .module import Module
-from .parameter import new_parameter
+from .parameter import new_parameter, placed
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -29,6 +29,7 @@ class MultiheadAttention(Module):
     attention weights (N, L, S), averaged over the heads.
     """
 
+    @placed
     def __init__(self, embed_dim: int, num_heads: int, *, batch_first: bool = False):
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads

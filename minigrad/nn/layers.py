@@ -17,12 +17,13 @@ from . import functional as F
 from . import init
 from .functional_images import Sides, sides
 from .module import Module
-from .parameter import Parameter, new_parameter
+from .parameter import Parameter, new_parameter, placed
 
 
 class Linear(Module):
     """`x Wᵀ + b`: (*, in_features) → (*, out_features). weight: (out, in), bias: (out,), uniform in ±1/√in."""
 
+    @placed
     def __init__(self, in_features: int, out_features: int, bias: bool = True):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
@@ -54,6 +55,7 @@ class _Conv(Module):
     _dims: int  # how many spatial dimensions
     _transposed = False
 
+    @placed
     def __init__(
         self,
         in_channels: int,
@@ -115,6 +117,7 @@ class Conv2d(_Conv):
 class _ConvTranspose(_Conv):
     _transposed = True
 
+    @placed
     def __init__(
         self,
         in_channels: int,
@@ -152,6 +155,7 @@ class ConvTranspose2d(_ConvTranspose):
 class Embedding(Module):
     """A table of num_embeddings vectors: int64 (*) → (*, embedding_dim). weight: normal. Options as for F.embedding."""
 
+    @placed
     def __init__(
         self,
         num_embeddings: int,
@@ -194,6 +198,7 @@ class Embedding(Module):
 class LayerNorm(Module):
     """Normalises over the last dimensions, `normalized_shape`, one length or several; then weight and bias of that shape."""
 
+    @placed
     def __init__(
         self,
         normalized_shape: int | tuple,
@@ -220,6 +225,7 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """Divides by the root of the mean of the squares over the last dimensions, `normalized_shape`; then a weight."""
 
+    @placed
     def __init__(self, normalized_shape: int | tuple, eps: float | None = None, elementwise_affine: bool = True):
         super().__init__()
         one = isinstance(normalized_shape, int)
@@ -239,6 +245,7 @@ class RMSNorm(Module):
 class GroupNorm(Module):
     """Normalises groups of channels of (N, C, *), so many; then a weight and a bias for each channel."""
 
+    @placed
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True):
         super().__init__()
         expect(num_channels % num_groups == 0, "num_channels must be divisible by num_groups", error=ValueError)
@@ -266,6 +273,7 @@ class _BatchNorm(Module):
     _dims: tuple[int, ...]
     _words: str
 
+    @placed
     def __init__(
         self,
         num_features: int,
@@ -354,6 +362,7 @@ class Dropout2d(Dropout):
 class PReLU(Module):
     """`x` where positive, else `weight * x`: one weight, or one for each channel, which are learned."""
 
+    @placed
     def __init__(self, num_parameters: int = 1, init: float = 0.25):
         super().__init__()
         self.num_parameters = num_parameters

@@ -19,7 +19,7 @@ from . import functional as F
 from . import init
 from .functional_losses import NO_BATCH
 from .module import Module
-from .parameter import new_parameter
+from .parameter import new_parameter, placed
 
 # ---------------------------------------------------------------- one step
 #
@@ -100,6 +100,7 @@ class _Recurrent(Module):
 
 
 class _Cell(_Recurrent):
+    @placed
     def __init__(self, input_size: int, hidden_size: int):
         super().__init__(input_size, hidden_size, [""])
 
@@ -125,6 +126,7 @@ class RNNCell(_Cell):
 
 
 class _Layers(_Recurrent):
+    @placed
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, *, batch_first: bool = False):
         super().__init__(input_size, hidden_size, [f"_l{layer}" for layer in range(num_layers)])
         self.num_layers, self.batch_first = num_layers, batch_first

@@ -35,7 +35,8 @@ def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
     told = "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})"
     expect(self.shape[1] == len(mat2), told, *self.shape, *mat2.shape)
     told = "expected m1 and m2 to have the same dtype, but got: {0.c_name} != {1.c_name}"
-    expect(False, told, self.dtype, mat2.dtype)
+    expect(self.dtype == mat2.dtype, told, self.dtype, mat2.dtype)
+    return self.dot(mat2)
 
 
 def _dot(self: ndarray, tensor: ndarray) -> ndarray:

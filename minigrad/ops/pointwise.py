@@ -316,17 +316,45 @@ def to(self: Tensor, *args: object, dtype: object = None, device: object = None,
     return self if wanted is self.dtype and not copy else to_copy(self, wanted)
 
 
-def caster(name: str) -> Callable:
+def caster(name: str, wanted: dtypes.dtype) -> Callable:
     def convert(self: Tensor) -> Tensor:
         return self if self.dtype is wanted else to_copy(self, wanted)
 
-    wanted, convert.__name__ = getattr(dtypes, name), name
+    convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"This tensor as {wanted!r}; itself if it is."
     return convert
 
 
 for _name in ("float", "double", "half", "long", "int", "short", "bool"):
-    METHODS[_name] = caster(_name)
+    METHODS[_name] = caster(_name, getattr(dtypes, _name))
+METHODS |= {"byte": caster("byte", dtypes.uint8), "char": caster("char", dtypes.int8)}
+
+
+@method("cpu")
+def on_cpu(self: Tensor) -> Tensor:
+    """This tensor itself: it is on the CPU, as all are."""
+    return self
+
+
+@method("cuda")
+def on_cuda(self: Tensor, device: object = "cuda") -> Tensor:
+    """Raises RuntimeError: minigrad runs on the CPU."""
+    return self.to("cuda" if device is None else device)
+
+
+@method()
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor in the dtype of `other`; itself if nothing changes."""
+    return self.to(other.dtype)
+
+
+@method("type")
+def type_of(self: Tensor, dtype: object = None) -> Tensor | str:
+    """The name of this tensor's type, such as "torch.FloatTensor", or (dtype) the tensor in another dtype."""
+    if dtype is None:
+        return self.dtype.tensor_type
+    named = {d.tensor_type: d for d in dtypes.all_of_them()}
+    return self.to(named.get(dtype, dtype))
 
 
 @function("torch Tensor")

@@ -32,7 +32,7 @@ from .pointwise import (
     step,
     where,
 )  # fmt: skip
-from .publish import METHODS, function
+from .publish import FUNCTIONS, METHODS, function
 from .table import op
 
 ndarray = np.ndarray
@@ -288,3 +288,10 @@ def positive(self: Tensor) -> Tensor:
     """The tensor itself. Raises RuntimeError for truth values."""
     expect(self._array.dtype.kind != "b", "The `+` operator, on a bool tensor is not supported.")
     return self
+
+
+# Functions of one number that PyTorch also offers as `torch.name_(x)`.
+WRITTEN = """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max clamp_min clip cos
+cosh deg2rad erf erfc exp exp2 expm1 fix floor frac log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal round
+rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy fill zero"""
+FUNCTIONS.update({f"{name}_": METHODS[f"{name}_"] for name in WRITTEN.split()})
