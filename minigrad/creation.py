@@ -284,7 +284,9 @@ def linspace(start: float, end: float, steps: int, *, dtype: np.dtype) -> ndarra
 def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: np.dtype) -> ndarray:
     """`base` to the power of `steps` evenly spaced numbers from start to end."""
     expect(steps >= 0, "number of steps must be non-negative")
-    return (float(base) ** np.linspace(float(start), float(end), operator.index(steps))).astype(dtype)
+    start, end = (float(v) if dtype.kind == "f" else float(int(v)) for v in (start, end))
+    exponents = np.linspace(start, end, operator.index(steps)).astype(dtype)
+    return (float(base) ** exponents).astype(dtype)
 
 
 @factory

@@ -266,7 +266,7 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tupl
     told = "result type Float can't be cast to the desired output type {.word}"
     expect(input.is_floating_point(), told, input.dtype)
     # those that pass are enlarged, so that the mean stays the same
-    tosses = rng().random(shape) < 1.0 - p if p < 1 else np.zeros(shape)
+    tosses = rng().random(shape) < 1.0 - p if p < 1 else np.zeros(shape, bool)
     mask = wrap(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
     return input.mul_(mask) if inplace else input * mask
 
@@ -319,6 +319,8 @@ def batch_norm(
     channels = x.shape[1]
     told = "Expected more than 1 value per channel when training, got input size {}"
     expect(not training or x.size != channels, told, input.shape, error=ValueError)
+    if not x.size:
+        return input.clone()
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():
         if given is not None and given._array.size != channels:

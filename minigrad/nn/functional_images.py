@@ -213,6 +213,9 @@ def max_pool1d(
     ceil_mode: bool = False,
 ) -> Tensor:  # fmt: skip
     """The largest element of each window of (N, C, L) or (C, L)."""
+    for word, value in (("dilation", dilation), ("kernel_size", kernel_size), ("stride", stride)):
+        least = min(sides(1 if value is None else value, 1))
+        expect(least > 0, f"max_pool1d() {word} must be greater than zero, but got {{}}", least)
     given = _high(kernel_size, 1), _high(stride, 1), _high(padding, 0), _high(dilation, 1), ceil_mode
     return _along_rows(input, lambda rows: max_pool2d(rows, *given))
 

@@ -246,18 +246,18 @@ class GroupNorm(Module):
     """Normalises groups of channels of (N, C, *), so many; then a weight and a bias for each channel."""
 
     @placed
-    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True):
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, bias: bool = True):
         super().__init__()
         expect(num_channels % num_groups == 0, "num_channels must be divisible by num_groups", error=ValueError)
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        _affine(self, (num_channels,), affine, affine)
+        _affine(self, (num_channels,), affine, affine and bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, normalised."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
 
 
 def affine(module: Module, shape: tuple, weight: bool = True, bias: bool = True) -> None:
@@ -281,11 +281,12 @@ class _BatchNorm(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
+        bias: bool = True,
     ):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        _affine(self, (num_features,), affine, affine)
+        _affine(self, (num_features,), affine, affine and bias)
         kept = zeros(num_features), ones(num_features), wrap(np.zeros((), np.int64))
         for name, value in zip(("running_mean", "running_var", "num_batches_tracked"), kept, strict=True):
             self.register_buffer(name, value if track_running_stats else None)
@@ -411,13 +412,15 @@ class Layer(Module):
     _function: Callable
     _options: list[str]
     _shown: list[str]
+    _tuples: list[str]
 
     def __init__(self, *args: object, **kwargs: object):
         super().__init__()
         given = inspect.signature(type(self)).bind(*args, **kwargs)
         given.apply_defaults()
         for name, value in given.arguments.items():
-            setattr(self, name, self.kernel_size if name == "stride" and value is None else value)
+            value = self.kernel_size if name == "stride" and value is None else value
+            setattr(self, name, sides(value, 1) if name in self._tuples else value)
 
     def forward(self, *input: Tensor) -> Tensor:
         """The function of `input`."""
@@ -426,19 +429,22 @@ class Layer(Module):
 
     def extra_repr(self) -> str:
         shown = [name for name in self._shown if name != "inplace" or self.inplace]
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+        values = {name: getattr(self, name.lstrip("=")) for name in shown}  # those with = are shown without their name
+        return ", ".join(repr(v) if name[0] == "=" else f"{name}={v!r}" for name, v in values.items())
 
 
-def layer(name: str, function: Callable, inputs: int = 1, shown: str | None = None, **defaults: object) -> type[Layer]:
+def layer(name: str, function: Callable, inputs: int = 1, shown: str | None = None, one: str = "", **defaults: object) -> type[Layer]:
     """The module of a function: it is made with what `function` takes beside its inputs.
 
-    shown: the options that PyTorch prints, all if not given; defaults: where PyTorch's differ.
+    shown: the options that PyTorch prints, all if not given, "=name" without the name; one: those that are kept as a tuple
+    of one number; defaults: where PyTorch's differ.
     """
     rest = list(inspect.signature(function).parameters.values())[inputs:]
     rest = [p for p in rest if p.name not in ("_stacklevel", "dtype")]
     options = [p.replace(kind=p.POSITIONAL_OR_KEYWORD, default=defaults.get(p.name, p.default)) for p in rest]
     names = [p.name for p in options]
     body = {"_function": staticmethod(function), "_options": names, "_shown": names if shown is None else shown.split()}
+    body["_tuples"] = one.split()
     body |= {"__signature__": inspect.Signature(options), "__doc__": function.__doc__, "__module__": __name__}
     return type(name, (Layer,), body)
 
@@ -455,8 +461,8 @@ Mish = layer("Mish", F.mish)
 Hardtanh = layer("Hardtanh", F.hardtanh)
 Hardsigmoid = layer("Hardsigmoid", F.hardsigmoid, shown="")
 Hardswish = layer("Hardswish", F.hardswish, shown="")
-Hardshrink = layer("Hardshrink", F.hardshrink)
-Softshrink = layer("Softshrink", F.softshrink)
+Hardshrink = layer("Hardshrink", F.hardshrink, shown="=lambd")
+Softshrink = layer("Softshrink", F.softshrink, shown="=lambd")
 Threshold = layer("Threshold", F.threshold)
 Tanh = layer("Tanh", F.tanh)
 Tanhshrink = layer("Tanhshrink", F.tanhshrink)
@@ -465,13 +471,13 @@ LogSigmoid = layer("LogSigmoid", F.logsigmoid)
 Softplus = layer("Softplus", F.softplus)
 Softsign = layer("Softsign", F.softsign)
 Softmax = layer("Softmax", F.softmax)
-LogSoftmax = layer("LogSoftmax", F.log_softmax, shown="")
+LogSoftmax = layer("LogSoftmax", F.log_softmax)
 Softmin = layer("Softmin", F.softmin)
 GLU = layer("GLU", F.glu)
 Flatten = layer("Flatten", flatten, start_dim=1)
 MaxPool1d = layer("MaxPool1d", F.max_pool1d, shown="kernel_size stride padding dilation ceil_mode")
 MaxPool2d = layer("MaxPool2d", F.max_pool2d, shown="kernel_size stride padding dilation ceil_mode")
-AvgPool1d = layer("AvgPool1d", F.avg_pool1d, shown="kernel_size stride padding")
+AvgPool1d = layer("AvgPool1d", F.avg_pool1d, shown="kernel_size stride padding", one="kernel_size stride padding")
 AvgPool2d = layer("AvgPool2d", F.avg_pool2d, shown="kernel_size stride padding")
 AdaptiveAvgPool1d = layer("AdaptiveAvgPool1d", F.adaptive_avg_pool1d)
 AdaptiveAvgPool2d = layer("AdaptiveAvgPool2d", F.adaptive_avg_pool2d)
@@ -480,7 +486,9 @@ PixelShuffle = layer("PixelShuffle", F.pixel_shuffle)
 PixelUnshuffle = layer("PixelUnshuffle", F.pixel_unshuffle)
 Unfold = layer("Unfold", F.unfold)
 Fold = layer("Fold", F.fold)
-ZeroPad2d = layer("ZeroPad2d", lambda input, padding: F.pad(input, sides(padding, 4)))
+ZeroPad2d = layer("ZeroPad2d", lambda input, padding: F.pad(input, padding), shown="=padding")
+ZeroPad2d.__init__ = lambda self, padding: Layer.__init__(self, sides(padding, 4))
+ZeroPad2d.__doc__ = "Zeros around images: `padding` at all sides, or (left, right, top, bottom)."
 CosineSimilarity = layer("CosineSimilarity", F.cosine_similarity, inputs=2)
 PairwiseDistance = layer("PairwiseDistance", F.pairwise_distance, inputs=2)
 

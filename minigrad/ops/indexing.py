@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from functools import lru_cache, partial
 
 import numpy as np
@@ -27,6 +28,11 @@ ndarray = np.ndarray
 END = 2**63 - 1  # what PyTorch saves for an open end
 mask_of = lru_cache(maxsize=8)(np.tri)  # of a triangle: most of np.tril's time goes into it
 ONLY_INDICES = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+# A list of any of these is taken for the tuple of its elements, an old rule of NumPy's that PyTorch keeps.
+PARTS_OF_A_KEY = (Tensor, list, tuple, range, ndarray, slice, type(None), type(...))
+LIST_AS_TUPLE = "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
+LIST_AS_TUPLE += "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+LIST_AS_TUPLE += "x[torch.tensor(seq)], which will result either in an error or a different result"
 NO_KEY = "a list in brackets holds numbers or truth values: use x[tuple(list)] for anything else"
 NO_DIMENSION = "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
 NO_DIMENSION += "0-dim tensor to a number"
@@ -89,13 +95,21 @@ def as_index(k: object) -> Tensor:
     """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError for anything else."""
     if not isinstance(k, Tensor):
         expect(isinstance(k, (bool, list, tuple, range, ndarray)), ONLY_INDICES, type(k), error=IndexError)
-        if isinstance(k, list) and any(isinstance(e, (Tensor, slice, type(None), type(...))) for e in k):
-            raise IndexError(NO_KEY)
-        array = np.asarray(k)
+        array = index_array(k)
         k = wrap(array if array.dtype.kind == "b" and array.size else array.astype(np.int64))
     told = "tensors used as indices must be long, int, byte or bool tensors"
     expect(k._array.dtype.char in "ilq?", told, error=IndexError)
     return k
+
+
+def index_array(k: object) -> ndarray:
+    """A list of numbers or truth values, which may be nested, as an array. Raises IndexError for anything else."""
+    try:
+        array = np.asarray(k)
+    except (TypeError, ValueError):  # ragged, or of things that are no numbers
+        raise IndexError(NO_KEY) from None
+    expect(array.dtype.kind in "biu" or not array.size, NO_KEY, error=IndexError)
+    return array
 
 
 def is_position(k: object) -> bool:
@@ -114,6 +128,9 @@ def consumed(k: object) -> int:
 
 def worked_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, list[Tensor | None]]:
     """The view that the simple entries of a key give, and the index tensors that remain, one for each dimension."""
+    if isinstance(key, list) and any(isinstance(k, PARTS_OF_A_KEY) for k in key[:31]) and len(key) < 32:
+        warnings.warn(LIST_AS_TUPLE, stacklevel=3)
+        key = tuple(key)
     entries, ndim = key if isinstance(key, tuple) else (key,), self._array.ndim
     used = sum(map(consumed, entries))
     told = "too many indices for tensor of dimension {}" if ndim or not isinstance(key, int) else NO_DIMENSION

@@ -92,6 +92,12 @@ def common_shape(*shapes: tuple) -> tuple:
 
 def _joined(tensors: list[ndarray], dim: int) -> ndarray:
     expect(len(tensors) > 0, "torch.cat(): expected a non-empty list of Tensors", error=ValueError)
+    wanted = promote([(a.dtype, 2) for a in tensors])
+    told = "zero-dimensional tensor (at position {}) cannot be concatenated"
+    for place, array in enumerate(tensors):
+        expect(array.ndim > 0, told, place)
+    if any([a.shape == (0,) for a in tensors]):  # a vector without elements may stand among tensors of any shape
+        tensors = [a for a in tensors if a.shape != (0,)] or tensors[:1]
     try:
         result = np.ascontiguousarray(np.concatenate(tensors, dim))
     except ValueError as error:  # NumPy tells of the first array that is unlike the first of all
@@ -101,7 +107,6 @@ def _joined(tensors: list[ndarray], dim: int) -> ndarray:
             raise RuntimeError(told) from None
         told = f"Expected size {first} but got size {other} for tensor number {place} in the list."
         raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {told}") from None
-    wanted = promote([(a.dtype, 2) for a in tensors])
     return result if result.dtype == wanted else result.astype(wanted)
 
 
@@ -112,6 +117,17 @@ def _stacked(tensors: list[ndarray], dim: int) -> ndarray:
     for place, other in enumerate(tensors):
         expect(other.shape == size, told, size, other.shape, place)
     return _joined([a[key_along(dim, None)] for a in tensors], dim)
+
+
+def _unbound(self: ndarray, dim: int) -> list[ndarray]:
+    expect(self.ndim > 0, "Dimension specified as {} but tensor has no dimensions", dim, error=IndexError)
+    return [self[(*key_along(dim, i), ...)] for i in range(self.shape[dim])]
+
+
+def parts_of(grad: ndarray | Tensor, shapes: list[tuple], dim: int) -> list:
+    """The gradients of tensors of these shapes that were joined. That of a vector without elements has its shape."""
+    found = cuts(grad, [0 if tuple(s) == (0,) else s[dim] for s in shapes], dim)
+    return [g.reshape((0,)) if tuple(s) == (0,) else g for g, s in zip(found, shapes, strict=True)]
 
 
 def cuts(x: ndarray | Tensor, lengths: Iterable[int], dim: int) -> list:
@@ -192,13 +208,13 @@ expand = op("expand(self, *size: size)", expanded, **VIEW, at="Tensor", batch="e
 
 cat = op("cat(tensors: tensors, dim: dim=0)", _joined, **LINEAR, at="torch", aliases="concat concatenate",
          doc="Tensors one after the other along an existing dimension. Their other lengths must agree.",
-         tensors=lambda grad, _tensors_sym_sizes, dim: cuts(grad, [s[dim] for s in _tensors_sym_sizes], dim))
+         tensors=lambda grad, _tensors_sym_sizes, dim: parts_of(grad, _tensors_sym_sizes, dim))
 stack = op("stack(tensors: tensors, dim: newdim=0)", _stacked, **LINEAR, at="torch",
            doc="Tensors of one shape along a new dimension.", tensors=lambda grad, dim: list(unbind(grad, dim)))
 
 # ---------------------------------------------------------------- taken apart: several views that share one node
 
-unbind = op("unbind(self, dim: dim=0)", lambda self, dim: [self[(*key_along(dim, i), ...)] for i in range(self.shape[dim])],
+unbind = op("unbind(self, dim: dim=0)", _unbound,
             **VIEW, outputs=(), doc="The slices along one dimension: views, which cannot be written to in place.",
             self=lambda grad, dim: stack(given(grad), dim))
 split_equally = op("split(self, split_size: int, dim: dim)", lambda self, split_size, dim:
@@ -315,6 +331,7 @@ def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tu
 @function(at="torch Tensor")
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` consecutive parts of equal length, the last one perhaps shorter. Views."""
+    expect(self._array.ndim > 0, "chunk expects at least a 1-dimensional tensor")
     expect(chunks > 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks)
     size, chunks = self.size(dim), operator.index(chunks)
     return split(self, -(-size // chunks) if size else (0,) * chunks, dim)

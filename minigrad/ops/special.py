@@ -280,7 +280,8 @@ METHODS["__rmod__"] = reflected(lambda self, other: remainder_of_number(other, s
 @function("torch Tensor")
 def float_power(self: Tensor, exponent: object) -> Tensor:
     """`input ** exponent`, computed in double precision."""
-    return self.double() ** (exponent.double() if isinstance(exponent, Tensor) else exponent)
+    exponent = exponent.double() if isinstance(exponent, Tensor) else exponent  # first, as the order of backward shows
+    return self.double() ** exponent
 
 
 @function("torch Tensor")
