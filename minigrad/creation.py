@@ -168,7 +168,7 @@ def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
     other = 'failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
     for place, n in enumerate(size, 1):
         told = f"{name}(): argument 'size' {other if place > 1 else first}"
-        expect(hasattr(n, "__index__"), told, place, type(n), error=TypeError)
+        expect(hasattr(n, "__index__") and not isinstance(n, ndarray), told, place, type(n), error=TypeError)
         expect(n >= 0 or name != "zeros", "zeros: Dimension size must be non-negative.")
         expect(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
     return tuple(map(operator.index, size))
@@ -221,7 +221,7 @@ def new_full(self: Tensor, size: tuple, fill_value: float, *, dtype: np.dtype) -
     return np.full(shape_of("new_full", (), size), dtypes.fitting(fill_value, dtype), dtype)
 
 
-@method("new_tensor")
+@function("Tensor")
 def new_tensor(
     self: Tensor, data: Any, *, dtype: dtype | None = None, device: object = None, requires_grad: bool = False
 ) -> Tensor:

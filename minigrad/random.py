@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 
 import numpy as np
 from numpy import ndarray
@@ -13,6 +12,7 @@ from .autograd.modes import local
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Generator
 from .ops.publish import function, method
+from .ops.shape import common_shape
 from .tensor import Tensor, wrap
 from .words import expect
 
@@ -98,56 +98,55 @@ def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: np.
 # ---------------------------------------------------------------- into a tensor that is there
 
 
-def drawn_into(name: str, doc: str, **defaults: float) -> Callable:
-    """Decorator: `draw(generator, shape, dtype, *numbers)` as the in-place method `name`, with these numbers as options."""
-
-    def attach(draw: Callable) -> Callable:
-        def fill(self: Tensor, *given: float, generator: Source = None, **named: float) -> Tensor:
-            numbers = dict(zip(defaults, given, strict=False)) | named
-            unknown = numbers.keys() - defaults.keys() or len(given) > len(defaults)
-            expect(not unknown, "{}() takes {} only, got {}", name, [*defaults], [*given, *named], error=TypeError)
-            values = draw(rng(generator), self._array.shape, self._array.dtype, *(defaults | numbers).values())
-            return self.copy_(wrap(values.astype(self._array.dtype)))
-
-        fill.__name__, fill.__qualname__, fill.__doc__ = name, name, f"{doc} In place; returns self."
-        method(name)(fill)
-        return draw
-
-    return attach
+def written(self: Tensor, values: ndarray) -> Tensor:
+    """`self`, with these values written into it."""
+    return self.copy_(wrap(values.astype(self._array.dtype)))
 
 
-@drawn_into("normal_", "Normally distributed numbers of this mean and standard deviation.", mean=0.0, std=1.0)
-def _normal(source: Generator, shape: tuple, dtype: np.dtype, mean: float, std: float) -> ndarray:
-    return source.normal(shape, floating(dtype, "normal_kernel_cpu")) * std + mean
+@function("Tensor")
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Source = None) -> Tensor:
+    """Normally distributed numbers of this mean and standard deviation, in place. Returns self."""
+    expect(std >= 0, "normal expects std >= 0.0, but found std {:g}", std)
+    dtype = floating(self._array.dtype, "normal_kernel_cpu")
+    return written(self, rng(generator).normal(self._array.shape, dtype) * float(std) + float(mean))
 
 
-@drawn_into("uniform_", "Evenly distributed numbers between two bounds.", **{"from": 0.0, "to": 1.0})
-def _uniform(source: Generator, shape: tuple, dtype: np.dtype, low: float, high: float) -> ndarray:
-    expect(low <= high, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", low, high)
-    return source.uniform(low, high, shape, floating(dtype, "check_uniform_bounds"))
+@function("Tensor")
+def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Source = None) -> Tensor:
+    """Evenly distributed numbers between two bounds, in place. Returns self."""
+    expect(from_ <= to, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", from_, to)
+    dtype = floating(self._array.dtype, "check_uniform_bounds")
+    return written(self, rng(generator).uniform(from_, to, self._array.shape, dtype))
 
 
-@drawn_into("bernoulli_", "Ones with probability p, else zeros.", p=0.5)
-def _bernoulli(source: Generator, shape: tuple, dtype: np.dtype, p: float) -> ndarray:
+@function("Tensor")
+def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Source = None) -> Tensor:
+    """Ones with probability p, else zeros, in place. Returns self."""
     expect(0 <= p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={:g}", p)
-    return source.random(shape) < p
+    return written(self, rng(generator).random(self._array.shape) < p)
 
 
-@drawn_into("random_", "Integers from one bound up to but not including another.", **{"from": 0, "to": None})
-def _integers(source: Generator, shape: tuple, dtype: np.dtype, low: int, high: int | None) -> ndarray:
-    low, high = (low, high) if high is not None else (0, low or 2**24)
+@function("Tensor")
+def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: Source = None) -> Tensor:
+    """Integers from one bound up to but not including another, below a single bound if there is one, in place. Returns self."""
+    low, high = (from_, to) if to is not None else (0, from_ or 2**24)
     expect(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
-    return source.integers(low, high, shape)
+    return written(self, rng(generator).integers(operator.index(low), operator.index(high), self._array.shape))
 
 
 @function("torch")
 def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, generator: Source = None) -> Tensor:
     """Normally distributed numbers: of one mean and standard deviation in a `size`, or of those in tensors."""
+    for name, value in (("mean", mean), ("std", std)):
+        told = "normal(): argument '{}' must be Tensor or Number, not {}"
+        expect(isinstance(value, (Tensor, int, float)), told, name, type(value), error=TypeError)
     if size is not None:
-        return new_leaf(rng(generator).normal(tuple(size), dtypes.default_float()) * std + mean)
+        return new_leaf(rng(generator).normal(shape_of("normal", (), size), dtypes.default_float()) * std + mean)
+    told = "normal() missing 1 required positional arguments: \"size\""
+    expect(isinstance(mean, Tensor) or isinstance(std, Tensor), told, error=TypeError)
     arrays = [v.detach()._array if isinstance(v, Tensor) else v for v in (mean, std)]
-    shape = np.broadcast_shapes(*map(np.shape, arrays))
-    dtype = next(a.dtype for a in arrays if isinstance(a, ndarray))
+    shape = common_shape(*map(np.shape, arrays))
+    dtype = floating(next(a.dtype for a in arrays if isinstance(a, ndarray)), "normal_kernel_cpu")
     return new_leaf(rng(generator).normal(shape, dtype) * arrays[1] + arrays[0])
 
 
@@ -155,7 +154,7 @@ def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, genera
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Source = None) -> Tensor:
     """Ones with the probabilities in `input` (or with probability p in its shape), else zeros; no gradient passes."""
     chances = input.detach()._array if p is None else p
-    expect(np.all((0 <= np.asarray(chances)) & (np.asarray(chances) <= 1)), "Expected p_in >= 0 && p_in <= 1 to be true, but got "
+    expect(np.all((np.asarray(chances) >= 0) & (np.asarray(chances) <= 1)), "Expected p_in >= 0 && p_in <= 1 to be true, but got "
            "false.")  # fmt: skip
     exactness = np.float64 if p is not None else input._array.dtype
     return new_leaf((rng(generator).random(input._array.shape, exactness) < chances).astype(input._array.dtype))
@@ -191,6 +190,17 @@ def multinomial(
 
 
 __all__ = [
-    "Generator", "default_generator", "manual_seed", "multinomial", "normal", "bernoulli", "rand", "randint", "rand_like", "randint_like", "randn", "randn_like",
+    "Generator",
+    "bernoulli",
+    "default_generator",
+    "manual_seed",
+    "multinomial",
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
     "randperm",
 ]  # fmt: skip

@@ -24,13 +24,42 @@ from ..random import rng
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .functional_images import (
-    adaptive_avg_pool1d, adaptive_avg_pool2d, avg_pool1d, avg_pool2d, conv1d, conv2d, conv_transpose1d,
-    conv_transpose2d, fold, interpolate, max_pool1d, max_pool2d, pad, pixel_shuffle, pixel_unshuffle, unfold,
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    conv1d,
+    conv2d,
+    conv_transpose1d,
+    conv_transpose2d,
+    fold,
+    interpolate,
+    max_pool1d,
+    max_pool2d,
+    pad,
+    pixel_shuffle,
+    pixel_unshuffle,
+    unfold,
 )  # fmt: skip
 from .functional_losses import (
-    binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss, cosine_similarity, cross_entropy,
-    gaussian_nll_loss, hinge_embedding_loss, huber_loss, kl_div, l1_loss, margin_ranking_loss, mse_loss, nll_loss,
-    normalize, pairwise_distance, poisson_nll_loss, smooth_l1_loss, triplet_margin_loss,
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
+    cosine_similarity,
+    cross_entropy,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    margin_ranking_loss,
+    mse_loss,
+    nll_loss,
+    normalize,
+    pairwise_distance,
+    poisson_nll_loss,
+    smooth_l1_loss,
+    triplet_margin_loss,
 )  # fmt: skip
 
 Weight = Tensor | None

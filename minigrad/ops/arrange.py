@@ -34,6 +34,7 @@ from .shape import (
     unsqueeze,
     view,
 )  # fmt: skip
+from .signature import are_ints, is_int
 from .table import op
 
 ndarray = np.ndarray
@@ -67,6 +68,7 @@ def repeated(self: Tensor, repeats: tuple) -> Tensor:
 
 
 def _pad(self: ndarray, pad: tuple, value: float) -> ndarray:
+    expect(are_ints(pad), "constant_pad_nd(): argument 'pad' must be tuple of ints, not {}", pad, error=TypeError)
     told = "Length of pad must be even but instead it equals {}"
     expect(len(pad) % 2 == 0, told, len(pad))
     told = "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the "
@@ -125,7 +127,19 @@ def windows_self(grad, self_sym_sizes, dimension, size, step):
     return spread_places(grad, tuple(self_sym_sizes), np.ascontiguousarray(_windows(numbered, dimension, size, step)))
 
 
+def _turned_round(self: ndarray, k: int, dims: tuple) -> ndarray:
+    told = "expected total rotation dims == 2, but got dims = {}"
+    expect(are_ints(dims) and len(as_size(dims)) == 2, told, len(dims) if isinstance(dims, (tuple, list)) else 1)
+    expect(self.ndim >= 2, "expected total dims >= 2, but got total dims = {}", self.ndim)
+    a, b = (wrap_dim(d, self.ndim) for d in dims)
+    expect(a != b, "expected rotation dims to be different, but got dim0 = {} and dim1 = {}", *dims)
+    return np.rot90(self, k, (a, b)).copy()
+
+
 def _block_diagonal(tensors: list[ndarray]) -> ndarray:
+    told = "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {} has {} dimensions"
+    for place, array in enumerate(tensors):
+        expect(array.ndim < 3, told, place, array.ndim)
     blocks = [np.atleast_2d(a) for a in tensors]
     out, row, column = np.zeros(np.sum([b.shape for b in blocks], 0), np.result_type(*blocks)), 0, 0
     for b in blocks:
@@ -157,7 +171,7 @@ constant_pad_nd = op("constant_pad_nd(self, pad: object, value: Scalar=0)", _pad
 shifted_along = op("roll(self, shifts: object, dims: object)", lambda self, shifts, dims: np.roll(self, shifts, dims),
     kind="linear", at="", self=lambda grad, shifts, dims: shifted_along(grad, tuple([-n for n in shifts]), dims),
     batch=lambda self, shifts, dims: functools.reduce(lambda x, pair: roll(x, *pair), zip(shifts, dims, strict=True), self))
-rot90 = op("rot90(self, k: int=1, dims: object=(0, 1))", lambda self, k, dims: np.rot90(self, k, dims).copy(), kind="linear",
+rot90 = op("rot90(self, k: int=1, dims: object=(0, 1))", _turned_round, kind="linear",
            batch=lambda self, k, dims: turned_round(self, k, dims), self=lambda grad, k, dims: rot90(grad, -k, dims),
            doc="Turned by 90 degrees, `k` times, in the plane of two dimensions: a copy.")
 block_diag = op("block_diag_of(tensors: tensors)", _block_diagonal, kind="linear", at="", node="BlockDiagBackward0",
@@ -205,7 +219,7 @@ def broadcast_to(self: Tensor, *size: int) -> Tensor:
 @function("torch")
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors, each stretched to the shape to which they broadcast together."""
-    tensors = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    tensors = all_given(tensors)
     shape = common_shape(*[x._array.shape for x in tensors])
     return tuple([x if x._array.shape == shape else expand(x, shape) for x in tensors])
 
@@ -213,7 +227,10 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 @function("torch")
 def broadcast_shapes(*shapes: tuple) -> tuple:
     """The shape to which these shapes broadcast. Raises RuntimeError if there is none."""
-    return Size(common_shape(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
+    told = "broadcast_shapes(): argument 'shapes' must be ints or tuples of ints, not {}"
+    for shape in shapes:
+        expect(are_ints(shape), told, type(shape), error=TypeError)
+    return Size(common_shape(*[as_size(s) for s in shapes]))
 
 
 @function("Tensor")
@@ -238,6 +255,8 @@ def repeat_interleave(self: Tensor, repeats: object, dim: int | None = None) -> 
         expect(repeats.numel() == n, "repeats must have the same size as input along dim, but got repeats.size(0) = {} and "
                "input.size({}) = {}", repeats.numel(), dim, n)  # fmt: skip
         return index_select(self, dim, wrap(np.repeat(np.arange(n), repeats._array)))
+    expect(isinstance(repeats, Tensor) or is_int(repeats), "repeat_interleave(): argument 'repeats' must be int or Tensor, not "
+           "{}", type(repeats), error=TypeError)  # fmt: skip
     count = int(repeats)
     expect(count >= 0, "Repeats must be non-negative")
     shape = tuple(self.shape)
@@ -248,7 +267,7 @@ def repeat_interleave(self: Tensor, repeats: object, dim: int | None = None) -> 
 @function("torch")
 def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
     """The coordinates of a grid: each vector stretched over the others. indexing: "ij", or "xy", as plots have it."""
-    tensors = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    tensors = all_given(tensors)
     told = 'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {}'
     expect(indexing in ("ij", "xy"), told, indexing)
     expect(len(tensors) > 0, "meshgrid expects a non-empty TensorList")
@@ -266,9 +285,8 @@ def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
 @function("torch")
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the elements of vectors, in rows."""
-    if len(tensors) == 1:
-        return tensors[0]
-    return stack([flatten(x) for x in meshgrid(*tensors)], 1)
+    tensors = all_given(tensors)
+    return tensors[0] if len(tensors) == 1 else stack([flatten(x) for x in meshgrid(*tensors)], 1)
 
 
 # ---------------------------------------------------------------- stacked
@@ -298,10 +316,19 @@ def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     return _each(tensors, raised)
 
 
+def all_given(tensors: tuple) -> tuple[Tensor, ...]:
+    """Tensors that were given one by one, or as one sequence. Raises TypeError if one of them is none."""
+    tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    for place, x in enumerate(tensors):
+        told = "expected Tensor as element {} in argument 0, but got {}"
+        expect(isinstance(x, Tensor), told, place, type(x), error=TypeError)
+    return tensors
+
+
 def _each(tensors: tuple, f: Callable) -> Tensor | tuple[Tensor, ...]:
-    if len(tensors) == 1 and not isinstance(tensors[0], (tuple, list)):
-        return f(tensors[0])
-    return tuple([f(x) for x in (tensors[0] if len(tensors) == 1 else tensors)])
+    alone = len(tensors) == 1 and not isinstance(tensors[0], (tuple, list))
+    found = tuple([f(x) for x in all_given(tensors)])
+    return found[0] if alone else found
 
 
 @function("torch")
@@ -336,7 +363,7 @@ def column_stack(tensors: tensors) -> Tensor:  # noqa: F821
 @function("torch", name="block_diag")
 def block_diagonal(*tensors: Tensor) -> Tensor:
     """A matrix with these matrices on its diagonal, zeros elsewhere. A vector is a row."""
-    return block_diag(list(tensors))
+    return block_diag(list(all_given(tensors)))
 
 
 # ---------------------------------------------------------------- taken apart, turned
@@ -396,9 +423,12 @@ for _name, _least, _dim in (("hsplit", 1, 1), ("vsplit", 2, 0), ("dsplit", 3, 2)
 @function("torch Tensor", name="roll")
 def roll_several(self: Tensor, shifts: tuple, dims: tuple) -> Tensor:
     """The elements shifted along several dimensions; what falls off comes in at the other end."""
+    told = "roll(): arguments 'shifts' and 'dims' must be ints or tuples of ints"
+    expect(are_ints(shifts) and are_ints(dims), told, error=TypeError)
+    shifts, dims = as_size(shifts), as_size(dims)
     told = "shifts and dimensions must align. shifts: {}, dims:{}"
     expect(len(shifts) == len(dims), told, len(shifts), len(dims))
-    return shifted_along(self, tuple(shifts), tuple(dims))
+    return shifted_along(self, shifts, tuple([wrap_dim(d, self._array.ndim) for d in dims]))
 
 
 @function("torch Tensor", name="squeeze")
@@ -407,7 +437,8 @@ def squeeze_dims(self: Tensor, dim: tuple) -> Tensor:
 
     Recorded as SqueezeBackward2.
     """
-    return squeeze_several(self, as_dims(dim, self._array.ndim) if dim else ())
+    expect(are_ints(dim), "squeeze(): argument 'dim' must be int or tuple of ints, not {}", type(dim), error=TypeError)
+    return squeeze_several(self, as_dims(dim, self._array.ndim) if dim != () else ())
 
 
 @function("torch Tensor")
@@ -472,19 +503,19 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 # ---------------------------------------------------------------- in place: no element moves, the memory is seen otherwise
 
 
-@method()
+@function("Tensor")
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """`unsqueeze` in place. Returns self."""
     return shown_otherwise(self, unsqueezed(self, dim))
 
 
-@method()
-def squeeze_(self: Tensor, dim: int | tuple | None = None) -> Tensor:
+@function("Tensor")
+def squeeze_(self: Tensor, dim: dims = None) -> Tensor:  # noqa: F821
     """`squeeze` in place. Returns self."""
     return shown_otherwise(self, squeezed_all(self) if dim is None else squeezed_in_place(self, dim))
 
 
-@method()
+@function("Tensor")
 def t_(self: Tensor) -> Tensor:
     """`t` in place. Returns self."""
     return shown_otherwise(self, t_turned(self))

@@ -103,6 +103,12 @@ def qr_backward(grad, Q, R, mode):
     return (gQ + Q @ inner) @ inv(R).mT
 
 
+def _pinv(self: ndarray) -> ndarray:
+    expect(self.ndim >= 2, "linalg.pinv: The input tensor A must have at least 2 dimensions.")
+    expect(self.dtype.kind == "f", "linalg.pinv: Expected a floating point tensor as input. Got {.word}", self.dtype)
+    return np.linalg.pinv(self)
+
+
 def pinv_backward(grad, self, result):
     """Golub & Pereyra 1973: the derivative of the pseudo-inverse, which is that of the inverse and what leaves the ranges."""
     back, g = result, grad.mT
@@ -136,7 +142,7 @@ cholesky = op("linalg_cholesky(A, *, upper: bool=False)", lambda A, upper: _chol
     doc="The lower triangular L with A = L Lᵀ (`upper`: its transpose). Raises LinAlgError if A is not positive-definite.")
 qr = op("linalg_qr(A, mode: str='reduced')", _qr, at="linalg", outputs=("Q", "R"), **ROWS, A=qr_backward,
         doc="(Q, R) with A = Q R: orthogonal columns, an upper triangle. mode: \"reduced\", \"complete\" or \"r\".")
-pinv = op("linalg_pinv(self)", np.linalg.pinv, at="linalg", **ROWS, self=pinv_backward, doc="The pseudo-inverse.")
+pinv = op("linalg_pinv(self)", _pinv, at="linalg", **ROWS, self=pinv_backward, doc="The pseudo-inverse.")
 slogdet = op("linalg_slogdet(A)", _slogdet, at="linalg", outputs=("sign", "logabsdet"), **ROWS, A=slogdet_backward,
              doc="(sign, logabsdet): the sign of the determinant and the logarithm of its absolute value.")
 # fmt: on

@@ -150,6 +150,12 @@ def is_vector(A: ndarray | Tensor, B: ndarray | Tensor) -> bool:
 
 def _solved(A: ndarray, B: ndarray) -> ndarray:
     as_square("solve", A)
+    told = "linalg.solve: Incompatible shapes of A and B for the equation AX = B ({}x{} and {}x{})"
+    rows = B.shape[-1] if is_vector(A, B) else B.shape[-2] if B.ndim > 1 else 0
+    expect(B.ndim > 0, "linalg.solve: Expected B to be a vector or a matrix, but it has no dimensions")
+    expect(rows == A.shape[-1], told, *A.shape[-2:], *((*B.shape, 1) if is_vector(A, B) else B.shape)[-2:])
+    expect(A.dtype == B.dtype, "linalg.solve: Expected A and B to have the same dtype, but found A of type {.word} and B of type "
+           "{.word} instead", A.dtype, B.dtype)  # fmt: skip
     try:
         return np.linalg.solve(A, B[..., None])[..., 0] if is_vector(A, B) else np.linalg.solve(A, B)
     except np.linalg.LinAlgError:

@@ -342,7 +342,7 @@ def on_cuda(self: Tensor, device: object = "cuda") -> Tensor:
     return self.to("cuda" if device is None else device)
 
 
-@method()
+@function("Tensor")
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """This tensor in the dtype of `other`; itself if nothing changes."""
     return self.to(other.dtype)
@@ -354,7 +354,7 @@ def type_of(self: Tensor, dtype: object = None) -> Tensor | str:
     if dtype is None:
         return self.dtype.tensor_type
     named = {d.tensor_type: d for d in dtypes.all_of_them()}
-    return self.to(named.get(dtype, dtype))
+    return self.to(named.get(dtype, dtype) if isinstance(dtype, str) else dtypes.of_numpy(dtypes.to_numpy(dtype)))
 
 
 @function("torch Tensor")

@@ -13,12 +13,14 @@ from .. import dtypes
 from ..basics import wrap_dim
 from ..tensor import Tensor
 from ..words import expect
+from .arrange import all_given
 from .indexing import diagonal
 from .linalg import _bmm, _mm, _mv, bmm, dot, mm, mm_call
 from .pointwise import mul
 from .publish import LINALG, function
 from .reduction import sum_dim
 from .shape import expanded, movedim, permute, reshape, squeeze_all, unsafe_view, unsqueeze, view
+from .signature import are_ints
 from .table import op
 
 ndarray = np.ndarray
@@ -123,7 +125,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     Each letter is a dimension; those that are not behind the arrow are summed. Without an arrow the result has the letters
     that occur once. `...` stands for all dimensions that are not named. Raises RuntimeError where the equation does not fit.
     """
-    operands = list(operands[0] if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else operands)
+    operands = list(all_given(operands))
     expect(len(operands) > 0, "einsum(): must provide at least one operand", error=ValueError)
     terms, result, covered = parse(equation, operands)
     place, total = {}, 0
@@ -210,6 +212,8 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
         expect(dims >= 0, told, dims)
         expect(dims <= min(a._array.ndim, b._array.ndim), "tensordot expects dims < ndim_a or ndim_b, but got dims={}", dims)
         dims = list(range(a._array.ndim - dims, a._array.ndim)), list(range(dims))
+    told = "tensordot expects dims to be an int or two lists of ints, but got dims={}"
+    expect(isinstance(dims, (tuple, list)) and len(dims) == 2 and all(map(are_ints, dims)), told, dims)
     dims = [[ds] if isinstance(ds, int) else list(ds) for ds in dims]
     left, right = ([wrap_dim(d, x._array.ndim) for d in ds] for x, ds in zip((a, b), dims, strict=True))
     expect(len(left) == len(right), "both dimension lists should have same length")
@@ -264,8 +268,12 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 @function("torch", aliases="chain_matmul")
 def multi_dot(*matrices: Tensor) -> Tensor:
     """The product of several matrices, computed in the order that takes the fewest multiplications."""
-    tensors = list(matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (tuple, list)) else matrices)
+    tensors = list(all_given(matrices))
     expect(len(tensors) >= 2, "multi_dot(): expected at least 2 tensors but got {}", len(tensors))
+    for place, x in enumerate(tensors):
+        end = place in (0, len(tensors) - 1)
+        told = "multi_dot(): tensor {} must be {} but got {}D"
+        expect(x._array.ndim == 2 or (end and x._array.ndim == 1), told, place, "1D or 2D" if end else "2D", x._array.ndim)
     row, column = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1
     tensors[0] = unsqueeze(tensors[0], 0) if row else tensors[0]
     tensors[-1] = unsqueeze(tensors[-1], -1) if column else tensors[-1]

@@ -83,7 +83,12 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
         words = {"Tensor": "", "float": "Scalar", "Type": "dtype"}
-        signature = functools.cache(lambda: Signature(public, run, words))
+
+        @functools.cache
+        def signature() -> Signature:
+            found = Signature(public, run, words)
+            found.arrays = ()
+            return found
 
         def made(method: bool) -> Callable:
             @functools.wraps(run)

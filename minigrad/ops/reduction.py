@@ -159,6 +159,15 @@ def _topk(self: ndarray, k: int, dim: int, largest: bool, sorted: bool) -> tuple
     return taken(self, order(self, dim, largest, "quicksort")[first].copy(), dim)
 
 
+def _counted(self: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
+    told = "bincount only supports 1-d non-negative integral inputs."
+    expect(self.ndim == 1 and self.dtype.kind in "iu" and (not self.size or self.min() >= 0), told)
+    told = "weights should be 1-d and have the same length as input"
+    expect(weights is None or weights.shape == self.shape, told)
+    expect(minlength >= 0, "minlength should be >= 0")
+    return np.bincount(self, weights, minlength)
+
+
 def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray:
     """Are all, is any of the elements nonzero?"""
     found = reduce.reduce(self, axis=dim, keepdims=keepdim)
@@ -344,7 +353,7 @@ sort = op("sort(self, dim: dim=-1, descending: bool=False)", lambda self, dim, d
 argsort = op("argsort(self, dim: dim=-1, descending: bool=False)", order, doc="The indices that sort along `dim`.")
 topk = op("topk(self, k: int, dim: dim=-1, largest: bool=True, sorted: bool=True)", _topk, **SORTED,
           doc="(values, indices) of the `k` largest, or smallest, elements along `dim`, the first one first.")
-bincount = op("bincount(self, weights=None, minlength: int=0)", np.bincount,
+bincount = op("bincount(self, weights=None, minlength: int=0)", _counted,
               doc="How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights there.")
 unique = op("unique(self)", lambda self: np.unique(self, equal_nan=False), node="Unique2Backward0",
             self=lambda grad: expect(False, NO_SLOPE, error=NotImplementedError), doc="The distinct elements, in order.")

@@ -12,7 +12,7 @@ from ..tensor import Tensor, wrap
 from ..words import expect
 from .indexing import as_index, index_put, nonzero, spread_places
 from .pointwise import where
-from .publish import function, method
+from .publish import function
 from .reduction import add_at, gather, leaves, scatter, scatter_add
 from .shape import key_along, unbind
 from .table import op, zeros_beside
@@ -176,6 +176,8 @@ masked_select = op("masked_select(self, mask)", _masked, kind="linear", broadcas
 @function("torch Tensor")
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """`gather` with an index that is broadcast: the elements that it names along `dim`, or of the flattened tensor."""
+    told = "torch.take_along_dim(): dtype of indices should be Long but got {.word}"
+    expect(indices._array.dtype == np.int64, told, indices._array.dtype)
     if dim is None:
         return gather(input.reshape(-1), 0, indices.reshape(-1))
     told = "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for "
@@ -200,13 +202,17 @@ def nonzero_of(input: Tensor, *, as_tuple: bool) -> Tensor | tuple[Tensor, ...]:
     return where_true(input) if as_tuple else nonzero(input)
 
 
-@method("where")
+@function("Tensor", name="where")
 def where_method(self: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
     """`self` where `condition` holds, else `other`: see minigrad.where."""
     return where(condition, self, other)
 
 
 def _indices(self: Tensor, indices: tuple) -> tuple:
+    told = "index_put(): argument 'indices' must be a tuple of tensors, not {}"
+    expect(isinstance(indices, (tuple, list)), told, type(indices), error=TypeError)
+    told = "too many indices for tensor of dimension {} (got {})"
+    expect(len(indices) <= self._array.ndim, told, self._array.ndim, len(indices), error=IndexError)
     return tuple([None if k is None else as_index(k) for k in indices])
 
 
@@ -218,7 +224,7 @@ def index_put_copy(
     return index_put(input, values, _indices(input, indices), accumulate)
 
 
-@method("index_put_")
+@function("Tensor", name="index_put_")
 def index_put_in_place(self: Tensor, indices: tuple, values: Tensor, accumulate: bool = False) -> Tensor:
     """`index_put` in place. Returns self."""
     return write(index_put.op, (self, values), (_indices(self, indices), accumulate))

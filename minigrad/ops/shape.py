@@ -20,6 +20,7 @@ from .errors import unlike_sizes
 from .pointwise import clone, no_slope
 from .publish import function, method
 from .run import as_shape, as_size, sum_to
+from .signature import are_ints
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
@@ -145,12 +146,18 @@ def given(grads: list | ndarray | Tensor) -> list:
 
 def widths(length: int, size: int | tuple, dim: int) -> list[int]:
     """The lengths of consecutive parts: those given, or `size` each, the last one perhaps shorter."""
+    expect(are_ints(size), "split(): the sizes must be an int or a tuple of ints, not {}", type(size), error=TypeError)
     if isinstance(size, int):
         found = [min(size, length - start) for start in range(0, length, size)] if length else [0]
     else:
         found = list(size)
     expect(sum(found) == length and min(found) >= 0, NOT_ALL + "split_sizes={}", length, dim, found)
     return found
+
+
+def _split(self: ndarray, size: int | tuple, dim: int) -> list[ndarray]:
+    expect(self.ndim > 0, "split expects at least a 1-dimensional tensor")
+    return cuts(self, widths(self.shape[dim], size, dim), dim)
 
 
 def rejoined(grads: list | ndarray | Tensor, sizes: tuple, size: int | tuple, dim: int) -> ndarray | Tensor:
@@ -217,10 +224,9 @@ stack = op("stack(tensors: tensors, dim: newdim=0)", _stacked, **LINEAR, at="tor
 unbind = op("unbind(self, dim: dim=0)", _unbound,
             **VIEW, outputs=(), doc="The slices along one dimension: views, which cannot be written to in place.",
             self=lambda grad, dim: stack(given(grad), dim))
-split_equally = op("split(self, split_size: int, dim: dim)", lambda self, split_size, dim:
-                       cuts(self, widths(self.shape[dim], split_size, dim), dim), **VIEW, outputs=(), at="",
+split_equally = op("split(self, split_size: int, dim: dim)", _split, **VIEW, outputs=(), at="",
                    self=lambda grad, self_sym_sizes, split_size, dim: rejoined(grad, self_sym_sizes, split_size, dim))
-split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)", split_equally.op.forward, **VIEW, outputs=(),
+split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)", _split, **VIEW, outputs=(),
                       doc="Consecutive parts of the given sizes along `dim`: views.",
                       self=lambda grad, self_sym_sizes, split_sizes, dim: rejoined(grad, self_sym_sizes, split_sizes, dim))
 # fmt: on
@@ -259,7 +265,10 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tensor:
     """Dimensions `source` moved to the places `destination`, the others kept in order: a view."""
     n = self._array.ndim
-    dims = [(d,) if isinstance(d, int) else d for d in (source, destination)]
+    for name, d in (("source", source), ("destination", destination)):
+        told = "movedim(): argument '{}' must be int or tuple of ints, not {}"
+        expect(are_ints(d), told, name, type(d), error=TypeError)
+    dims = [as_size(d) for d in (source, destination)]
     moved, places = found = [[wrap_dim(d, n) for d in each] for each in dims]
     for name, given, at in zip(("source", "destination"), dims, found, strict=True):
         expect(len({*at}) == len(at), "movedim: repeated dim in `{}` ({})", name, [*given])
@@ -268,7 +277,7 @@ def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tens
     return permute(self, [at[i] if i in at else next(rest) for i in range(n)])
 
 
-@method()
+@function("Tensor")
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """`transpose` in place: no element is moved, this tensor sees its memory otherwise. Returns self."""
     return shown_otherwise(self, turned(self, dim0, dim1))
@@ -307,6 +316,8 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 @method("sum_to_size")
 def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
+    told = "sum_to_size(): argument 'size' must be tuple of ints, not {}"
+    expect(are_ints(size) or (len(size) == 1 and are_ints(size[0])), told, type(size[0]) if size else None, error=TypeError)
     size, shape = as_size(size), self.shape
     if is_array(self):
         return sum_to(self, size)

@@ -33,6 +33,7 @@ from .pointwise import (
     where,
 )  # fmt: skip
 from .publish import FUNCTIONS, METHODS, function
+from .signature import NUMBERS
 from .table import op
 
 ndarray = np.ndarray
@@ -280,6 +281,8 @@ METHODS["__rmod__"] = reflected(lambda self, other: remainder_of_number(other, s
 @function("torch Tensor")
 def float_power(self: Tensor, exponent: object) -> Tensor:
     """`input ** exponent`, computed in double precision."""
+    told = "float_power(): argument 'exponent' must be Tensor or Number, not {}"
+    expect(isinstance(exponent, (Tensor, *NUMBERS)), told, type(exponent), error=TypeError)
     exponent = exponent.double() if isinstance(exponent, Tensor) else exponent  # first, as the order of backward shows
     return self.double() ** exponent
 

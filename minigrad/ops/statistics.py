@@ -40,6 +40,7 @@ from .reduction import (
     whole_extremum_self,
 )  # fmt: skip
 from .shape import cat, permute, undone, unsqueeze
+from .signature import are_ints
 from .special import div_number, mul_number
 from .table import is_array, op, zeros_beside
 
@@ -184,6 +185,24 @@ def std_mean_self(grad, self, result0, dim, correction, keepdim):
     return var_mean_self((of_var, of_mean), self, dim, correction, keepdim)
 
 
+def _bucket(self: ndarray, boundaries: ndarray, right: bool) -> ndarray:
+    expect(boundaries.ndim == 1, "boundaries tensor must be 1 dimension, but got dim({})", boundaries.ndim)
+    return np.asarray(boundaries.searchsorted(self, "right" if right else "left"))
+
+
+def _searched(rows: ndarray, self: ndarray, right: bool) -> ndarray:
+    told = "torch.searchsorted(): {} should have at least 1 dimension"
+    expect(rows.ndim > 0, told, "boundaries tensor")
+    side = "right" if right else "left"
+    if rows.ndim == 1:
+        return np.asarray(rows.searchsorted(self, side))
+    told = "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
+    expect(rows.shape[:-1] == self.shape[:-1], told + "input value tensor must match, but we got boundaries tensor {} and input "
+           "value tensor {}", rows.shape, self.shape)  # fmt: skip
+    pairs = zip(rows.reshape(-1, rows.shape[-1]), self.reshape(-1, self.shape[-1]), strict=True)
+    return np.array([row.searchsorted(values, side) for row, values in pairs], np.int64).reshape(self.shape)
+
+
 # fmt: off
 # ---------------------------------------------------------------- declarations
 
@@ -231,15 +250,10 @@ dist = op("dist(self, other, p: Scalar=2)", lambda self, other, p: _norm(self - 
           self=lambda grad, self, other, p, result: dist_self(grad, self, other, p, result),
           other=lambda grad, self, other, p, result: dist_self(grad, other, self, p, result))
 isin = op("isin(elements, test_elements)", np.isin, at="torch", numbers=True, doc="Which elements occur in `test_elements`.")
-bucketize = op("bucketize(input, boundaries, *, right: bool=False)", lambda input, boundaries, right:
-                   boundaries.searchsorted(input, "right" if right else "left"), batch="rows",
+bucketize = op("bucketize(input, boundaries, *, right: bool=False)", _bucket, batch="rows",
                doc="Between which of the sorted boundaries each element lies: the number of those below it.")
-searchsorted = op("searchsorted(sorted_sequence, self, *, right: bool=False)", lambda row, self, right:
-                      row.searchsorted(self, "right" if right else "left") if row.ndim == 1 else np.stack([
-                          r.searchsorted(v, "right" if right else "left") for r, v in zip(
-                              row.reshape(-1, row.shape[-1]), self.reshape(-1, self.shape[-1]), strict=True)]
-                      ).reshape(self.shape), at="torch",
-                  numbers=True, doc="Where in a sorted sequence each element would be inserted; the last dimension is the sequence.")
+searchsorted = op("searchsorted(sorted_sequence, self, *, right: bool=False)", _searched, at="torch", numbers=True,
+                  doc="Where in a sorted sequence each element would be inserted; the last dimension is the sequence.")
 # fmt: on
 
 # ---------------------------------------------------------------- composed of them
@@ -302,11 +316,15 @@ def matrix_norm(
 
     1 is the largest sum of a column, inf of a row, 2 the largest singular value; negative orders are the smallest.
     """
+    expect(A._array.ndim >= 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    told = "linalg.matrix_norm: dim must be a 2-tuple. Got {}"
+    expect(isinstance(dim, (tuple, list)) and are_ints(dim) and len(dim) == 2, told, dim)
     A, (row, column) = A if dtype is None else A.to(dtype), [wrap_dim(d, A._array.ndim) for d in dim]
     expect(row != column, "linalg.matrix_norm: dims must be different. Got ({}, {})", *dim)
     if ord == "fro":
         return vector_norm(A, 2, (row, column), keepdim)
     told = "linalg.matrix_norm: Order {} not supported."
+    expect(isinstance(ord, (str, int, float)), told, ord)
     expect(ord == "nuc" or ord in (1, 2, math.inf, -1, -2, -math.inf), told, ord)
     if ord == "nuc" or ord in (2, -2):
         order = [*[d for d in range(A._array.ndim) if d not in (row, column)], row, column]
@@ -358,6 +376,7 @@ def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
         expect(x._array.size == y.size(dim), told)
         x = x.reshape((-1,) + (1,) * (y._array.ndim - 1 - dim))
     at = x._array.ndim - y._array.ndim + dim
+    expect(at >= 0, "trapezoid: `x` must have the dimension that is integrated, but it has {} dimensions", x._array.ndim)
     earlier = cut(x, at, 0, -1, 1)
     return cut(x, at, 1, END, 1) - earlier
 
@@ -365,6 +384,7 @@ def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
 @function("torch", aliases="trapz")
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral along `dim` by the trapezoidal rule, of points `x` or of points `dx` apart."""
+    expect(y._array.ndim > 0, "trapezoid() y must have at least one dimension")
     dim = wrap_dim(dim, y._array.ndim)
     if y.size(dim) == 0:
         return y.new_zeros([n for d, n in enumerate(y.shape) if d != dim])
@@ -379,6 +399,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
 @function("torch")
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The running integral along `dim` by the trapezoidal rule: one element less than `y`."""
+    expect(y._array.ndim > 0, "cumulative_trapezoid() y must have at least one dimension")
     dim = wrap_dim(dim, y._array.ndim)
     steps = None if x is None else _steps(y, x, dim)
     pairs = cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)
