@@ -79,13 +79,13 @@ public = function(at="F")
 
 @public
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`max(x, 0)`. Its derivative at 0 is 0."""
+    """`max(input, 0)`. Its derivative at 0 is 0."""
     return write(activations.relu.op, (input,)) if inplace else activations.relu(input)
 
 
 @public
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """`x` where positive, else `negative_slope * x`; so is its derivative at 0."""
+    """`input` where positive, else `negative_slope * input`; so is its derivative at 0."""
     if inplace:
         return write(activations.leaky_relu_written.op, (input,), (negative_slope,))
     return activations.leaky_relu(input, negative_slope)
@@ -93,7 +93,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 @public
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`x` where positive, else `alpha * (exp(x) - 1)`."""
+    """`input` where positive, else `alpha * (exp(input) - 1)`."""
     if inplace:
         return write(activations.elu_written.op, (input,), (alpha, 1.0, 1.0))
     return activations.elu_of(input, alpha, 1.0, 1.0)
@@ -110,14 +110,14 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 @public
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`x` where positive, else `alpha * (exp(x / alpha) - 1)`."""
+    """`input` where positive, else `alpha * (exp(input / alpha) - 1)`."""
     expect(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU")
     return write(activations.celu_written.op, (input,), (alpha,)) if inplace else activations.celu_of(input, alpha)
 
 
 @public
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """`x`, but at least `min_val` and at most `max_val`."""
+    """`input`, but at least `min_val` and at most `max_val`."""
     expect(min_val <= max_val, "min_val cannot be greater than max_val", error=ValueError)
     if inplace:
         return write(activations.hardtanh_written.op, (input,), (min_val, max_val))
@@ -126,37 +126,37 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 @public
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """`x`, but at least 0 and at most 6."""
+    """`input`, but at least 0 and at most 6."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
 @public
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`x * sigmoid(x)`."""
+    """`input * sigmoid(input)`."""
     return write(activations.silu.op, (input,)) if inplace else activations.silu(input)
 
 
 @public
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """`x * tanh(softplus(x))`."""
+    """`input * tanh(softplus(input))`."""
     return write(activations.mish_of.op, (input,)) if inplace else activations.mish_of(input)
 
 
 @public
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """A sigmoid of three straight lines: `x / 6 + 1/2` between -3 and 3, 0 and 1 beyond."""
+    """A sigmoid of three straight lines: `input / 6 + 1/2` between -3 and 3, 0 and 1 beyond."""
     return write(activations.hardsigmoid_of.op, (input,)) if inplace else activations.hardsigmoid_of(input)
 
 
 @public
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """`x * hardsigmoid(x)`."""
+    """`input * hardsigmoid(input)`."""
     return write(activations.hardswish_of.op, (input,)) if inplace else activations.hardswish_of(input)
 
 
 @public
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """`x` where it is above `threshold`, else `value`."""
+    """`input` where it is above `threshold`, else `value`."""
     if inplace:
         return write(activations.threshold_of.op, (input,), (threshold, value))
     return activations.threshold_of(input, threshold, value)
@@ -164,7 +164,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 @public
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`x` where positive, else `weight * x`: one weight, or one for each channel."""
+    """`input` where positive, else `weight * input`: one weight, or one for each channel."""
     n = weight._array.size
     told = "Mismatch of parameter numbers and input channel size. Found parameter numbers = {} and channel size = {}."
     channels = input._array.shape[1] if input._array.ndim > 1 else 1
@@ -178,19 +178,19 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 @public
 def softsign(input: Tensor) -> Tensor:
-    """`x / (1 + |x|)`."""
+    """`input / (1 + |input|)`."""
     return input / (input.abs() + 1)
 
 
 @public
 def tanhshrink(input: Tensor) -> Tensor:
-    """`x - tanh(x)`."""
+    """`input - tanh(input)`."""
     return input - input.tanh()
 
 
 @public
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """`x` times the probability that a normal variable is below it; approximate="tanh": by a formula with tanh."""
+    """`input` times the probability that a normal variable is below it; approximate="tanh": by a formula with tanh."""
     return activations.gelu(input, approximate=approximate)
 
 
@@ -203,21 +203,21 @@ def implicit_dim(name: str, ndim: int) -> int:
 
 @public
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`exp(x)` divided by its sum over the dimension `dim`: positive numbers that add up to 1. dtype: computed in it."""
+    """`exp(input)` divided by its sum over the dimension `dim`: positive numbers that add up to 1. dtype: computed in it."""
     dim = implicit_dim("softmax", input._array.ndim) if dim is None else dim
     return nn.softmax(input if dtype is None else input.to(dtype), dim)
 
 
 @public
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`log(softmax(x))`, computed without overflow. dtype: computed in it."""
+    """`log(softmax(input))`, computed without overflow. dtype: computed in it."""
     dim = implicit_dim("log_softmax", input._array.ndim) if dim is None else dim
     return nn.log_softmax(input if dtype is None else input.to(dtype), dim)
 
 
 @public
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`softmax(-x)`."""
+    """`softmax(-input)`."""
     dim = implicit_dim("softmin", input._array.ndim) if dim is None else dim
     return softmax(-input, dim, dtype=dtype)
 
@@ -307,7 +307,7 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tupl
 def layer_norm(
     input: Tensor, normalized_shape: tuple, weight: Weight = None, bias: Weight = None, eps: float = 1e-5
 ) -> Tensor:
-    """`(x - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, those in normalized_shape."""
+    """`(input - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, those in normalized_shape."""
     x, shape = input._array, tuple(normalized_shape)
     expect(len(shape) > 0, NO_SHAPE)
     if x.shape[-len(shape) :] != shape:
@@ -337,7 +337,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """`(x - mean)/√(var + eps)·weight + bias` for each channel of (N, C, *).
+    """`(input - mean)/√(var + eps)·weight + bias` for each channel of (N, C, *).
 
     training: with the mean and variance of this batch, which also move running_mean and running_var (in place, by
     `momentum`; the variance unbiased); else with running_mean and running_var.
@@ -370,7 +370,7 @@ def batch_norm(
 def group_norm(
     input: Tensor, num_groups: int, weight: Weight = None, bias: Weight = None, eps: float = 1e-5
 ) -> Tensor:
-    """`(x - mean)/√(var + eps)·weight + bias` of (N, C, *), mean and variance over groups of channels."""
+    """`(input - mean)/√(var + eps)·weight + bias` of (N, C, *), mean and variance over groups of channels."""
     expect(input._array.ndim > 1, "Expected at least 2 dimensions for input tensor but received {}", input._array.ndim)
     channels = input._array.shape[1]
     told = "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}"
@@ -385,7 +385,7 @@ def group_norm(
 
 @public
 def rms_norm(input: Tensor, normalized_shape: tuple, weight: Weight = None, eps: float | None = None) -> Tensor:
-    """`x/√(mean(x²) + eps)·weight`, the mean over the last dimensions, those in normalized_shape."""
+    """`input/√(mean(input²) + eps)·weight`, the mean over the last dimensions, those in normalized_shape."""
     shape, x = tuple(normalized_shape), input._array
     expect(len(shape) > 0, NO_SHAPE)
     wanted = ", ".join(map(str, ("*", *shape)))

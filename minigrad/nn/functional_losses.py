@@ -136,7 +136,9 @@ def gaussian_nll_loss(
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Weight = None, *, reduction: str = "mean"
 ) -> Tensor:
-    """`-(t·log x + (1 - t)·log(1 - x))` for probabilities x; logarithms are at least -100. Raises RuntimeError outside 0..1.
+    """`-(t·log input + (1 - t)·log(1 - input))` for probabilities, t the target; logarithms are at least -100.
+
+    Raises RuntimeError for an input outside of 0..1.
 
     weight: one for each element, broadcast.
     """

@@ -121,23 +121,23 @@ def _softplus(self: ndarray, beta: float, threshold: float) -> ndarray:
 # ---------------------------------------------------------------- activations
 
 relu = activation("relu(self)", _relu, at="torch Tensor", flat=("result",),
-    doc="`max(x, 0)`. Its derivative at 0 is 0.",
+    doc="`max(input, 0)`. Its derivative at 0 is 0.",
     self=lambda grad, result: where(result != 0, grad, 0.0))  # it is positive then, or NaN
 leaky_relu = activation("leaky_relu(self, negative_slope: Scalar=0.01)", lambda self, negative_slope:
         np.where(self > 0, self, floats(self, "leaky_relu_cpu") * negative_slope), at="", flat=("self",),
-    doc="`x` where positive, else `negative_slope * x`; so is its derivative at 0.",
+    doc="`input` where positive, else `negative_slope * input`; so is its derivative at 0.",
     self=lambda grad, self, negative_slope: where(self > 0, grad, grad * negative_slope))
 gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="",
-    doc="`x` times the probability that a normal variable is below it; approximate=\"tanh\": as a formula with tanh.",
+    doc="`input` times the probability that a normal variable is below it; approximate=\"tanh\": as a formula with tanh.",
     self=gelu_backward)
 silu = activation("silu(self)", lambda self: self / (1 + np.exp(-floats(self, "silu_cpu"))), at="",
-    doc="`x * sigmoid(x)`.", self=lambda grad, self: grad * ((s := sigmoid(self)) * (1 + self * (1 - s))))
-softplus = activation("softplus(self, beta: Scalar=1.0, threshold: Scalar=20.0)", _softplus, at="F nn.Softplus",
-    doc="`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x > threshold`.",
+    doc="`input * sigmoid(input)`.", self=lambda grad, self: grad * ((s := sigmoid(self)) * (1 + self * (1 - s))))
+softplus = activation("softplus(self, beta: Scalar=1.0, threshold: Scalar=20.0)", _softplus, at="F",
+    doc="`log(1 + exp(beta * input)) / beta`, and `input` itself where `beta * input > threshold`.",
     self=lambda grad, self, beta, threshold: grad * sigmoid(below(self * beta, threshold)))
 logsigmoid = activation("logsigmoid(self)",
     lambda self: np.minimum(floats(self, "log_sigmoid_cpu"), 0) - np.log1p(np.exp(-np.abs(self))),
-    at="F nn.LogSigmoid", node="LogSigmoidBackward0", doc="`log(sigmoid(x))`, without overflow.",
+    at="F", node="LogSigmoidBackward0", doc="`log(sigmoid(input))`, without overflow.",
     self=lambda grad, self: grad * sigmoid(-self))
 elu_of = activation("elu(self, alpha: Scalar=1.0, scale: Scalar=1.0, input_scale: Scalar=1.0)", _elu, at="", self=lambda grad,
     self, alpha, scale, input_scale: grad * where(self > 0, scale, exp(self * input_scale) * (alpha * scale * input_scale)))
@@ -150,12 +150,12 @@ hardsigmoid_of = activation("hardsigmoid(self)", lambda self: np.clip(floats(sel
 hardswish_of = activation("hardswish(self)", lambda self: self * np.clip(floats(self, "hardswish_cpu") + 3, 0, 6) / 6, at="",
     self=lambda grad, self: where(self <= -3, 0.0, where(self < 3, grad * (self / 3 + 0.5), grad)))
 mish_of = activation("mish(self)", _mish, at="", self=mish_backward)
-softshrink = activation("softshrink(self, lambd: Scalar=0.5)", _softshrink, at="F nn.Softshrink",
-    doc="`x` moved towards 0 by `lambd`, and 0 where it is closer to 0 than that.",
+softshrink = activation("softshrink(self, lambd: Scalar=0.5)", _softshrink, at="F",
+    doc="`input` moved towards 0 by `lambd`, and 0 where it is closer to 0 than that.",
     flat=("self",), self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad))
 hardshrink = activation("hardshrink(self, lambd: Scalar=0.5)", lambda self, lambd:
-        np.where(abs(floats(self, "hardshrink_cpu")) <= lambd, self * 0, self), at="F torch Tensor nn.Hardshrink", inplace=False,
-    doc="`x`, and 0 where it is closer to 0 than `lambd`.",
+        np.where(abs(floats(self, "hardshrink_cpu")) <= lambd, self * 0, self), at="F torch Tensor", inplace=False,
+    doc="`input`, and 0 where it is closer to 0 than `lambd`.",
     flat=("self",), self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad))
 threshold_of = activation("threshold(self, threshold: Scalar, value: Scalar)", lambda self, threshold, value:
         np.where(self <= threshold, np.asarray(value, self.dtype), self), at="",
@@ -163,7 +163,7 @@ threshold_of = activation("threshold(self, threshold: Scalar, value: Scalar)", l
 prelu_of = activation("prelu(self, weight)", lambda self, weight: np.where(self > 0, self, self * weight), at="",
     flat=("self",), node="PreluKernelBackward0", self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
     weight=lambda grad, self: where(self > 0, 0.0, grad * self))
-glu = op("glu(self, dim: dim=-1)", _glu, at="F nn.GLU", self=glu_backward, doc="The first half along `dim` times the sigmoid "
+glu = op("glu(self, dim: dim=-1)", _glu, at="F", self=glu_backward, doc="The first half along `dim` times the sigmoid "
          "of the second half.")
 # written in place, these save their result
 leaky_relu_written = activation("leaky_relu(self, negative_slope: Scalar)", leaky_relu.op.forward, at="",

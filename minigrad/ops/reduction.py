@@ -333,7 +333,7 @@ vector_norm = op("linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdi
     doc="The norm over `dim`: the sum of `|x| ** ord`, to the power of `1 / ord`; inf is the largest, 0 counts what is not 0.",
     self=norm_self)
 logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True,
-               doc="`log(sum(exp(self)))` over the dimensions `dim`, without overflow.",
+               doc="`log(sum(exp(input)))` over the dimensions `dim`, without overflow.",
                self=lambda grad, self, result, dim, keepdim: restored(grad, self.shape, dim, keepdim) * exp(
                    self - restored(result, self.shape, dim, keepdim)))
 gather = op("gather(self, dim: dim, index)", lambda self, index, dim:
