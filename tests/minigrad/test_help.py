@@ -48,9 +48,10 @@ VALUES = {
 SPECIAL = {
     "index_select.index": WHOLE[0], "index_add.index": WHOLE[0], "index_copy.index": WHOLE[0], "index_fill.index": WHOLE[0],
     "take.index": WHOLE, "put.index": WHOLE, "acosh.self": square(False) + 1, "arccosh.self": square(False) + 1,
+    "linalg_cross.self": torch.ones(2, 3).double(), "linalg_cross.other": torch.ones(2, 3).double(),
     "roll.dims": 0, "unfold.size": 2, "permute.dims": (1, 0), "flip.dims": (0,), "select.index": 0, "expand.size": (2, 2),
 }  # fmt: skip
-VECTORS = {"dot": 1, "vdot": 1, "mv.vec": 1, "addmv.vec": 1, "addr.vec1": 1, "addr.vec2": 1}
+VECTORS = {"addmv.self": 1, "dot": 1, "vdot": 1, "mv.vec": 1, "addmv.vec": 1, "addr.vec1": 1, "addr.vec2": 1}
 CUBES = {"bmm", "baddbmm.batch1", "baddbmm.batch2", "addbmm.batch1", "addbmm.batch2"}
 KINDS = {
     "Scalar": 0.5, "int": 0, "float": 0.5, "bool": False, "dtype": torch.float64, "dim": 0, "newdim": 0, "dims": (0,),
