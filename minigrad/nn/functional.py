@@ -120,7 +120,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """`input`, but at least `min_val` and at most `max_val`."""
     expect(min_val <= max_val, "min_val cannot be greater than max_val", error=ValueError)
     if inplace:
-        return write(activations.hardtanh_written.op, (input,), (min_val, max_val))
+        return write(activations.hardtanh_of.op, (input,), (min_val, max_val))
     return activations.hardtanh_of(input, min_val, max_val)
 
 

@@ -19,6 +19,7 @@ from .table import is_array, op
 
 ndarray = np.ndarray
 activation = partial(op, kind="elementwise")
+SIXTH = float(np.float32(1 / 6))  # in single precision, as PyTorch has it there
 
 # ---------------------------------------------------------------- on arrays, and what rules are made of
 
@@ -77,7 +78,7 @@ def mish_backward(grad, self):
 def _hardtanh(self: ndarray, min_val: float, max_val: float) -> ndarray:
     expect(self.dtype.kind != "b", "Bool inputs not supported for hardtanh")
     told = "cannot do hardtanh on an unsigned type with negative limits"
-    expect(self.dtype.kind != "u" or min(min_val, max_val) >= 0, told)
+    expect(self.dtype.kind != "u" or int(min(min_val, max_val)) >= 0, told)
     return np.minimum(np.maximum(self, self.dtype.type(min_val)), self.dtype.type(max_val))
 
 
@@ -146,17 +147,17 @@ celu_of = activation("celu(self, alpha: Scalar=1.0)", lambda self, alpha: _elu(s
 hardtanh_of = activation("hardtanh(self, min_val: Scalar=-1.0, max_val: Scalar=1.0)", _hardtanh, at="",
     flat=("self",), self=lambda grad, self, min_val, max_val: where((self > min_val) & (self < max_val), grad, 0.0))
 hardsigmoid_of = activation("hardsigmoid(self)", lambda self: np.clip(floats(self, "hardsigmoid_cpu") + 3, 0, 6) / 6, at="",
-    self=lambda grad, self: where((self > -3) & (self < 3), grad / 6, 0.0))
+    self=lambda grad, self: where((self > -3) & (self < 3), grad * SIXTH, 0.0))
 hardswish_of = activation("hardswish(self)", lambda self: self * np.clip(floats(self, "hardswish_cpu") + 3, 0, 6) / 6, at="",
-    self=lambda grad, self: where(self <= -3, 0.0, where(self < 3, grad * (self / 3 + 0.5), grad)))
+    self=lambda grad, self: where(self <= -3, 0.0, where(self >= 3, grad, grad * (self / 3 + 0.5))))
 mish_of = activation("mish(self)", _mish, at="", self=mish_backward)
 softshrink = activation("softshrink(self, lambd: Scalar=0.5)", _softshrink, at="F",
     doc="`input` moved towards 0 by `lambd`, and 0 where it is closer to 0 than that.",
-    flat=("self",), self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad))
+    flat=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
 hardshrink = activation("hardshrink(self, lambd: Scalar=0.5)", lambda self, lambd:
         np.where(abs(floats(self, "hardshrink_cpu")) <= lambd, self * 0, self), at="F torch Tensor", inplace=False,
     doc="`input`, and 0 where it is closer to 0 than `lambd`.",
-    flat=("self",), self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad))
+    flat=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
 threshold_of = activation("threshold(self, threshold: Scalar, value: Scalar)", lambda self, threshold, value:
         np.where(self <= threshold, np.asarray(value, self.dtype), self), at="",
     flat=("self",), self=lambda grad, self, threshold: where(self <= threshold, 0.0, grad))
@@ -173,6 +174,4 @@ elu_written = activation("elu(self, alpha: Scalar, scale: Scalar, input_scale: S
         grad * where(result > 0, scale, (result + alpha * scale) * input_scale))
 celu_written = activation("celu(self, alpha: Scalar)", celu_of.op.forward, at="", node="CeluBackward1",
     self=lambda grad, result, alpha: grad * where(result > 0, 1.0, result / alpha + 1))
-hardtanh_written = activation("hardtanh(self, min_val: Scalar, max_val: Scalar)", _hardtanh, at="", node="HardtanhBackward1",
-    self=lambda grad, result, min_val, max_val: where((result > min_val) & (result < max_val), grad, 0.0))
 # fmt: on

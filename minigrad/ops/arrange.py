@@ -469,7 +469,14 @@ method("H")(property(lambda self: transpose(self, 0, 1), doc="A matrix transpose
 @function("torch Tensor")
 def diagflat(self: Tensor, offset: int = 0) -> Tensor:
     """A matrix with the elements, as a vector, on a diagonal."""
-    return diag_embed(view(contiguous(self), -1), offset, 0, 1)
+    return diag_embed(view(contiguous(self), -1), offset, -2, -1)
+
+
+@function("torch Tensor", name="diag_embed")
+def diag_embedded(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Matrices with the last dimension of `input` on a diagonal; they are the dimensions `dim1` and `dim2` of the result."""
+    n = self._array.ndim + 1
+    return diag_embed(self, offset, wrap_dim(dim1, n) - n, wrap_dim(dim2, n) - n)
 
 
 # ---------------------------------------------------------------- positions

@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.views import write
+from ..basics import wrap_dim
 from ..tensor import Tensor, plain_types, wrap
 from ..words import expect, full_name
 from .pointwise import _where, copy, fill_tensor
@@ -203,6 +204,16 @@ def diagonal_self(grad, self_sym_sizes, offset, dim1, dim2):
     return spread_places(grad, self_sym_sizes, numbered.diagonal(offset, dim1, dim2))
 
 
+def _embedded(self: ndarray, offset: int, dim1: int, dim2: int) -> ndarray:
+    expect(self.ndim > 0, "diag_embed: the input must have at least one dimension")
+    dims = wrap_dim(dim1, self.ndim + 1), wrap_dim(dim2, self.ndim + 1)
+    expect(dims[0] != dims[1], "diagonal dimensions cannot be identical {}, {}", dim1, dim2)
+    n = self.shape[-1] + abs(offset)
+    out, places = np.zeros((*self.shape[:-1], n, n), self.dtype), np.arange(self.shape[-1])
+    out[..., places + max(-offset, 0), places + max(offset, 0)] = self
+    return np.moveaxis(out, (-2, -1), dims)
+
+
 def _traced(self: ndarray) -> ndarray:
     expect(self.ndim == 2, "trace: expected a matrix, but got tensor with dim {}", self.ndim)
     return np.trace(self)
@@ -271,8 +282,8 @@ diagonal = op("diagonal(self, offset: int=0, dim1: dim=0, dim2: dim=1)", _diagon
               doc="The diagonal over two dimensions, as the last dimension of a view.")
 diagonal_copy = op("diagonal(self, offset: int, dim1: dim, dim2: dim)", lambda *given: _diagonal(*given).copy(),
                    kind="linear", at="", node="DiagonalBackward0_copy", self=diagonal_self)
-diag_embed = op("diag_embed(self, offset: int, dim1: int, dim2: int)", lambda self, offset, dim1, dim2: np.diag(self, offset),
-                kind="linear", at="", self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
+diag_embed = op("diag_embed(self, offset: int=0, dim1: int=-2, dim2: int=-1)", _embedded, kind="linear", at="", batch="rows",
+                self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
 trace = op("trace(self)", _traced, kind="linear", batch=lambda self: self.diagonal().sum(),
            doc="The sum of the main diagonal of a matrix.",
            self=lambda grad, self_sym_sizes: grad * eye_beside(grad, *self_sym_sizes))
@@ -357,4 +368,4 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """Of a vector the matrix with it on a diagonal, of a matrix a copy of that diagonal."""
     ndim = self._array.ndim
     expect(ndim in (1, 2), "diag(): Supports 1D or 2D tensors. Got {}D", ndim)
-    return (diag_embed if ndim == 1 else diagonal_copy)(self, diagonal, 0, 1)
+    return diag_embed(self, diagonal, -2, -1) if ndim == 1 else diagonal_copy(self, diagonal, 0, 1)

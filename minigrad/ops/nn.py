@@ -30,6 +30,7 @@ def sums(x, dim: int):
 
 def shifted(x: ndarray, dim: int, name: str) -> tuple[ndarray, ndarray, ndarray]:
     """(y, exp(y), the sums of these along `dim`), where y is x less the largest of each row, or x itself if it is near 0."""
+    x = x if x.flags.c_contiguous else np.ascontiguousarray(x)  # the result is, too, as in PyTorch
     if x.dtype.kind != "f":
         floats(x, f"{name}{'_lastdim' * (dim == x.ndim - 1)}_kernel_impl")
     if not x.size or (x.item(x.argmin()) > -3 and x.item(x.argmax()) < 3):  # a NaN is not

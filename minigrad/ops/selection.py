@@ -151,8 +151,9 @@ index_fill = op("index_fill(self, dim: dim, index, value: Scalar)", _rows_filled
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0.0))
 scatter_number = op("scatter(self, dim: dim, index, value: Scalar)", lambda self, index, dim, value: scatter.op.forward(
         self, index, np.full(index.shape, dtypes.fitting(value, self.dtype), self.dtype), dim), inplace=True,
-    node="ScatterBackward1", jvp=lambda inputs, moves, results, params: scatter(moves[0], params[0], inputs[1], 0.0),
-    doc="A number written where `index` says, else `input`.", self=lambda grad, dim, index: scatter(grad, dim, index, 0.0))
+    node="ScatterBackward1", jvp=lambda inputs, moves, results, params:
+        scatter_number(moves[0], params[0], inputs[1], 0.0), doc="A number written where `index` says, else `input`.",
+    self=lambda grad, dim, index: scatter_number(grad, dim, index, 0.0))
 
 # ---------------------------------------------------------------- elements of the flattened tensor, masks
 

@@ -79,14 +79,20 @@ def _rounded(self: ndarray, other: ndarray, rounding_mode: str | None) -> ndarra
     return _whole_quotient(rounding_mode, np.floor if rounding_mode == "floor" else np.trunc, self, other)
 
 
+def _erfc(self: ndarray) -> ndarray:
+    return np.array([math.erfc(v) for v in self.ravel().tolist()], self.dtype).reshape(self.shape)
+
+
 def _sinc(self: ndarray) -> ndarray:
     return np.where(self == 0, 1, np.sin(pi * self) / np.where(self == 0, 1, pi * self)).astype(self.dtype)
 
 
 def sinc_self(grad, self):
-    """∂x = grad · (cos(πx) - sin(πx) / (πx)) / x, and 0 at 0."""
-    x = where(self == 0, 1.0, self)
-    return where(self == 0, 0.0, grad * ((cos(x * pi) * pi * x - sin(x * pi)) / (x * x * pi)))
+    """∂x = grad · (πx cos(πx) - sin(πx)) / (πx²), and 0 near 0."""
+    near = self * self * pi == 0
+    x = where(near, 1.0, self)
+    angle = x * pi
+    return where(near, 0.0, grad * ((angle * cos(angle) - sin(angle)) / (x * x * pi)))
 
 
 def _between(self: ndarray, min: ndarray | None, max: ndarray | None) -> ndarray:
@@ -181,7 +187,7 @@ xlogy = smooth("xlogy(self, other)", _xlogy, doc="`input * log(other)`, and 0 wh
     self=lambda grad, self, other: where((self == 0) & (other <= 0), 0.0, grad * log(other)),
     other=lambda grad, self, other: grad * self / other)
 sinc = smooth("sinc(self)", _sinc, doc="`sin(πx) / (πx)`, and 1 at 0.", self=sinc_self)
-erfc = smooth("erfc(self)", lambda self: 1 - erf.op.forward(self), doc="1 - erf(input).",
+erfc = smooth("erfc(self)", _erfc, doc="1 - erf(input).",
               self=lambda grad, self: grad * (-ERF * exp(-(self * self))))
 hypot = elementwise("hypot(self, other)", np.hypot, **OF_PAIRS, doc="The root of `input² + other²`.",
     self=lambda grad, self, result: grad * (self / result), other=lambda grad, other, result: grad * (other / result))
@@ -205,15 +211,22 @@ div_rounded = elementwise("div(self, other, *, rounding_mode: str=None)", _round
     doc="`input / other`, rounded down (rounding_mode=\"floor\"), towards 0 (\"trunc\") or not at all (None).")
 floor_divide = elementwise("floor_divide(self, other)",
     lambda self, other: _whole_quotient("floor", np.floor, self, other), node="NotImplemented",
+    operators="floordiv ifloordiv", doc="`input // other`: the quotient, rounded down.", numbers=False,
+    self=lambda grad: expect(False, NOT_FLOORED),
+    other=lambda grad: expect(False, NOT_FLOORED))
+floor_divide_number = elementwise("floor_divide(self, other: Scalar)",
+    lambda self, other: _whole_quotient("floor", np.floor, self, other), node="NotImplemented",
     operators="floordiv ifloordiv", doc="`input // other`: the quotient, rounded down.",
-    self=lambda grad: expect(False, NOT_FLOORED, error=NotImplementedError),
-    other=lambda grad: expect(False, NOT_FLOORED, error=NotImplementedError))
+    self=lambda grad: expect(False, NOT_FLOORED))
 number_floored = elementwise("floor_divide(self: Scalar, other)",
     lambda other, self: _whole_quotient("floor", np.floor, _beside_number(self, other), other), at="", node="NotImplemented",
-    other=lambda grad: expect(False, NOT_FLOORED, error=NotImplementedError))
+    other=lambda grad: expect(False, NOT_FLOORED))
 remainder_of_number = elementwise("remainder(self: Scalar, other)",
     lambda other, self: _rest(_beside_number(self, other), other), inplace=False, node="NotImplemented",
-    other=lambda grad: expect(False, NOT_FLOORED.replace("floor_divide", "remainder"), error=NotImplementedError))
+    other=lambda grad: expect(False, NOT_FLOORED.replace("floor_divide", "remainder")))
+
+for _call in (floor_divide, floor_divide_number, number_floored, remainder_of_number):
+    _call.op.node_class.name = lambda node: "torch::autograd::NotImplemented"
 
 # ---------------------------------------------------------------- with a number, as PyTorch has it inside its functions
 
@@ -257,7 +270,7 @@ fmax = elementwise("fmax(self, other)", np.fmax, **OF_PAIRS, doc="The larger of 
 fmin = elementwise("fmin(self, other)", np.fmin, **OF_PAIRS, doc="The smaller of each pair, without NaN where one is not NaN.",
     self=lambda grad, self, other: where((self <= other) | (other != other), grad, 0.0),
     other=lambda grad, self, other: where((self <= other) | (other != other), 0.0, grad))
-copysign = elementwise("copysign(self, other)", np.copysign, **OF_PAIRS, floating=True, doc="The size of `input` with the sign of `other`.",
+copysign = elementwise("copysign(self, other)", np.copysign, numbers=False, floating=True, doc="The size of `input` with the sign of `other`.",
     self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)), other=lambda grad: no_slope(grad))
 copysign_of_number = elementwise("copysign(self, other: Scalar)", lambda self, other: np.copysign(self, other).astype(self.dtype),
     floating=True, node="CopysignBackward1", doc="The size of `input` with the sign of a number.",
