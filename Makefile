@@ -3,71 +3,81 @@
 
 PYTHON ?= python3
 PORT   ?= 8888
+# where the environment and the learner's copy are; given on the command line only: what a shell calls VENV is not ours to fill
+VENV    = .venv
+LESSONS = my_lessons
 # which tests: a pytest -m expression; `make torch` and `make browser` run what is left out here
 TESTS  ?= not torch and not browser
 
-BIN    := .venv/bin
-SETUP  := $(PYTHON) tools/set_up.py
+override VENV := $(patsubst ~/%,$(HOME)/%,$(VENV))
+RUN    := "$(VENV)/bin/python"
+SETUP  := VENV="$(VENV)" $(PYTHON) tools/set_up.py
 # bytecode is kept, whatever the environment says: the tests start a hundred Pythons. Tests run two at a time, each on one core:
 # threads of NumPy's own would only wait for each other
-PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -p tests.early
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -p tests.early
 
 .DEFAULT_GOAL := help
-.PHONY: help python lessons test torch browser notebooks bench lint format screenshot gallery site clean
+.PHONY: help python lessons test torch browser notebooks bench lint format screenshot gallery zoo site clean
 
 help:  ## this list
 	@echo "minigrad: see automatic differentiation work"; echo
 	@sed -n 's/^\([a-z]*\):.*## /  make \1~/p' Makefile | awk -F'~' '{ printf "%-20s %s\n", $$1, $$2 }'
-	@echo; echo "  PORT=8890 chooses the port of lessons, PYTHON=python3.12 the Python that .venv is made with"
+	@echo; echo "  PORT=8890 chooses the port of lessons, PYTHON=python3.12 the Python that .venv is made with,"
+	@echo "  VENV=~/place LESSONS=~/place where the environment and your lessons are"
 
-lessons: python  ## open the lessons in JupyterLab (the first time: set up .venv)
-	@$(SETUP)
-	@$(BIN)/python tools/lessons.py "$(PORT)"
+lessons: python  ## open your copy of the lessons in JupyterLab (the first time: set up .venv)
+	@$(SETUP) lessons
+	@exec $(RUN) tools/lessons.py "$(PORT)" --folder "$(LESSONS)"
 
 test: python  ## run the tests and every lesson from top to bottom; needs neither PyTorch nor a browser
-	@$(SETUP) tests
+	@$(SETUP) lessons tests
 	@$(PYTEST) -n 2 --dist loadscope --nbval --nbval-current-env --nbval-kernel-startup-timeout 120 \
 	  --nbval-sanitize-with tests/nbval.cfg -m "$(TESTS)"
 
 # those that open pages run in `make browser`
 torch: python  ## run only the tests that compare with PyTorch (installs it: large)
-	@$(SETUP) tests torch
+	@$(SETUP) lessons tests torch
 	@$(PYTEST) -n 2 --dist worksteal tests -m "torch and not browser"
 
 browser: python  ## run only the tests that drive JupyterLab and pages in Chromium
-	@$(SETUP) tests
+	@$(SETUP) lessons tests browser
 	@$(PYTEST) -n 2 --dist worksteal tests/browser
 
 notebooks: python  ## run all lessons in place and normalise what they print (twice changes nothing)
-	@$(SETUP) tests
-	@$(BIN)/python notebooks/build.py
-	@$(BIN)/python -m tools.readme
+	@$(SETUP) lessons tests
+	@$(RUN) -m tools.options
+	@$(RUN) notebooks/build.py
+	@$(RUN) -m tools.readme
 
 bench: python  ## measure minigrad and viz beside PyTorch, autograd, micrograd and NumPy
-	@$(SETUP) benchmarks tests
-	@$(BIN)/python -m benchmarks
+	@$(SETUP) benchmarks browser lessons tests
+	@$(RUN) -m benchmarks
 
 lint: python  ## check style and format with ruff
 	@$(SETUP) tests
-	@$(BIN)/ruff check && $(BIN)/ruff format --check
+	@$(RUN) -m ruff check && $(RUN) -m ruff format --check
 
 format: python  ## let ruff put style and format right
 	@$(SETUP) tests
-	@$(BIN)/ruff check --fix && $(BIN)/ruff format
+	@$(RUN) -m ruff check --fix && $(RUN) -m ruff format
 
 site: python  ## write the lessons as static pages that step without Jupyter, into site/
-	@$(SETUP) tests
-	@$(BIN)/python -m tools.site
+	@$(SETUP) lessons tests
+	@$(RUN) -m tools.site
 
 screenshot: python  ## take the README's picture again (needs chromium)
-	@$(SETUP) tests
-	@$(BIN)/python -m tools.screenshot
+	@$(SETUP) lessons tests browser
+	@$(RUN) -m tools.screenshot
+
+zoo: python  ## try viz on 130 models, each number compared with PyTorch's hooks (half an hour; writes docs/zoo.md)
+	@$(SETUP) tests torch zoo
+	@$(BIN)/python -m tools.zoo
 
 gallery: python  ## draw docs/gallery again: one picture for each kind of graph
 	@$(SETUP) tests
-	@$(BIN)/python -m tools.gallery
+	@$(RUN) -m tools.gallery
 
-clean:  ## remove .venv and everything else that was made here
+clean:  ## remove .venv and everything else that was made here, but for your lessons
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -o -name .ipynb_checkpoints | xargs rm -rf
 

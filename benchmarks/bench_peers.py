@@ -34,7 +34,7 @@ def contenders(layers: int) -> dict[str, Callable[[], object]]:
     parameters = dict(net.named_parameters())
     return {
         "viz.draw": lambda: viz.draw(loss).svg,
-        "viz.draw, every node": lambda: viz.draw(loss, "functions", fold=False).svg,
+        "viz.draw, every node": lambda: viz.draw(loss, view="functions", fold=False).svg,
         "torchviz": lambda: render(torchviz.make_dot(loss, params=parameters).source, "svg"),
         "torchlens, without its picture": lambda: torchlens.trace(net, x),
     }

@@ -5,27 +5,36 @@
 runs ordinary PyTorch code: the same graph (`grad_fn`, `next_functions`), the same numbers, the same printed output, the
 same errors, for all that it offers.
 
-How `z = (x * y).sum(); z.backward()` travels:
+**The way of one call.** `z = (x * y).sum(); z.backward()` goes through these files, in this order (a test follows it):
 
-    ops/pointwise.py     `mul` is declared here: np.multiply and a rule for each input. `x * y` calls what was written of it
-    ops/template.py      by this template: compute on the arrays, wrap the result, hang a node on it that saves x and y
-    autograd/node.py     the node's edges lead to those of x and y: their AccumulateGrad, as they are leaves
-    ops/reduction.py     `sum`, in the same way (publish.py chooses between its two forms, with `dim` and without)
-    autograd/passes.py   `backward` starts a pass with gradient 1
-    autograd/engine.py   which fires SumBackward0, MulBackward0 (their rules, as declared), then node.py's AccumulateGrads
+    ops/apply.py          `x * y` is `call` of `call_two`: compute on the arrays, wrap the result ...
+    tensor.py             ... in a Tensor: an array, and where it comes from
+    autograd/node.py      and attach a node, whose edges lead to the AccumulateGrads of x and y; it saves x and y
+    ops/reduction.py      `sum`, in the same way
+    autograd/passes.py    `backward` starts a pass with gradient 1
+    autograd/engine.py    the walk: it fires SumBackward0, then MulBackward0, whose `vjp` (ops/apply.py again) ...
+    autograd/saved.py     ... opens what the node saved
+    ops/pointwise.py      ... and calls the rules of `mul`, as they are declared; AccumulateGrad adds to `.grad`
 
-The files, in the order in which each needs only those before it:
+**What to read, in this order**, to know how backward works; each can be read without those after it:
 
-    dtypes, basics, printing, words    element types; sizes, dimensions; how numbers are printed; PyTorch's long messages
-    autograd/modes       is anything recorded?
-    tensor               an array, and what autograd needs to know of it
-    autograd/            node, saved, views (with all writing in place), anomaly, hooks, engine, passes: see its first page
-    ops/errors, signature, publish, run, template, table    how a declaration becomes an operation
-    ops/pointwise, reduction, shape, indexing, linalg, nn, images    the calculus: every derivative there is
-    creation, random, mersenne    new tensors, PyTorch's stream of random numbers
-    func/                functions of functions: grad, vjp, jvp, vmap and what is built from them
-    autograd/            its further chapters: Function, forward mode, functional, gradcheck, more hooks
-    nn/, optim/, utils/, serialization    modules, optimizers, data and checkpointing, files
+    1  tensor.py              an array, and where it comes from
+    2  ops/pointwise.py       operations are declared: a forward function, and a rule for each input
+    3  ops/op.py              what a declaration says: `Op`
+    4  ops/apply.py           compute, wrap, attach a node; and its backward: read what was saved, call the rules
+    5  autograd/node.py       Node, next_functions, AccumulateGrad
+    6  autograd/engine.py     the walk
+    7  autograd/passes.py     backward and grad
+    8  autograd/saved.py      saved tensors and their versions
+    9  autograd/hooks.py, modes.py    users' hooks in a pass; whether anything is recorded
+    10 ops/inplace.py, autograd/views.py    the hard part: views and writes
+    11 ops/general.py, signature.py, operands.py, errors.py, publish.py, table.py, words.py    arguments, unusual calls and
+                              messages, how a declaration becomes functions: skip these at first
+    12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
+
+Beside these: autograd/ has further chapters (see its first page), creation, random and mersenne make tensors, nn/, optim/,
+utils/ and serialization are what training needs, dtypes, basics, printing and tensor_methods describe tensors, and missing
+says what PyTorch has and minigrad lacks (pytorch_names lists it).
 
 Tensor's methods are attached below, all in one place.
 """
@@ -35,13 +44,13 @@ import warnings
 
 import numpy as np
 
-from . import autograd, basics, ops
+from . import autograd, missing, ops
 from .autograd import graph as _graph  # who looks at a graph finds its tools loaded
-from .autograd import hooks as _hooks
 from .autograd import node as _node
 from .autograd import passes as _passes
-from .autograd.modes import *  # noqa: F403
-from .basics import Size, device, offers
+from .autograd import tensor_hooks as _hooks
+from .autograd.grad_mode import *  # noqa: F403
+from .basics import Size, device
 from .creation import *  # noqa: F403
 from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
@@ -81,12 +90,14 @@ _methods = publish.METHODS | {
     "_post_accumulate_grad_hooks": property(_hooks.post_accumulate_grad_hooks),
     "_stacked": staticmethod(shape.stack),
 }
-_methods |= {name: basics.NotOffered(name) for name in basics.NotOffered.names.split()}
 for _name, _method in _methods.items():
     setattr(Tensor, _name, _method)
+for _name in ("Tensor", "dtype", "Generator"):
+    missing.complete(globals()[_name], _name)
+missing.guard(Tensor, "Tensor")
 globals().update(publish.FUNCTIONS)
 linalg = types.ModuleType("minigrad.linalg", "Linear algebra: `torch.linalg`.")
-linalg.__dir__, linalg.__getattr__ = offers(linalg.__name__, publish.LINALG)
+linalg.__dir__, linalg.__getattr__ = missing.offers(linalg.__name__, publish.LINALG)
 vars(linalg).update(publish.LINALG)
 
 
@@ -106,10 +117,10 @@ def is_tensor(obj: object, /) -> "bool":
 
 
 # Not what this file needs for itself, and of the modules only those that PyTorch has.
-OFFERED = {name for name in globals() if name[0] != "_" and not name.isupper() and name != "offers"}
+OFFERED = {name for name in globals() if name[0] != "_" and not name.isupper()}
 OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.ModuleType)}
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
 LATER = {name: f".{name}" for name in ("func", "nn", "optim", "utils")}
 LATER |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
 OFFERED |= {*LATER, "__version__", "accelerator", "autograd", "backends", "cuda", "linalg", "mps", "random"}
-__dir__, __getattr__ = offers(__name__, OFFERED, LATER)
+__dir__, __getattr__ = missing.offers(__name__, OFFERED, LATER)

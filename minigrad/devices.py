@@ -6,7 +6,8 @@ import contextlib
 import types
 from collections.abc import Iterator
 
-from .basics import device, offers
+from .basics import device
+from .missing import offers
 
 
 def is_available() -> bool:

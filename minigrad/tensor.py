@@ -1,7 +1,7 @@
 """Tensor: an array, and what autograd needs to know of it.
 
-This file holds a tensor's state and the questions one can ask of it. Operations (`x + y`, `x.sum()`), `backward` and the
-hooks come from the packages above, and are attached in `minigrad/__init__.py`, all in one place.
+Here is a tensor's state. What can be asked of its values is in tensor_methods.py. Operations (`x + y`, `x.sum()`),
+`backward` and hooks come from the packages above, and are attached in `minigrad/__init__.py`, all in one place.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import weakref
 import numpy as np
 
 from . import dtypes, words
-from .autograd.modes import local
-from .basics import Size, cpu, wrap_dim
-from .printing import tensor_repr
+from .basics import Size
+from .tensor_methods import TensorMethods
 from .words import expect
 
 ndarray = np.ndarray
@@ -61,7 +60,7 @@ class AutogradMeta:
     post_hooks = None  # register_post_accumulate_grad_hook
 
 
-class Tensor:
+class Tensor(TensorMethods):
     """A multi-dimensional array with a gradient history. `minigrad.tensor(...)` makes one from Python numbers.
 
     Attributes: `data`, `shape`, `dtype`, `requires_grad`, `grad`, `grad_fn`, `is_leaf`.
@@ -82,19 +81,18 @@ class Tensor:
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
     def __new__(cls, *data: object) -> Tensor:
-        """`Tensor([1, 2])`: a float32 tensor of the numbers; `Tensor(2, 3)`: one of that size, whose numbers are left open.
+        """`Tensor([1, 2])`: a float32 tensor of the numbers; `Tensor(2, 3)`: one of that size, with arbitrary numbers.
 
         `tensor(...)` and `empty(...)` are the functions to prefer.
         """
-        sized = all(hasattr(n, "__index__") for n in data) or (len(data) == 1 and isinstance(data[0], Size))
-        if sized and not isinstance(data[:1], Tensor):
+        if all(hasattr(n, "__index__") for n in data) or isinstance(data[0], Size):
             size = data[0] if data and isinstance(data[0], Size) else data or (0,)
             return rebuilt(cls, np.empty(size, dtypes.default_float()), False, {})
         told = "new(): data must be a sequence (got {})"
         expect(len(data) == 1 and hasattr(data[0], "__len__"), told, type(data[0]).__name__, error=TypeError)
         return rebuilt(cls, np.array(data[0], dtypes.default_float()), False, {})
 
-    # ------------------------------------------------------------------ what it is
+    # ------------------------------------------------------------------ its memory
 
     @property
     def data(self) -> Tensor:
@@ -108,126 +106,11 @@ class Tensor:
         expect(other._array.dtype.kind == "f" or not self._requires_grad, words.DATA_DTYPE)
         self._array = other._array
 
-    shape = property(lambda self: tuple.__new__(Size, self._array.shape), doc="The length of each dimension.")
-    dtype = property(lambda self: dtypes.of_numpy(self._array.dtype), doc="The type of the elements.")
-    device = property(lambda self: cpu, doc='Where the elements are: `device("cpu")`, always.')
-    is_cuda = property(lambda self: False, doc="False: it is on the CPU.")
-    is_cpu = property(lambda self: True, doc="True.")
-    ndim = property(lambda self: self._array.ndim, doc="The number of dimensions.")
-    itemsize = property(lambda self: self._array.itemsize, doc="Bytes of one element.")
-    nbytes = property(lambda self: self._array.nbytes, doc="Bytes of all elements.")
-
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return self._array.ndim
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return self._array.size
-
-    nelement = numel  # its older name
-
-    def element_size(self) -> int:
-        """Bytes of one element."""
-        return self._array.itemsize
-
-    def size(self, dim: int | None = None) -> Size | int:
-        """The shape, or the length of one dimension. IndexError if there is no such dimension."""
-        return self.shape if dim is None else self._array.shape[wrap_dim(dim, self._array.ndim)]
-
-    def is_floating_point(self) -> bool:
-        """True if the elements are floating point numbers."""
-        return self._array.dtype.kind == "f"
-
-    def stride(self, dim: int | None = None) -> int | tuple[int, ...]:
-        """Steps between neighbouring elements of each dimension, counted in elements."""
-        strides = tuple(s // self._array.itemsize for s in self._array.strides)
-        return strides if dim is None else strides[wrap_dim(dim, len(strides))]
-
-    def is_contiguous(self) -> bool:
-        """True if the elements lie in memory in row-major order without gaps."""
-        return self._array.flags.c_contiguous
-
-    def data_ptr(self) -> int:
-        """The address of the first element: equal for tensors that share memory from the start."""
-        return self._array.__array_interface__["data"][0]
-
-    def __hash__(self) -> int:
-        return id(self)  # `==` compares elements, so identity is what makes a dictionary key
-
-    # ------------------------------------------------------------------ its values: nothing here is recorded
-
-    def item(self) -> bool | int | float:
-        """The value of a tensor with one element, as a Python number. Raises RuntimeError for any other size."""
-        if self._array.size != 1:
-            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
-        return self._array.item()
-
-    def tolist(self) -> list | bool | int | float:
-        """The values as (nested) lists of Python numbers."""
-        return self._array.tolist()
-
-    def numpy(self, *, force: bool = False) -> ndarray:
-        """The values as a NumPy array that shares memory. Refused for a tensor that requires grad, unless `force`."""
-        expect(force or not (self._requires_grad and local.grad), words.NUMPY)
-        return self._array
-
-    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> ndarray:
-        return np.array(self.numpy(), dtype, copy=copy)
-
     def __array_wrap__(self, array: ndarray, context: object = None, return_scalar: bool = False) -> Tensor:
         return wrap(array)  # what NumPy's functions make of a tensor is a tensor again: `np.sin(x)`
 
-    def __len__(self) -> int:
-        expect(self._array.ndim > 0, "len() of a 0-d tensor", error=TypeError)
-        return self._array.shape[0]
-
-    def __bool__(self) -> bool:
-        values = "more than one value" if self._array.size else "no values"
-        expect(self._array.size == 1, "Boolean value of Tensor with {} is ambiguous", values)
-        return bool(self.item())
-
-    def __float__(self) -> float:
-        if self._requires_grad and local.grad:
-            warnings.warn(words.TO_NUMBER, UserWarning, stacklevel=2)
-        return float(self._only_value())
-
-    def __int__(self) -> int:
-        return int(self._only_value())
-
-    def _only_value(self) -> bool | int | float:
-        told = "only one element tensors can be converted to Python scalars"
-        expect(self._array.size == 1, told, error=ValueError)
-        return self.item()
-
-    def __index__(self) -> int:
-        if self._array.size != 1 or self._array.dtype.kind == "f":
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
-
-    def __format__(self, spec: str) -> str:
-        if self._array.ndim == 0 and not self._repr_prefix:  # a Parameter is no number
-            return format(self.item(), spec)
-        return object.__format__(self, spec)
-
-    def __dir__(self) -> list[str]:
-        return [name for name in object.__dir__(self) if hasattr(type(self), name) or name in self.__dict__]
-
-    def __contains__(self, element: object) -> bool:
-        return bool((self == element).any().item())
-
-    def __repr__(self) -> str:
-        return self._repr_prefix + self._text()
-
-    def _text(self, *marks: str) -> str:
-        """The printed form with further marks, such as a dual number's tangent, at the end."""
-        try:
-            node = self.grad_fn
-            made = None if node is None else node.name().split("::")[-1]
-        except RuntimeError:  # its base was written to where that is refused
-            made = "Invalid"
-        history = ["requires_grad=True"] * self._requires_grad if made is None else [f"grad_fn=<{made}>"]
-        return tensor_repr(self._array, dtypes.default_float(), *history, *marks)
+    def __hash__(self) -> int:
+        return id(self)  # `==` compares elements, so identity is what makes a dictionary key
 
     def __reduce_ex__(self, protocol: int) -> tuple:
         kind = Tensor if self.is_inference() else type(self)
@@ -282,29 +165,6 @@ class Tensor:
         if self.is_inference():
             out.__class__ = InferenceTensor
         return out
-
-    def detach_(self) -> Tensor:
-        """Cut this tensor off from its history, in place. Refused for views."""
-        expect(not self._is_view(), words.DETACH_VIEW)
-        if self._backward_hooks:
-            self._own_meta().hooks = self._backward_hooks  # they stay with it, and with its old history
-        self._own_counter().detached = 1
-        self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
-        if self._counter.views:
-            self._tell_views()
-        return self
-
-    def _tell_views(self) -> None:
-        """The living views of a base that has come to require grad, or ceased to, follow it."""
-        for ref in self._counter.views:
-            view = ref()
-            if view is None or view._meta.base is not self:
-                continue
-            if self._requires_grad:
-                view._meta.borrows = view._meta.borrows or not view._requires_grad
-                view._requires_grad = True
-            elif view._meta.borrows and view._grad_fn is None:
-                view._requires_grad = False
 
     output_nr = property(lambda self: self._output_nr, doc="Which output of its `grad_fn` this tensor is.")
 
@@ -363,8 +223,8 @@ class Tensor:
         """This tensor's version counter, made now if there is none."""
         if self._counter is None:
             node, new = self._grad_fn, Counter()
-            if node is not None and node._counted == self._output_nr:
-                new = node._counter = node._counter or new
+            if node is not None and node._read_output == self._output_nr:
+                new = node._result_counter = node._result_counter or new
             self._counter = self._counter or new
         return self._counter
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import dtypes
+from .autograd.modes import anomaly
 
 
 def expect(holds: bool, told: str, *values: object, error: type[Exception] = RuntimeError) -> None:
@@ -99,6 +100,26 @@ MODIFIED_THERE = (
     "changed in there or anywhere later. Good luck!"
 )
 PACK_WRITES = "A saved tensor pack hook is modifying its input in place: it must make a copy to work on."
+
+
+def short_name(node: object) -> str:
+    """A node's name as error messages have it: MulBackward0 is Mul, MaxBackward1 is Max1."""
+    # the last word: the name of a custom Function may contain it too
+    name, _, number = node.name().rpartition("Backward")
+    if not name or not (number.isdigit() or not number):
+        return node.name()
+    return name + (number if number != "0" else "")
+
+
+def modified_error(
+    array: np.ndarray, maker: object | None, output_nr: int, now: int, then: int
+) -> RuntimeError:
+    """PyTorch's complaint about a saved tensor that was written to."""
+    kind = dtypes.of_numpy(array.dtype).tensor_type
+    made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
+    hint = MODIFIED_THERE if anomaly.on else MODIFIED_HINT
+    return RuntimeError(MODIFIED.format(kind, list(array.shape), made_by, now, then, hint))
+
 
 # ---------------------------------------------------------------- writing in place
 

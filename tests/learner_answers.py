@@ -35,6 +35,7 @@ from exercises import (
 )
 from exercises.judge import as_answers
 from exercises.model import Exercise
+from exercises.replies import say
 
 
 def _cuts_w_as_well(w, xs, lr):
@@ -44,39 +45,53 @@ def _cuts_w_as_well(w, xs, lr):
         ((h - 1) ** 2).backward()
 
 
+def _wrong_order(upstream, x, w):
+    return x @ upstream, w
+
+
 TOLD: list[tuple[str, Any, str, str]] = [
     # (exercise, answer, words in the reply, words that must not be there)
     (
         "9b.4",
         lambda scores, labels: torch.nn.functional.cross_entropy(scores, labels).item(),
-        "it is no tensor",
+        say("not a tensor"),
         "fault of the lesson",
     ),
     (
         "9b.5",
         lambda h: h.detach().numpy() - h.detach().numpy().mean(),
-        "it is no tensor",
+        say("not a tensor"),
         "fault of the lesson",
     ),
     ("9b.3", lesson_09b._logs_nothing, "`None` is in the log", "Is there a `return`"),
-    ("9b.1", lesson_09b._without_a_list, "0 losses come back", "A number or a tensor is wanted"),
+    ("9b.1", lesson_09b._without_a_list, "0 losses come back", say("not a number", kind="a number")),
     ("11.4", lesson_11._detaches_the_weight, "detaches the weight", "One turn too early"),
     ("2.4", {"no_bias": "MatMulBackward0"}, "a product with a shorter one", "another answer"),
     ("2.4", {"minus": "SubtractBackward0"}, "names are short", "another answer"),
     ("2.4", {"average": "DivBackward0"}, "the mean is one operation", "another answer"),
     ("2.4", {"minus": None}, "has a `grad_fn`", "Is there a `return`"),
-    ("3.3", lambda upstream, x, w: (None, x.T @ upstream), "both inputs ask", "Is there a `return`"),
-    ("3.3", lambda upstream, x, w: upstream @ w.T, "That is `grad_x`, and right. But 2 are wanted", "shape"),
-    ("3.3", lambda upstream, x, w: (1, 2, 3), "It gives back 3 values", "A number or a tensor is wanted"),
-    ("3.3", lambda upstream, x, w: {"x": 1}, "a dictionary", "A number or a tensor is wanted"),
+    (
+        "3.3",
+        lambda upstream, x, w: (None, x.T @ upstream),
+        say("part is None", name="grad_x"),
+        say("no return"),
+    ),
+    (
+        "3.3",
+        lambda upstream, x, w: upstream @ w.T,
+        "That is `grad_x`, and it is right. Return 2 values",
+        "shape",
+    ),
+    ("3.3", lambda upstream, x, w: (1, 2, 3), "It returns 3 values", "Return a number or a tensor"),
+    ("3.3", lambda upstream, x, w: {"x": 1}, "a dictionary", "Return a number or a tensor"),
     ("1.1", lambda f, x, h: (f(x + h) - (x - h)) / (2 * h), "you take away the *place*", "to one side"),
     ("1.1", lambda f, x, h: (f(x + h) - f(x - h)) / h**2, "`h` comes in once", "twice too large"),
     ("1.1", lambda f, x, h: (f(x + 1e-4) - f(x - 1e-4)) / 2e-4, "Use the `h` that you are given", "is right"),
     ("1.1", lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / (2 * h), "it is $4h$", "not $h$"),
     ("1.1", lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / (4 * h), "a good one", "$h - x$"),
     ("1.1", lambda f, x, h: (f(x + 2 * h) - f(x)) / (2 * h), "$2h$ to one side", "is right"),
-    ("1.2", {"dy_dx": 300.1}, "Very near", "Not that number"),
-    ("8.2", {"weighed": "150.1"}, "The exact number is wanted", "Not that number"),
+    ("1.2", {"dy_dx": 300.1}, say("near"), say("no")),
+    ("8.2", {"weighed": "150.1"}, say("near"), say("no")),
     ("6.5", {"passes_for_loss": -1}, "A count cannot be negative", "the sign"),
     ("4.2", {"mixed": 5.5}, "not averaged", "exactly 2 times"),
     ("4.2", {"double": 6.667}, "Nothing is averaged", "exactly 3 times"),
@@ -106,21 +121,21 @@ TOLD: list[tuple[str, Any, str, str]] = [
     ("8.3", lesson_08._empty_loop, "Does the loop go through any", "requires_grad_(True)"),
     ("8.5", ("a", "c", "a", "e", "d"), "the wish is about *one value*", "crossed"),
     ("8.5", ("b", "c", "d", "e", "d"), "would work here as well", "rossed"),
-    ("8.5", {"serve": "a"}, "`no_grad` works.", "Not that one"),
+    ("8.5", {"serve": "a"}, "`no_grad` works.", say("no")),
     ("0.2", lambda x: -5 * x.detach(), "the way back is cut", "slope is 0 everywhere"),
     ("1.3", {"at_minus_1_5": 0}, "It is flat only", "zero everywhere"),
     ("5.1", {"first": 0}, "every line is a backward pass", "zero everywhere"),
-    ("0.1", "7x", "put in the values", "A number or a tensor"),
+    ("0.1", "7x", "insert the values", "a number or a tensor"),
     ("0.1", 7 + 0j, "`complex`", "Opaque"),
     ("1.4", lambda t: math.exp(-t) / (1 + math.exp(-t)) ** 2, "`math` works on one number", "Python scalars"),
     ("2.3", {"why": "d"}, "one letter in quotes, from `a` to `c`", "for none of them"),
     (
         "3.3",
         lambda upstream, x, w: (torch.einsum("ij,kj->ik", upstream, w), w),
-        "has no torch.einsum",
+        "does not implement torch.einsum",
         "before the dot",
     ),
-    ("3.3", lambda upstream, x, w: (x @ upstream, w), "columns of the first factor", "is right"),
+    ("3.3", _wrong_order, say("matmul"), "is right"),
     ("3.4", {"grad_z": -0.0049}, "times the local derivative of the sigmoid", "One entry"),
     ("15.2", lambda f, x: torch.func.hessian(f)(x.detach()), "made by hand, row by row", "times too"),
     ("15.3", lambda f, x, v: torch.func.hessian(f)(x.detach()) @ v, "without the table", "times too"),
@@ -137,7 +152,7 @@ TOLD: list[tuple[str, Any, str, str]] = [
     ("17.6", lesson_17._evaluated, "do not freeze", "anything to give at all"),
     ("17.6", lesson_17._emptied, "do not freeze", "anything to give at all"),
     ("17.6", lesson_17._flagged_module, "do not freeze", "anything to give at all"),
-    ("12.3", {"fourth": "a"}, "That is no one factor", "Not that one"),
+    ("12.3", {"fourth": "a"}, "That is no one factor", say("no")),
     (
         "12.4",
         lesson_12._sinh(lambda ctx, g, x: g, forward=lambda x: np.sinh(x.numpy())),
@@ -174,7 +189,7 @@ TOLD: list[tuple[str, Any, str, str]] = [
     (
         "13.4",
         lesson_13._norms_by(lambda p: p.grad.norm() if p.grad is not None else "None"),
-        "That is a text",
+        say("None in quotes"),
         "`None` is right",
     ),
     ("14.3", lambda loss: loss.grad_fn, "A *name* is wanted", "is right."),
@@ -185,7 +200,7 @@ TOLD: list[tuple[str, Any, str, str]] = [
         "is right.",
     ),
     ("13.6", lesson_13._step_now, "`.grad` is `None` when", "no step"),
-    ("14.1", {"zeros": "a"}, "no number is right for all", "Not that one"),
+    ("14.1", {"zeros": "a"}, "no number is right for all", say("no")),
     ("14.3", lambda loss: ["SqrtBackward0"], "One name is wanted", "is right"),
     ("14.6", lesson_14._eps_outside, "the root itself still gets a 0", "overflowed"),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -42,6 +43,20 @@ def test_the_engine_of_the_page_is_stepped():
     assert f"`{space['stepper']!r}`" in text
     assert [space[name].grad for name in "abc"] == [15.0, 10.0, 6.0]
     assert not any(node.before or node.after for node in (space["loss"].grad_fn, space["a"].leaf))
+
+
+def test_what_the_page_about_ones_own_model_prints_is_what_is_printed(tmp_path):
+    text = (DOCS / "your_own_model.md").read_text(encoding="utf-8")
+    program = tmp_path / "example.py"
+    program.write_text("".join(re.findall(r"```python\n(.*?)```", text, re.S)), encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(DOCS.parent)}
+    done = subprocess.run(
+        [sys.executable, program], env=environment, capture_output=True, text=True, check=True
+    )
+    for told in re.findall(r"```text\n(.*?)```", text, re.S):
+        first, rest = told.split("\n", 1)
+        assert first.removesuffix(" ...") in done.stdout and rest in done.stdout, done.stdout
+    assert re.search(r"^  net\.1 \(ReLU\) +1 +0 B +131 kB", done.stdout, re.M), done.stdout
 
 
 def test_the_picture_of_the_rooms_is_of_today():

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import inspect
 import json
+import linecache
+import os
+import random
 import re
+import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
+import warnings
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +27,23 @@ from hypothesis import strategies as st
 
 import minigrad
 from exercises import __main__ as answers_in_full
-from exercises import api, check, hint, lessons, predict, progress, solution, store
+from exercises import (
+    afterwards,
+    api,
+    blame,
+    bytecode,
+    check,
+    hint,
+    lessons,
+    predict,
+    progress,
+    solution,
+    store,
+)
+from exercises.cards import plain_text
 from exercises.judge import CORRECT, NOT_YET, RAISED, TRY_AGAIN, as_answers, judge
 from exercises.limits import OutOfTime, time_limit
+from exercises.replies import say
 from exercises.values import plain
 from tests import learner_answers
 from tests.lesson_files import LESSONS, NOTEBOOKS, number_of, one_kernel, printed, run_in, solved, tagged
@@ -101,8 +123,11 @@ def test_a_prediction_is_noted_and_answered_by_its_thought():
         truth = question.truth()
         due = [(answer, question.found) for answer in (truth, *question.right)]
         due += [(wrong.answer, wrong.advice) for wrong in question.wrong]
-        if not isinstance(truth, bool):
-            due.append(("z" if isinstance(truth, str) else -123.456, question.missed))
+        if isinstance(truth, str):
+            letters = api.letters_of(question)
+            due.append(("z", say("no such letter", letter="z", first=letters[0], last=letters[-1])))
+        elif not isinstance(truth, bool):
+            due.append((-123.456, question.missed))
         said = [(answer, predict(question.id, answer).text, text) for answer, text in due]
         failed += [
             f"{question.id}: {answer!r} is told {is_told!r}"
@@ -144,7 +169,7 @@ def test_a_solved_lesson_shows_correct_everywhere(path, kernel):
             assert f"{key} noted" in printed(cell), printed(cell)
         if cell.id == "progress":
             count = len(lessons.exercises(number_of(path)))
-            assert f"surprised 0, solved {count} of {count}" in printed(cell)
+            assert f"surprising 0, solved {count} of {count}" in printed(cell)
 
 
 # answers as people give them
@@ -187,7 +212,7 @@ def test_a_prediction_that_came_true_is_no_surprise_however_it_is_written(monkey
 def test_what_cannot_be_an_answer_is_not_noted_at_all(guess, monkeypatch):
     noted = []
     monkeypatch.setattr(store, "note", lambda **what: noted.append(what))
-    assert predict("4.a", guess).state == NOT_YET and "A number is wanted" in predict("4.a", guess).text
+    assert predict("4.a", guess).state == NOT_YET and "Enter a number" in predict("4.a", guess).text
     assert not noted
 
 
@@ -211,7 +236,7 @@ def test_that_nothing_is_the_answer_is_not_told():
             ):
                 told = words_of(exercise.id, {name: 77.7} if len(exercise.names) > 1 else 77.7)
                 if (
-                    "Not that number." not in told
+                    say("no") not in told
                     or "`None`" in told.replace("try again", "")
                     or (due is None and exercise.look[name] not in told)
                 ):
@@ -222,16 +247,16 @@ def test_that_nothing_is_the_answer_is_not_told():
 @pytest.mark.parametrize(
     "key, answer, told",
     [
-        ("1.2", {"du_dx": [4, 4]}, "One number is wanted here, not a list of them"),
+        ("1.2", {"du_dx": [4, 4]}, say("one number")),
         ("1.2", {"du_dx": 1j}, "`a value of type complex`"),
-        ("1.2", {"du_dx": []}, "That is empty. A number is wanted"),
-        ("6.4", {"v_sum": [1, 1, 1]}, "A list of 4 numbers is wanted: one for each entry"),
-        ("6.4", {"v_sum": None}, "Here something is"),
-        ("6.1", {"jacobian": [6, 0, 2, 3, 0, 5]}, "A table of 3 rows with 2 numbers each is wanted."),
-        ("6.1", {"jacobian": [[1, 2, 3], [4, 5, 6]]}, "Yours lies on its side"),
-        ("8.2", {"detached": "zero"}, "A number, or `None`, is wanted"),
-        ("8.2", {"plain": "zero"}, "A number, or `None`, is wanted"),
-        ("8.2", {"block": [1, 2]}, "One number is wanted here"),
+        ("1.2", {"du_dx": []}, say("enter", kind="empty", enter=say("a number"))),
+        ("6.4", {"v_sum": [1, 1, 1]}, say("list", count=4)),
+        ("6.4", {"v_sum": None}, say("not None")),
+        ("6.1", {"jacobian": [6, 0, 2, 3, 0, 5]}, say("table", rows=3, columns=2)),
+        ("6.1", {"jacobian": [[1, 2, 3], [4, 5, 6]]}, say("lies")),
+        ("8.2", {"detached": "zero"}, say("unread", part="zero", enter=say("a number or None"))),
+        ("8.2", {"plain": "zero"}, say("a number or None")),
+        ("8.2", {"block": [1, 2]}, say("one number")),
     ],
 )
 def test_what_is_no_answer_at_all_is_told_so_without_naming_an_axis(key, answer, told):
@@ -383,10 +408,10 @@ def test_code_that_never_ends_is_cut_off_and_told_so():
             with contextlib.suppress(Exception):
                 x = x + 1
 
-    began = time.process_time()
+    began = time.thread_time()
     state, message, _ = judge(dataclasses.replace(lessons.find_exercise("3.1"), seconds=0.2), (endless,))
-    assert state == RAISED and "stopped after 0.2 seconds" in message
-    assert 0.2 <= time.process_time() - began < 1
+    assert state == RAISED and message == say("out of time", seconds="0.2")
+    assert 0.2 <= time.thread_time() - began < 1
 
 
 def test_code_that_waits_for_a_busy_machine_is_not_cut_off_and_code_that_sleeps_is():
@@ -396,6 +421,119 @@ def test_code_that_waits_for_a_busy_machine_is_not_cut_off_and_code_that_sleeps_
     with pytest.raises(OutOfTime), time_limit(0.05):
         time.sleep(300)
     assert time.monotonic() - began >= 0.6
+
+
+@pytest.mark.parametrize("where", ["main thread", "other thread"])
+def test_the_time_of_other_threads_is_not_that_of_the_answer(where):
+    """Neighbours in the same kernel compute all the time; the answer waits for them, and is given its own seconds."""
+    over, seen = threading.Event(), []
+
+    def neighbour():
+        while not over.is_set():
+            sum(range(1000))
+
+    def answer():
+        with time_limit(0.2):
+            end = time.thread_time() + 0.1
+            while time.thread_time() < end:
+                pass
+            seen.append("finished")
+
+    neighbours = [threading.Thread(target=neighbour, daemon=True) for _ in range(3)]
+    for thread in neighbours:
+        thread.start()
+    try:
+        if where == "main thread":
+            answer()
+        else:
+            thread = threading.Thread(target=answer)
+            thread.start()
+            thread.join(60)
+    finally:
+        over.set()
+    assert seen == ["finished"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer that interrupts")
+def test_a_call_that_loops_inside_of_c_is_said_to_be_unstoppable(tmp_path):
+    """In words, with the learner's line, while it happens. (Then the process must be ended from outside.)"""
+    cell = tmp_path / "cell.py"
+    cell.write_text("def f(x):\n    # forever\n    return sum(iter(int, 1))\n", encoding="utf-8")
+    code = f"""
+import dataclasses, runpy, sys
+from exercises import lessons, limits
+from exercises.judge import judge
+limits.STUCK = 0.3
+f = runpy.run_path({str(cell)!r}, run_name="__main__")["f"]
+judge(dataclasses.replace(lessons.find_exercise("0.2"), seconds=0.3), (f,))
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=NOTEBOOKS, stderr=subprocess.PIPE, text=True
+    ) as run:
+        too_late = threading.Timer(60, run.kill)
+        too_late.start()
+        told = ""
+        while "Restart the kernel" not in told and (line := run.stderr.readline()):
+            told += line
+        too_late.cancel()
+        run.kill()
+    assert say("stuck in C", line="Line 3, `return sum(iter(int, 1))`") in told
+
+
+def leaving_traces(x):
+    """A right answer that changes what belongs to the whole process."""
+    np.seterr(all="raise")
+    np.set_printoptions(precision=1)
+    np.random.seed(0)
+    random.seed(0)
+    sys.setrecursionlimit(4321)
+    sys.settrace(lambda *event: None)
+    warnings.simplefilter("error")
+    minigrad.set_default_dtype(minigrad.float64)
+    minigrad.autograd.set_detect_anomaly(True)
+    os.environ["LEFT_BEHIND"] = "yes"
+    os.chdir("/")
+    sys.path.insert(0, "/nowhere")
+    return -5 * x
+
+
+def test_an_answer_leaves_no_trace():
+    def everything():
+        return [repr(read()) for read, _ in afterwards.STATES], minigrad.autograd.set_detect_anomaly(
+            False
+        ).before
+
+    minigrad.manual_seed(1)
+    before = everything()
+    assert check("0.2", leaving_traces).state == CORRECT
+    assert everything() == before
+
+    def raising_afterwards(x):
+        leaving_traces(x)
+        raise ValueError
+
+    check("0.2", raising_afterwards)
+    assert everything() == before
+
+    def never_ending(x):
+        leaving_traces(x)
+        while True:
+            pass
+
+    judge(dataclasses.replace(lessons.find_exercise("0.2"), seconds=0.2), (never_ending,))
+    assert everything() == before
+
+
+def test_inference_mode_that_was_left_on_is_noticed_and_put_right():
+    def switches(x):
+        minigrad.inference_mode(True).__enter__()
+        return -5 * x
+
+    assert plain_text(say("switched off")) in advice("0.2", switches)
+    assert not minigrad.is_inference_mode_enabled() and minigrad.is_grad_enabled()
+    with minigrad.inference_mode():
+        assert check("0.2", lambda x: -5 * x).state == CORRECT
+        assert minigrad.is_inference_mode_enabled()
 
 
 @pytest.mark.parametrize("where", ["main thread", "other thread"])
@@ -457,6 +595,7 @@ def test_a_thread_that_ends_inside_of_a_time_limit_leaves_code_that_can_be_trace
     code = f"""
 import ctypes, sys, threading, time
 from exercises.limits import OutOfTime, time_limit
+from exercises.replies import say
 
 kept = [time_limit({seconds})]
 ends = threading.Thread(target=kept[0].__enter__)
@@ -508,10 +647,10 @@ def test_a_stub_is_not_yet():
 
     for stub in (untouched, only_words, half_filled, lambda upstream, x: ..., ...):
         assert check("3.1", stub).state == NOT_YET
-    assert "Write your answer in the place" in advice("12.4", BehindDecorators)
-    assert "Still to do: grad_w, x_grad" in advice("3.4", 1.0, 2.0, 3.0, ..., ...)
+    assert plain_text(say("blank", name="Sinh")) in advice("12.4", BehindDecorators)
+    assert plain_text(say("blanks", names="grad_w, x_grad")) in advice("3.4", 1.0, 2.0, 3.0, ..., ...)
     assert 'check("3.1", square_backward)' in advice("3.1")
-    assert "5 answers are wanted" in advice("3.4", 1.0)
+    assert "Pass 5 answers" in advice("3.4", 1.0)
 
 
 def test_a_check_leaves_the_learners_random_numbers_alone():
@@ -525,19 +664,22 @@ def test_a_check_leaves_the_learners_random_numbers_alone():
 
 
 def test_the_symptom_decides_the_advice():
-    assert "Is there a return?" in advice("3.1", lambda upstream, x: print(end=""))
+    def told(key, **values):
+        return plain_text(say(key, **values))
+
+    assert told("no return") in advice("3.1", lambda upstream, x: print(end=""))
     assert "the sign is not" in advice("3.1", lambda upstream, x: -2 * x * upstream)
-    assert "exactly 2 times too large" in advice("3.1", lambda upstream, x: 4 * x * upstream)
-    assert "exactly 3 times too small" in advice("3.1", lambda upstream, x: 2 * x * upstream / 3)
-    assert "overflowed or was divided by zero" in advice("3.1", lambda upstream, x: x * float("inf"))
-    assert "A number or a tensor is wanted" in advice("3.1", lambda upstream, x: "6")
+    assert told("too large", count=2) in advice("3.1", lambda upstream, x: 4 * x * upstream)
+    assert told("too small", count=3) in advice("3.1", lambda upstream, x: 2 * x * upstream / 3)
+    assert told("not finite") in advice("3.1", lambda upstream, x: x * float("inf"))
+    assert told("not a number", kind="a string") in advice("3.1", lambda upstream, x: "6")
     assert "several values" in advice("3.1", lambda upstream, x: (x, None))
     assert "(1, 3)" in advice("3.2", lambda upstream, x: minigrad.ones(3))
-    assert "Is a transpose missing" in advice("3.2", lambda upstream, x: minigrad.ones(x.shape[::-1]) / 7)
+    assert told("transpose") in advice("3.2", lambda upstream, x: minigrad.ones(x.shape[::-1]) / 7)
     assert "not a function" in advice("3.1", 6.0)
-    assert "to be called as square_backward(upstream, x), and yours is square_backward(x)" in advice(
-        "3.1", lambda x: x
-    )
+    assert told(
+        "signature", name="square_backward", call="square_backward(upstream, x)", yours="square_backward(x)"
+    ) in advice("3.1", lambda x: x)
     assert "grad_w of" in advice("3.3", lambda upstream, x, w: (upstream @ w.T, x))
     assert "changes its input upstream in place" in advice("3.2", emptying)
 
@@ -549,12 +691,12 @@ def test_whatever_is_wanted_as_a_function_or_class_is_asked_for_as_one():
                 answers = [*exercise.reference[:place], 3, *exercise.reference[place + 1 :]]
                 kind = "class" if isinstance(wanted, type) else "function"
                 assert f"{exercise.names[place]} is 3, not a {kind}" in advice(exercise.id, *answers)
-    assert "to be called as run(root, grad), and yours is run(root)" in advice("7.6", lambda root: root(1.0))
+    assert "run must accept run(root, grad); yours is run(root)" in advice("7.6", lambda root: root(1.0))
 
 
 def test_a_letter_is_asked_for_in_quotes():
-    assert "A letter in quotes is wanted" in advice("3.5", 3)
-    assert "One of the letters is wanted" in advice("3.5", "the third")
+    assert plain_text(say("letter", kind="a number")) in advice("3.5", 3)
+    assert plain_text(say("one letter")) in advice("3.5", "the third")
     assert "There is no z: the letters are a to d" in advice("3.5", "z")
 
 
@@ -613,8 +755,135 @@ def test_code_that_raises_is_told_by_its_line_and_in_plain_words():
     assert (
         "return upstraem * 2 * x" in said and "name 'upstraem' is not defined" in said and "misspelt" in said
     )
-    assert "never comes to an end" in advice("3.1", recursing)
-    assert "use return to leave a function" in advice("3.1", raising(SystemExit())).lower()
+    assert plain_text(say("RecursionError")) in advice("3.1", recursing)
+    assert plain_text(say("SystemExit")) in advice("3.1", raising(SystemExit()))
+
+
+FAILING = """\
+def {name}({parameters}):
+    # a comment
+
+    one = torch.ones(2, 3)
+    return torch.tanh(one @ one)
+"""
+
+
+@pytest.mark.parametrize("exercise", [e for e in EXERCISES if callable(e.reference[0])], ids=lambda e: e.id)
+def test_an_error_inside_an_operation_is_told_with_the_learners_own_line(exercise):
+    """Whatever library frames follow: here a cell, as a notebook compiles it, in which line 5 raises inside of minigrad."""
+    answers = []
+    for number, (name, due) in enumerate(zip(exercise.names, exercise.reference, strict=True)):
+        parameters = "self, *args" if isinstance(due, type) else ", ".join(inspect.signature(due).parameters)
+        source = FAILING.format(name=name, parameters=parameters)
+        if isinstance(due, type):  # each of its methods raises
+            methods = [n for n, part in vars(due).items() if callable(getattr(part, "__func__", part))]
+            static = {n for n in methods if isinstance(vars(due)[n], staticmethod)}
+            body = [
+                FAILING.format(name=n, parameters="*args" if n in static else "self, *args") for n in methods
+            ]
+            marked = ["@staticmethod\n" * (n in static) + text for n, text in zip(methods, body, strict=True)]
+            bases = ", ".join(f"Base{k}" for k in range(len(due.__bases__)))
+            source = f"class {name}({bases}):\n" + textwrap.indent("\n".join(marked), "    ")
+        file = f"/tmp/ipykernel_1/{exercise.id}_{number}.py"
+        linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+        bases_of = {f"Base{k}": base for k, base in enumerate(getattr(due, "__bases__", ()))}
+        scope = {"torch": minigrad, "__name__": "__main__"} | bases_of
+        exec(compile(source, file, "exec"), scope)
+        answers.append(scope[name])
+    told = advice(exercise.id, *answers)
+    if "your code raised" not in told:  # a probe that stops before it calls anything
+        pytest.skip(told)
+    number = int(re.search(r"Line (\d+), return torch.tanh\(one @ one\): RuntimeError", told)[1])
+    assert number == 5 or isinstance(exercise.reference[0], type)
+
+
+def test_a_library_in_a_neighbouring_folder_is_the_learners_and_generated_code_is_not(tmp_path):
+    def frame_of(file, name):
+        source = "def f():\n    return 1 / 0\n"
+        scope = {"__name__": name}
+        exec(compile(source, file, "exec"), scope)
+        try:
+            scope["f"]()
+        except ZeroDivisionError as error:
+            error.__traceback__ = error.__traceback__.tb_next  # without this test
+            return blame.learner_frame(error)
+
+    package = str(Path(minigrad.__file__).parent)
+    assert frame_of(f"{package}_notes/mine.py", "mine").lineno == 2
+    assert frame_of(f"{package}/ops/made.py", "minigrad.ops") is None
+    assert frame_of("<minigrad.ops>", "minigrad.ops") is None
+    assert frame_of("<string>", "somewhere") is None
+    assert frame_of("<ipython-input-3-abc>", "__main__").lineno == 2
+    assert frame_of("<exec>", "__main__").lineno == 2
+
+
+def test_one_truth_value_of_many_entries_is_told_what_it_is():
+    several = minigrad.ones(2)
+    for code in (
+        lambda upstream, x: upstream if several > 0 else x,
+        lambda upstream, x: max(several, 0) * upstream,
+        lambda upstream, x: upstream * (0 < several < 2),
+        lambda upstream, x: upstream if np.ones(2) > 0 else x,
+    ):
+        assert plain_text(say("truth value")) in advice("3.1", code)
+
+
+y_of_the_notebook = minigrad.tensor(5.0)
+SETTINGS = {"lr": 0.1}
+
+
+def test_a_name_of_the_notebook_that_was_not_handed_over_is_told():
+    def told(unread, name="y_of_the_notebook"):
+        return plain_text(say("not yours", name=name, unread=unread))
+
+    assert told("x") in advice("0.2", lambda x: -5 * y_of_the_notebook)
+    assert told("upstream") in advice("3.1", lambda upstream, x: y_of_the_notebook * 2 * x)
+    assert told("x", "SETTINGS") in advice("3.1", lambda upstream, x: upstream * SETTINGS["lr"])
+
+    def inside(upstream, x):
+        return sum(upstream * y_of_the_notebook for _ in range(1))
+
+    assert told("x") in advice("3.1", inside)
+    beside = plain_text(say("not handed over", name="y_of_the_notebook"))
+    assert beside in advice("3.1", lambda upstream, x: upstream * x + y_of_the_notebook)
+    # a constant of the notebook is no reason to be wrong, nor is a parameter that is not needed
+    assert "notebook" not in advice("3.1", lambda upstream, x: upstream * x * SETTINGS["lr"])
+    assert "notebook" not in advice("3.1", lambda upstream, x: 2 * x)
+    assert check("3.1", lambda upstream, x: 2 * x * upstream + 0 * y_of_the_notebook).state == CORRECT
+
+
+def test_dots_that_are_an_index_are_code():
+    def with_index(loss_of, parameters, lr):
+        for p in parameters:
+            p.grad = None
+        loss = loss_of()
+        loss.backward()
+        for p in parameters:
+            p.data[...] = p.data - lr * p.grad
+        return loss.data.item()
+
+    def with_blank(loss_of, parameters, lr):
+        for p in parameters:
+            p.data = ...
+
+    assert check("7.9", with_index).state == CORRECT
+    assert check("7.9", with_blank).state == NOT_YET
+    for code in ("x[...] = 1", "x[..., 0] += x[...]", "y = x[..., None]", "x[...] = x[..., y]"):
+        scope = {}
+        exec(f"def f(x, y):\n    {code}", scope)
+        assert not bytecode.has_blank(scope["f"]), code
+    for code in (
+        "return ...",
+        "return x * ...",
+        "y = ...",
+        "return f(...)",
+        "x[0] = ...",
+        "y = (..., x)",
+        "y = [...]",
+    ):
+        scope = {}
+        exec(f"def f(x, y):\n    {code}", scope)
+        assert bytecode.has_blank(scope["f"]), code
 
 
 def test_unknown_ids_are_answered_with_those_that_exist():
@@ -690,15 +959,15 @@ def test_a_teacher_can_print_the_answers(capsys, judged_once):
 
 
 def test_progress_is_kept_in_one_file_beside_the_lessons(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "_session", {})
+    monkeypatch.setattr(store, "_unwritten", [])
     file = tmp_path / "progress.json"
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(file))
-    assert repr(progress(3)) == "Lesson 3: predicted 0 of 3, surprised 0, solved 0 of 5"
+    assert repr(progress(3)) == "Lesson 3: predicted 0 of 3, surprising 0, solved 0 of 5"
     predict("3.a", 1.0)
     predict("3.b", None)
     check("3.1", 7)
     check("3.5", "c")
-    assert repr(progress("3")) == "Lesson 3: predicted 2 of 3, surprised 1, solved 1 of 5"
+    assert repr(progress("3")) == "Lesson 3: predicted 2 of 3, surprising 1, solved 1 of 5"
     assert json.loads(file.read_text(encoding="utf-8")) == {
         "names": 2,
         "predicted": {"3.a": False, "3.b": True},
@@ -707,17 +976,17 @@ def test_progress_is_kept_in_one_file_beside_the_lessons(tmp_path, monkeypatch):
         "tries": {"3.1": [["7", check("3.1", 7).text.split("\n")[1]]]},
     }
     predict("3.a", 1 / 3)  # after the answer was seen: the first one counts
-    assert "surprised 1" in repr(progress(3.0))
+    assert "surprising 1" in repr(progress(3.0))
     check("0.1", 7.0)
     every = f"solved 2 of {len(EXERCISES)}"
-    assert repr(progress()) == f"All lessons: predicted 2 of {len(QUESTIONS)}, surprised 1, {every}"
+    assert repr(progress()) == f"All lessons: predicted 2 of {len(QUESTIONS)}, surprising 1, {every}"
     assert progress()._repr_html_().count('<th scope="row"') == len(lessons.numbers())
 
 
 def test_progress_of_the_time_before_lesson_9_was_cut_in_two_is_found_under_the_new_names(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(store, "_session", {})
+    monkeypatch.setattr(store, "_unwritten", [])
     file = tmp_path / "progress.json"
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(file))
     old = {
@@ -727,8 +996,8 @@ def test_progress_of_the_time_before_lesson_9_was_cut_in_two_is_found_under_the_
         "tries": {"9.2": [["1", "a"]], "9.5": [["code", "b"]]},
     }
     file.write_text(json.dumps(old), encoding="utf-8")
-    assert repr(progress("9b")) == "Lesson 9b: predicted 1 of 2, surprised 1, solved 2 of 8"
-    assert repr(progress(9)) == "Lesson 9: predicted 1 of 2, surprised 0, solved 1 of 5"
+    assert repr(progress("9b")) == "Lesson 9b: predicted 1 of 2, surprising 1, solved 2 of 8"
+    assert repr(progress(9)) == "Lesson 9: predicted 1 of 2, surprising 0, solved 1 of 5"
     check("9.3", *lessons.find_exercise("9.3").reference)  # another exercise now, and written to the file
     for _twice in range(2):
         kept = store.load()
@@ -748,7 +1017,7 @@ def test_a_lesson_is_called_as_people_call_it():
 
 
 def test_wrong_tries_are_kept_with_their_cause_and_no_code(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "_session", {})
+    monkeypatch.setattr(store, "_unwritten", [])
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "progress.json"))
     check("4.2", 3, 5.5, 20)
     check("3.1", lambda upstream, x: 2 * x)
@@ -762,55 +1031,95 @@ def test_wrong_tries_are_kept_with_their_cause_and_no_code(tmp_path, monkeypatch
     assert [answer for answer, _ in tries["0.1"]] == [str(n) for n in range(108, 120)], "the last dozen"
 
 
-def test_a_class_sees_its_common_wrong_answers_and_no_names(tmp_path, monkeypatch, capsys):
-    for name, mixed in (("ada", 5.5), ("ben", 5.5), ("cy", 25)):
-        monkeypatch.setattr(store, "_session", {})
-        monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / f"{name}.json"))
-        predict("4.a", {"ada": 6, "ben": "6.0", "cy": 12}[name])
-        for _again in range(2):  # twice the same try counts once
-            check("4.2", 3, mixed, 20)
-    check("4.2", 3, 11, 20)
-    (tmp_path / "broken.json").write_text("{", encoding="utf-8")
-    (tmp_path / "other.json").write_text('["a list"]', encoding="utf-8")
-    assert answers_of(["--class", str(tmp_path)]) == 0
-    page = capsys.readouterr().out
-    assert page.startswith("# What a class found hard: 3 learners\n\n2 more files could not be read.")
-    assert "**4.a** the gradient of x in the diamond: 1 of 3 expected it.\n\n* 2 × `6`: 6 is what" in page
-    assert "**4.2** used more than once: 1 solved it, 3 after wrong tries or not yet." in page
-    assert page.index("* 2 × `thrice = 3, mixed = 5.5") < page.index("* 1 × `thrice = 3, mixed = 25")
-    assert not any(name in page for name in ("ada", "ben", "cy.", "broken"))
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert answers_of(["--class", str(empty)]) == 2 and "no progress file" in capsys.readouterr().err
-    for wrong in (["--class"], ["--help-me"]):
-        assert answers_of(wrong) == 2 and "FOLDER" in capsys.readouterr().err
-    assert answers_of(["--help"]) == 0 and "LESSON" in capsys.readouterr().out
+@pytest.fixture
+def progress_file(tmp_path, monkeypatch):
+    """A new session that keeps its progress in an empty folder."""
+    file = tmp_path / "progress.json"
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(file))
+    for kept in ("_unwritten", "_news"):
+        monkeypatch.setattr(store, kept, [])
+    monkeypatch.setattr(store, "_said", set())
+    return file
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        '{"tries": {"3.1": [1, ["a"], "x"]}, "guesses": [1]}',
+        '{"tries": {"3.1": [1, ["a"], "x"]}, "guesses": [1], "solved": ["3.1"]}',
         "",
         "{",
         "[1]",
         '{"solved": 3, "predicted": []}',
         '"text"',
+        "[" * 100_000,
+        b"\xff\xfe\x00",
     ],
 )
-def test_a_damaged_progress_file_counts_as_empty(tmp_path, monkeypatch, damage):
-    file = tmp_path / "progress.json"
-    file.write_text(damage, encoding="utf-8")
-    monkeypatch.setenv("MINIGRAD_PROGRESS", str(file))
-    monkeypatch.setattr(store, "_session", {})
-    assert "solved 0 of 5" in repr(progress(3))
-    check("3.5", "c")
-    assert "solved 1 of 5" in repr(progress(3))
+def test_a_damaged_progress_file_is_put_aside_and_said_so_once(progress_file, damage):
+    damage = damage if isinstance(damage, bytes) else damage.encode()
+    progress_file.write_bytes(damage)
+    readable = 1 if b'["3.1"]' in damage else 0
+    card = progress(3)
+    assert f"solved {readable} of 5" in repr(card)
+    aside = progress_file.with_name("progress.damaged-1.json")
+    assert say("damaged", file=progress_file.name, aside=aside.name) in card.text
+    assert aside.read_bytes() == damage
+    assert "damaged" not in check("3.5", "c").text and "damaged" not in progress(3).text
+    assert f"solved {readable + 1} of 5" in repr(progress(3))
+    progress_file.write_bytes(damage)  # and again
+    assert "damaged-2" in check("3.5", "c").text
+    assert aside.read_bytes() == progress_file.with_name("progress.damaged-2.json").read_bytes() == damage
+
+
+def test_a_file_of_a_newer_version_is_left_as_it_is(progress_file):
+    newer = json.dumps({"names": 99, "solved": ["3.1"], "badges": {"of": "tomorrow"}})
+    progress_file.write_text(newer, encoding="utf-8")
+    assert say("newer", file=progress_file.name) in check("3.5", "c").text
+    assert "newer" not in check("3.5", "c").text
+    assert "solved 2 of 5" in repr(progress(3)), "what it says is shown, and what came since"
+    assert progress_file.read_text(encoding="utf-8") == newer
+    assert [path.name for path in progress_file.parent.iterdir()] == [progress_file.name]
+
+
+NOTING = """
+import sys
+from exercises import store
+for number in range(150):
+    store.note(solved=f"{sys.argv[1]}.{number}", tried=(f"{sys.argv[1]}.{number % 50}", str(number), "why"))
+assert not store._unwritten
+"""
+
+
+def test_two_kernels_never_lose_a_note(progress_file):
+    kernels = [
+        subprocess.Popen([sys.executable, "-c", NOTING, name], cwd=NOTEBOOKS, env=dict(os.environ))
+        for name in ("20", "21", "22")
+    ]
+    assert [kernel.wait(120) for kernel in kernels] == [0, 0, 0]
+    kept = store.load()
+    assert sorted(kept["solved"]) == sorted(f"{name}.{n}" for name in (20, 21, 22) for n in range(150))
+    assert all(len(kept["tries"][f"{name}.{n}"]) == 3 for name in (20, 21, 22) for n in range(50))
+    assert [path.name for path in progress_file.parent.iterdir()] == [progress_file.name]
+
+
+def test_a_lock_that_a_dead_kernel_has_left_is_removed(progress_file, monkeypatch):
+    lock = progress_file.with_name("progress.json.lock")
+    lock.touch()
+    monkeypatch.setattr(store, "WAIT", 0.05)
+    store.note(solved="3.1")  # may be at work still: the note is kept
+    assert lock.exists() and not progress_file.exists() and store.load()["solved"] == ["3.1"]
+    os.utime(lock, (time.time() - 60, time.time() - 60))
+    monkeypatch.setattr(store, "WAIT", 5)
+    store.note(solved="3.2")
+    assert not lock.exists() and json.loads(progress_file.read_text(encoding="utf-8"))["solved"] == [
+        "3.1",
+        "3.2",
+    ]
 
 
 def test_without_a_place_to_write_the_session_remembers(tmp_path, monkeypatch):
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "no such folder" / "progress.json"))
-    monkeypatch.setattr(store, "_session", {})
+    monkeypatch.setattr(store, "_unwritten", [])
     check("3.5", "c")
     assert "solved 1 of 5" in repr(progress(3))
 
@@ -819,6 +1128,6 @@ def test_tests_and_builds_neither_read_nor_write_a_learners_file(monkeypatch):
     monkeypatch.delenv("MINIGRAD_PROGRESS", raising=False)
     assert store.path() is None  # under pytest
     monkeypatch.delenv("PYTEST_VERSION")
-    assert store.path() == NOTEBOOKS / ".progress.json"
+    assert store.path() == NOTEBOOKS.parent / "my_lessons" / "progress.json"
     monkeypatch.setenv("MINIGRAD_PROGRESS", "off")
     assert store.path() is None

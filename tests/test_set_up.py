@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import time
+import urllib.request
 from pathlib import Path
 
 import pytest
+from jupyter_client import BlockingKernelClient
 
 from tools import lessons, set_up
 
@@ -37,7 +42,7 @@ def make(project: Path, *words: str, **environment: str) -> tuple[int, str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=280,
     )
     return done.returncode, done.stdout + done.stderr
 
@@ -79,9 +84,42 @@ def test_a_newer_python_on_the_path_is_found_by_itself(project, monkeypatch):
     assert set_up.find_python() == newer
 
 
+NEWER_SYNTAX = (  # than Python 2.7
+    *(
+        ast.JoinedStr,
+        ast.Starred,
+        ast.AnnAssign,
+        ast.NamedExpr,
+        ast.Nonlocal,
+        ast.AsyncFunctionDef,
+        ast.YieldFrom,
+    ),
+    ast.Match,
+)
+
+
 def test_the_set_up_is_readable_for_an_old_python():
     """Else the sentence about the version would be a SyntaxError."""
-    ast.parse((ROOT / "tools/set_up.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+    tree = ast.parse((ROOT / "tools/set_up.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+    fine = {
+        node.args[-1] for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args
+    }  # f(x, *rest)
+    newer = [node for node in ast.walk(tree) if isinstance(node, NEWER_SYNTAX) and node not in fine]
+    assert [f"line {node.lineno}: {ast.unparse(node)}" for node in newer] == []
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        arguments = function.args
+        assert not arguments.kwonlyargs and not arguments.posonlyargs and function.returns is None
+        assert not [argument for argument in arguments.args if argument.annotation]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks where pyenv and Debian put it")
+def test_python_2_7_gets_a_sentence():
+    """Where there is one; elsewhere the test above has to do."""
+    for python in [*Path.home().glob(".pyenv/versions/2.7*/bin/python"), Path("/usr/bin/python2.7")]:
+        if python.exists():
+            done = subprocess.run([python, "tools/set_up.py"], cwd=ROOT, capture_output=True, text=True)
+            assert done.returncode == 1 and done.stderr.count("\n") == 1
+            assert "Python 3.11 or newer is needed" in done.stderr and "is Python 2.7" in done.stderr
 
 
 def test_no_venv_module(project):
@@ -111,6 +149,103 @@ def test_no_network_at_the_first_install_and_then_again_with_it(project):
         assert code != 0
         assert "The first install needs the network" in said
         assert not (project / ".venv/installed.json").exists()
+
+
+def pip_that(monkeypatch, folder: Path, *says: str, ends: int, waits: float = 0.0) -> None:
+    """Put a pip in place that says these lines and ends so."""
+    pip = folder / "pip"
+    lines = "\n".join(f"echo '{line}'; sleep {waits}" for line in says)
+    pip.write_text(f"#!/bin/sh\n{lines}\nexit {ends}\n", encoding="utf-8")
+    pip.chmod(0o755)
+    monkeypatch.setattr(set_up, "VENV", str(folder))
+    monkeypatch.setattr(set_up, "VENV_PYTHON", str(pip))
+
+
+def test_installing_says_how_far_it_is(tmp_path, monkeypatch, capsys):
+    says = (
+        "Installing build dependencies: started",
+        "Collecting numpy>=2.3 (from minigrad==0.1.0)",
+        "  Downloading numpy-2.4.6-cp311-cp311-manylinux_2_28_x86_64.whl (16.9 MB)",
+        "Collecting pillow",
+        "Installing collected packages: numpy, pillow",
+    )
+    pip_that(monkeypatch, tmp_path, *says, ends=0, waits=0.5)
+    monkeypatch.setattr(set_up, "NEWS", 0)
+    set_up.install(["lessons"])
+    said = capsys.readouterr().out
+    assert said.startswith("minigrad: installing .[lessons] with pip; the first time")
+    told = [line.partition(" s: ")[2] for line in said.splitlines()[1:]]
+    assert list(dict.fromkeys(told)) == [
+        "fetching what builds the project",
+        "packages found: 1, fetching numpy",
+        "packages found: 2, fetching pillow",
+        "unpacking 2 packages",
+    ]
+    assert (tmp_path / "pip.log").read_text(encoding="utf-8").splitlines() == list(says)
+
+
+NO_ADDRESS = (
+    'NewConnectionError("Failed to establish a new connection: [Errno -2] Name or service not known")'
+)
+
+
+@pytest.mark.parametrize(
+    ("says", "cause"),
+    [
+        (
+            f"WARNING: Retrying (Retry(total=1)) after connection broken by {NO_ADDRESS}",
+            "no package index could be reached",
+        ),
+        ("ReadTimeoutError: HTTPSConnectionPool: Read timed out.", "no package index could be reached"),
+        (
+            "ERROR: Could not find a version that satisfies numpy (from versions: none)",
+            "no package index could be",
+        ),
+        (
+            "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
+            "the disk is full",
+        ),
+        (
+            "ERROR: numpy has requirement x, which is incompatible.",
+            "pip says: numpy has requirement x, which is",
+        ),
+        ("nothing of use", "pip ended without saying why"),
+    ],
+)
+def test_a_failed_install_is_one_line_with_its_cause(tmp_path, monkeypatch, capsys, says, cause):
+    pip_that(monkeypatch, tmp_path, "Collecting numpy", says.replace("'", ""), ends=1)
+    with pytest.raises(SystemExit) as stopped:
+        set_up.install([])
+    said = stopped.value.code
+    assert said.startswith(f"minigrad: installing failed: {cause}") and "\n" not in said
+    assert "Then run the same command again. (" in said and "pip.log has all that pip said.)" in said
+    assert "Collecting" not in capsys.readouterr().out
+
+
+def test_a_network_that_does_not_answer_is_told_soon():
+    """pip's own patience is five tries of 15 seconds for each package."""
+    tries, seconds = int(set_up.PATIENCE["PIP_RETRIES"]), int(set_up.PATIENCE["PIP_DEFAULT_TIMEOUT"])
+    assert (tries + 1) * seconds <= 20
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_a_way_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(set_up, "VENV", str(tmp_path / "deep" / ".venv"))
+    set_up.check_place()
+    monkeypatch.setattr(os, "access", lambda path, how: False)
+    with pytest.raises(SystemExit) as stopped:
+        set_up.check_place()
+    said = stopped.value.code
+    assert (
+        f"{tmp_path} cannot be written" in said
+        and "make lessons VENV=~/minigrad_venv LESSONS=~/my_lessons" in said
+    )
+
+
+def test_a_folder_of_somebody_s_things_is_not_cleared(tmp_path, monkeypatch):
+    (tmp_path / "thesis.txt").touch()
+    monkeypatch.setattr(set_up, "VENV", str(tmp_path))
+    with pytest.raises(SystemExit, match="is not an environment, and not empty"):
+        set_up.check_place()
 
 
 def test_what_is_installed_is_not_installed_again(project, monkeypatch, capsys):
@@ -180,3 +315,52 @@ def test_a_port_that_is_in_use():
 def test_a_port_that_is_none(port):
     with pytest.raises(SystemExit, match="PORT must be a number from 1024 to 65535"):
         lessons.port_number(port)
+
+
+def ask(port: int, token: str, path: str, data: dict | None = None) -> dict:
+    """Ask the server something."""
+    body = None if data is None else json.dumps(data).encode()
+    asked = urllib.request.Request(
+        f"http://127.0.0.1:{port}/api/{path}",
+        body,
+        {"Authorization": f"token {token}", "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(asked) as answer:
+        return json.load(answer)
+
+
+def test_the_lessons_open_quietly_and_what_ends_the_command_ends_jupyterlab(tmp_path):
+    """With a kernel running: no warning of eavesdropping, only lessons in the list; after SIGTERM nothing is left."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    said = tmp_path / "said"
+    with said.open("w", encoding="utf-8") as out:
+        command = [sys.executable, "tools/lessons.py", str(port), "--folder", str(tmp_path / "mine")]
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+        environment |= {
+            "HOME": str(tmp_path),
+            "BROWSER": "true",
+            "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
+        }
+        running = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
+    try:
+        limit = time.monotonic() + 90
+        while lessons.is_free(port) and running.poll() is None and time.monotonic() < limit:
+            time.sleep(0.1)
+        token = said.read_text(encoding="utf-8").partition("token=")[2].split()[0]
+        listed = {entry["name"] for entry in ask(port, token, "contents")["content"]}
+        assert "index.ipynb" in listed and all(name.endswith(".ipynb") for name in listed)
+        kernel = ask(port, token, "kernels", {"name": "python3"})["id"]
+        client = BlockingKernelClient(connection_file=str(tmp_path / f"runtime/kernel-{kernel}.json"))
+        client.load_connection_file()
+        client.start_channels()
+        client.wait_for_ready(60)
+        client.stop_channels()
+        text = said.read_text(encoding="utf-8")
+        assert "eavesdropping" not in text and "WARNING" not in text
+        assert [line for line in text.splitlines() if not line.startswith(("minigrad: ", "  http://"))] == []
+    finally:
+        running.send_signal(signal.SIGTERM)
+        running.wait(30)
+    assert lessons.is_free(port)

@@ -1,4 +1,4 @@
-"""The lessons as a whole: the map and the routes, the glossary, the exam, the cards for the wall."""
+"""The lessons as a whole: the map and the routes, the glossary, the cards for the wall."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import re
 import nbformat
 import pytest
 
-import minigrad
 from exercises import suite
-from exercises.exam import COLUMNS, SEE, Exam, Report, result_of
 from tests.lesson_files import BY_NUMBER, NOTEBOOKS, PAGES, read
 from tools import site
 from tools.readme import MAP, TEACHING, map_file, with_evenings
@@ -138,21 +136,21 @@ def test_the_minutes_of_the_routes_are_those_of_their_lessons():
         lesson.number: int(re.search(r"\*\*Minutes\.\*\* (?:\d+; )?(\d+)", lesson.cells[0])[1])
         for lesson in EVERY
     }
-    shown = suite.routes_html(EVERY)
+    shown = suite.routes(EVERY)
     for route in suite.ROUTES:
-        part = shown.partition(f"<h3>{route.name}</h3>")[2].partition("<h3>")[0]
-        rows = re.findall(r"<tr style=.*?</tr>", part)
-        minutes = [int(re.search(r">(\d+)</td></tr>", row)[1]) for row in rows]
-        assert minutes == [sum(core[n] for n in re.findall(r">(\d+b?)</a>", row)) for row in rows]
+        part = shown.partition(f"### {route.name}\n")[2].partition("###")[0]
+        rows = [line for line in part.splitlines() if re.search(r"\| \d+ \|$", line)]
+        minutes = [int(re.search(r"(\d+) \|$", row)[1]) for row in rows]
+        assert minutes == [sum(core[n] for n in re.findall(r"\[(\d+b?)\]", row)) for row in rows]
         assert f"minutes ({sum(minutes)} in all)" in part and len(rows) == len(route.sittings)
 
 
 def test_what_a_route_takes_for_known_can_be_looked_up():
     afternoon, evenings, knows = suite.ROUTES
     assert not afternoon.known and not evenings.known
-    told = suite.routes_html(EVERY).partition("for known.")[0].rpartition("It takes lessons")[2]
+    told = suite.routes(EVERY).partition("for known.")[0].rpartition("It takes lessons")[2]
     links = [lesson.file for lesson in EVERY if lesson.number in knows.known]
-    assert re.findall(r'href="([^"]+)"', told) == links
+    assert re.findall(r"\]\(([^)]+)\)", told) == links
 
 
 # ---------------------------------------------------------------- the glossary
@@ -181,113 +179,6 @@ def test_links_to_a_term_lead_to_one():
 def test_a_third_of_the_glossary_is_pictures():
     cells = [cell for cell in read(NOTEBOOKS / "glossary.ipynb").cells if cell.cell_type == "code"]
     assert sum("viz.draw(" in cell.source for cell in cells) >= 7
-
-
-# ---------------------------------------------------------------- the exam
-
-
-def graphs():
-    """The exam's graphs, made by its own cells, with steppers that nobody has touched."""
-    space: dict = {}
-    for cell in read(NOTEBOOKS / "exam.ipynb").cells:
-        if cell.cell_type == "code":
-            exec(cell.source, space)
-    return space["exam"]
-
-
-def test_ten_graphs_and_each_asks_about_every_step():
-    exam = graphs()
-    assert sorted(exam.steppers) == list(range(1, 11))
-    assert all(2 <= len(stepper.data["questions"]) <= 8 for stepper in exam.steppers.values())
-    assert {stepper.options["ask"] for stepper in exam.steppers.values()} == {"gradients", "order"}
-
-
-def test_the_exam_is_about_all_lessons_that_send_something_back():
-    """What lessons 3 to 17 are about is in one of the graphs: as a node, a hook, a cut, a kept copy, a number."""
-    exam = graphs()
-    steps = {number: stepper.data["steps"] for number, stepper in exam.steppers.items()}
-    seen = {step["name"] for each in steps.values() for step in each}
-    assert {
-        "MmBackward0",
-        "CopySlices",
-        "UnbindBackward0",
-        "TiltBackward",
-        "LogBackward0",
-        "MvBackward0",
-    } <= seen
-    assert "a hook changed it" in str([step["wrong"] for step in steps[7]])
-    answers = {
-        n: str([q.get("answer") for q in s.data["questions"].values()]) for n, s in exam.steppers.items()
-    }
-    assert [number for number, answer in answers.items() if "nan" in answer] == [8]
-    assert answers[5].endswith("[11.0]}]"), "the first turn is cut off: with it, 15"
-    assert answers[9].endswith("[288.0]}]"), "2 · 12 · 12, the slope of the slope"
-    named = [
-        cell.source.splitlines()[1]
-        for cell in read(NOTEBOOKS / "exam.ipynb").cells
-        if re.match(r"## \d+\. ", cell.source)
-    ]
-    told = [int(number) for line in named for number in re.findall(r"\d+", line.partition("* ·")[0])]
-    assert len(named) == 10 and set(told) == set(range(3, 18)) - {7, 9, 16}
-
-
-def test_no_graph_of_the_exam_is_in_a_lesson():
-    def lines(path):
-        return {
-            line.strip()
-            for cell in read(path).cells
-            if cell.cell_type == "code"
-            for line in cell.source.splitlines()
-        }
-
-    common = {"x", "import", "exam", "viz", "h", "r = y.sum()", "y = x + b", "y = x @ w"}
-    seen = set().union(*map(lines, BY_NUMBER.values()))
-    for cell in read(NOTEBOOKS / "exam.ipynb").cells:
-        if cell.id.endswith("-draw"):
-            body = {line for line in lines_of(cell) if not line.startswith("viz.")}
-            assert len(body - seen - common) >= 2, cell.id
-
-
-def lines_of(cell):
-    return [line.strip() for line in cell.source.splitlines() if line.strip()]
-
-
-def test_a_step_is_right_if_the_first_answer_was():
-    answers = [
-        {"step": 1, "given": "2", "outcome": "right"},
-        {"step": 2, "given": "9", "outcome": "averaged"},
-        {"step": 2, "given": "6", "outcome": "right"},
-        {"step": 3, "given": None, "outcome": "shown"},
-    ]
-    result = result_of(7, 5, answers)
-    assert [getattr(result, name) for name in COLUMNS] == [5, 1, 1, 1, 2]
-    assert result.causes == ("averaged",)
-    shown = Report([result])
-    assert repr(shown) == "1 of 5 steps right at once, in 1 graphs"
-    assert "averaged (lesson 4)" in shown._repr_html_()
-
-
-def test_what_is_answered_in_a_stepper_comes_into_the_report(tmp_path):
-    exam = Exam()
-    x = minigrad.tensor(3.0, requires_grad=True)
-    stepper = exam.step(1, x * 2)
-    assert repr(exam.report()) == "0 of 2 steps right at once, in 1 graphs"
-    stepper.pane.answers = [{"step": 1, "given": "2", "outcome": "right"}]
-    assert repr(exam.report()) == "1 of 2 steps right at once, in 1 graphs"
-    page = exam.save(tmp_path / "exam.html").read_text(encoding="utf-8")
-    assert "1 of 2 steps right" in page and "Name:" in page
-    with pytest.raises(ValueError, match="pdf"):
-        exam.save("exam.pdf")
-
-
-def test_a_cause_that_a_stepper_names_is_known_with_its_lesson():
-    causes = {
-        mistake["cause"]
-        for stepper in graphs().steppers.values()
-        for question in stepper.data["questions"].values()
-        for mistake in question.get("mistakes", ())
-    }
-    assert causes <= set(SEE)
 
 
 # ---------------------------------------------------------------- the cards, the site

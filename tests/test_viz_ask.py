@@ -80,6 +80,39 @@ def test_a_forgotten_chain_rule_is_recognised():
     assert known[7.0] == "passed on"
 
 
+def test_the_value_of_a_tensor_is_recognised_where_its_gradient_is_asked_for():
+    x = mg.tensor(2.0, requires_grad=True)
+    y = x * x
+    b = y * 5
+    c = b * 2
+    found = asked(c, names={"x": x, "y": y, "b": b, "c": c})
+    for question in found.values():
+        if question["kind"] == "sends" and question["answer"]["values"] != [20.0]:
+            known = {m["values"][0]: m["says"] for m in question["mistakes"] if m["cause"] == "the value"}
+            assert "That is the value of b, not a gradient" in known[20.0]
+            assert "That is the value of c" in known[40.0]
+
+
+def test_adding_where_the_chain_rule_multiplies_is_recognised():
+    x = mg.tensor(2.0, requires_grad=True)
+    u = x * 3
+    y = u**2
+    found = asked(y, names={"x": x, "u": u, "y": y})
+    sends, stores = (q for q in found.values() if "x" in q["of"])
+    assert sends["answer"]["values"] == stores["answer"]["values"] == [36.0]
+    assert causes(sends)[15.0] == causes(stores)[15.0] == "added"  # 12 arrives, and 3 is the local derivative
+    assert causes(sends)[3.0] == causes(stores)[3.0] == "local derivative only"
+
+
+def test_a_question_names_the_node_and_the_tensor():
+    names = named_diamond()
+    texts = [question["text"] for question in asked(names["c"], names=names).values()]
+    assert texts[1] == "MulBackward0 of b fires next. What gradient does it send to y?"
+    x = mg.tensor(2.0, requires_grad=True)
+    (first, *_) = asked(x * x, names={"x": x}).values()
+    assert first["text"].endswith("What gradient does it send to x, as its input self?")
+
+
 def test_overwriting_what_was_in_grad_is_recognised():
     x = mg.tensor(2.0, requires_grad=True)
     (x * 3).backward()
@@ -118,7 +151,7 @@ def test_nothing_is_claimed_where_a_rule_does_not_act_entry_by_entry():
     h = x @ w
     z = (h + h * 3).sum()
     last = list(asked(z).values())[-1]
-    assert {m["cause"] for m in last["mistakes"]} <= {"sign", "transposed", "summed"}
+    assert {m["cause"] for m in last["mistakes"]} <= {"sign", "transposed", "summed", "the value"}
 
 
 def known_of(question: dict) -> dict[tuple, str]:
@@ -174,7 +207,7 @@ def test_the_order_question_knows_who_may_fire_and_what_firing_early_would_give(
     assert [len(q["ready"]) for q in found.values()] == [1, 2, 1, 1, 1]
     (says,) = found["3"]["early"].values()
     assert "y has 1 of 2 parts and must wait for a" in says
-    assert "x.grad = 8 in the place of 12" in says
+    assert "x.grad would be 8 instead of 12" in says
 
 
 def test_the_first_steps_can_be_given_as_a_worked_example():

@@ -87,3 +87,56 @@ def test_what_cannot_be_is_said_in_one_sentence(program: Path, target: str, says
     error = capsys.readouterr().err
     assert error.startswith("viz: ") and says in error
     assert not program.with_name("x.html").exists()
+
+
+ARGUMENTS = """\
+import argparse
+import sys
+
+import minigrad as torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, required=True)
+rate = parser.parse_args().lr
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+loss = (w * rate).sum()
+started_as = sys.argv
+"""
+
+
+@pytest.mark.parametrize("order", ["last", "first"])
+def test_what_follows_the_two_dashes_is_the_scripts_own(program: Path, capsys, order: str):
+    program.write_text(ARGUMENTS, encoding="utf-8")
+    page, before = program.with_name("page.html"), sys.argv
+    options = ["-o", str(page), "--view", "functions"]
+    target = [f"{program}:loss"]
+    assert main([*(target + options if order == "last" else options + target), "--", "--lr", "0.5"]) == 0
+    assert sys.argv is before
+    data = unpacked(page.read_text(encoding="utf-8"))["data"]
+    assert data["arrays"][data["steps"][-1]["accumulate"]["after"]["$"]]["values"] == [0.5, 0.5]
+
+
+def test_a_script_that_misses_its_arguments_says_so_itself(program: Path, capsys):
+    program.write_text(ARGUMENTS, encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main([f"{program}:loss"])
+    assert "the following arguments are required: --lr" in capsys.readouterr().err
+
+
+def test_a_script_that_raises_shows_its_traceback_and_what_failed(program: Path, capsys):
+    program.write_text(PROGRAM.replace("h = w * 3", "h = (w * 3).reshape(3, 2)"), encoding="utf-8")
+    assert main([f"{program}:total", "-o", str(program.with_name("x.html"))]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("Traceback") and 'program.py", line 11, in <module>' in error
+    assert "__main__.py" not in error and "runpy" not in error
+    told = error.partition("\nviz: ")[2].splitlines()
+    assert told[0] == "reshape failed on line 7 of program.py:"
+    assert told[1].strip() == "h = (w * 3).reshape(3, 2)"
+    assert told[2].strip() == "called on line 11 of program.py: total = loss()"
+
+
+def test_the_page_opens_in_the_browser_when_asked(program: Path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    assert main([f"{program}:total", "-o", str(program.with_name("x.html")), "--show"]) == 0
+    assert opened == [program.with_name("x.html").as_uri()]

@@ -562,7 +562,7 @@ def test_draw_needs_no_numbers(torch, kind):
         y = s @ w
         loss = y.abs().sum()
     for view in ("graph", "cards", "functions"):
-        picture = viz.draw(loss, view, names={"w": w, "y": y, "s": s, "loss": loss})
+        picture = viz.draw(loss, view=view, names={"w": w, "y": y, "s": s, "loss": loss})
         assert "w" in picture.svg and "(3, 2)" in picture.svg
 
 

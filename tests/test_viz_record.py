@@ -108,7 +108,7 @@ def test_tangents_of_forward_mode_stand_beside_the_gradients(t):
             y = dual * w
             z = (y.exp() + dual).sum()
     assert y.requires_grad
-    drawing = viz.draw(z, "cards")
+    drawing = viz.draw(z, view="cards")
     tangents = {f.name: f.outputs[0].tangent for f in drawing.graph.functions}
     assert tangents["MulBackward0"].array.tolist() == [0.5, 0.0]
     assert tangents["SumBackward0"].array.item() == pytest.approx(0.5 * np.exp(0.5) + 1)
@@ -266,7 +266,7 @@ def test_what_was_detached_without_a_name_is_told_as_detached(t):
     x = t.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
     with viz.record():
         z = ((x * 2).detach() * x).sum()
-    items = {i.name: i.kind for i in viz.draw(z, "graph").picture.items if i.kind in ("input", "none")}
+    items = {i.name: i.kind for i in viz.draw(z, view="graph").picture.items if i.kind in ("input", "none")}
     assert items == {"(…).detach()": "input"}
 
 
@@ -328,7 +328,7 @@ class Shown:
     def __init__(self, loss):
         self.frames = {
             caption.partition(": ")[0]: [i.function.name for i in items if i.kind == "function"]
-            for caption, items in viz.draw(loss).picture.clusters
+            for caption, items in viz.draw(loss, view="graph").picture.clusters
         }
         self.folds = [i.name for i in viz.draw(loss, fold="module").picture.items if i.kind == "fold"]
 

@@ -246,6 +246,42 @@ def test_every_rule_is_well_formed():
     assert not found, "\n".join(found)
 
 
+# a function in a rule's code -> how the mathematics writes it
+WRITTEN = {
+    "exp": r"exp|e\^", "log": "ln(?! σ)", "log1p": "ln(?! σ)", "logsigmoid": "ln σ", "sqrt": "√", "sign": "sign",
+    "sigmoid": "(?<!ln )σ", "mean": r"(?<!a )mean", "tanh": "tanh", "cos": r"cos\b", "sin": r"sin\b", "cosh": "cosh",
+    "sinh": "sinh", "abs": r"\|", "floor": "⌊", "trunc": "trunc", "digamma": "ψ(?![′⁽])", "polygamma": "ψ[′⁽]",
+    "lgamma": "Γ", "cdf": "Φ", "pdf": "φ", "softplus": "softplus", "diag": r"diag\(", "conj": r"conj\b", "i0": "I₀",
+    "i1": "I₁", "zeta": "ζ",
+}  # fmt: skip
+# formulas that say the same in two ways: a power by its logarithm, a scaled Bessel function, the density of a normal one
+OTHERWISE = "SpecialI0E SpecialI1E SpecialLogNdtr Igamma Igammac LinalgCholeskyEx Cholesky"
+
+
+def test_the_mathematics_names_the_functions_that_the_code_calls():
+    """``mean(grad)`` is not ``mean``, which a reader takes for the mean of the input; and no function is on one side only."""
+    found = []
+    for name, rule in RULES.items():
+        for code, math in (told for part in (rule.inputs, *rule.cases.values()) for told in part.values()):
+            in_words = not re.search(r"[\w.]*\(|[-+*/@]", code)
+            for written in set(WRITTEN.values()) if name not in OTHERWISE.split() else ():
+                calls = "|".join(function for function, how in WRITTEN.items() if how == written)
+                called, told = (
+                    re.search(rf"\b({calls})\(", code),
+                    re.search(written, re.sub(r"\{\w+\}", "", math)),
+                )
+                if bool(called) != bool(told) and not (in_words and told):
+                    found.append(f"{name}: {calls} is only on one side of {code!r} => {math!r}")
+            for bare in re.finditer(
+                r"(?<!a )\b(mean|ln|sign|tanh|cos|sin|exp|conj|diag)\b(?! ?[\w{(√½⌊σ])", math
+            ):
+                found.append(f"{name}: {bare[0]} of what, in {math!r}?")
+            for letter in re.findall(r"(?<=, )(\w+) = ", code):
+                if re.search(rf"\b{letter}\b(?! =)", math) and f"{letter} =" not in math:
+                    found.append(f"{name}: {letter} is not explained in {math!r}")
+    assert not found, "\n".join(found)
+
+
 def test_an_unknown_operation_is_named_and_nothing_is_claimed(torch):
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     z = torch._foreach_exp([x])[0]

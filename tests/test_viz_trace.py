@@ -351,3 +351,23 @@ def test_a_broadcast_add_tells_the_sum_and_no_empty_alpha(t):
     w = t.ones(2, requires_grad=True)
     scaled = viz.trace(t.add(w, w, alpha=3).sum()).steps[1]
     assert [(s.name, s.text) for s in scaled.saved] == [("alpha", "3")]  # where it does something it is told
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda w: viz.step(w * 2), r"such as \(w \* 2\)\.sum\(\)\.$"),
+        (lambda w: viz.trace(w.exp()), r"such as exp\(w\)\.sum\(\)\.$"),
+        (lambda w: viz.step(w.exp().sin().cos().tan()), r"such as its sum\(\)\.$"),
+        (lambda w: viz.trace({"logits": w * 1, "loss": w.sum()}), r"got dict\. Name the entry .*: output\['loss'\]\.$"),
+        (lambda w: viz.draw({"ids": w.detach(), "logits": w * 1}), r"output\['logits'\], or a scalar computed from it\.$"),
+        (lambda w: viz.step({"n": 3}), "None of its values is a tensor that has a graph"),
+        (viz.draw, "A module has no graph until it is called"),
+        (lambda w: viz.trace(w.sum(), gradient=[None, None]), "got 1 tensor, so gradient= must be one tensor"),
+        (lambda w: viz.trace([w.sum(), w.sum()], gradient=[None]), "got 2 tensors, so gradient= must be a list of 2"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_answered_with_what_to_do(t, call, says):
+    w = t.nn.Linear(2, 2) if call is viz.draw else t.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises((TypeError, ValueError, RuntimeError), match=says):
+        call(w)

@@ -1,176 +1,206 @@
-// Reads what is typed into the forms of a lesson page and replies from the data beside it. Reads as exercises/answers.py
-// does: 1/3, 0.333, [0.333] and "None" are taken for what they mean. Nothing is stored and nothing is sent.
-(() => {
-  const unquoted = (text) => text.trim().replace(/^["'`(]+|["'`)]+$/g, "").trim();
+// Replies to what is typed into the forms of a lesson page, from the data beside it. Numbers are read by typed.js (of viz,
+// joined in front of this), the rest as exercises/answers.py and judge.py do. Nothing is stored and nothing is sent.
 
-  function number(text) {
-    const word = unquoted(text);
-    const parts = word.match(/^([+-]?[\d.]+(?:e[+-]?\d+)?)(?:\s*\/\s*([\d.]+))?$/i);
-    if (!parts) return undefined;
-    const value = Number(parts[1]) / (parts[2] === undefined ? 1 : Number(parts[2]));
-    return Number.isFinite(value) ? value : undefined;
+const BRACKETS = /[[({]/;
+const shape = (v) => (Array.isArray(v) ? [v.length, ...shape(v[0] ?? 0)] : []);
+const flat = (v) => (Array.isArray(v) ? v.flatMap(flat) : [v]);
+const numeric = (v) => flat(v).every((n) => typeof n === "number");
+const squeezed = (v) => shape(v).filter((n) => n !== 1).join();
+const escaped = (text) => text.replace(/[&<]/g, "'");
+
+// null, a truth value, a number, nested lists, a letter, or { unread } where a text is none of these.
+function read(text, want, words = {}, options = {}) {
+  if (typeof want === "string") return letter(text, words, options);
+  const due = flat(want ?? 0), got = readTyped(text, due.length);
+  if (typeof want === "boolean" && (got === 0 || got === 1)) return got === 1;
+  if (got?.unread !== undefined) return { ...got, text: tidy(text) };
+  if (!Array.isArray(got)) return got;
+  if (!got.length) return { unread: text.trim().slice(0, 20) };
+  if (!BRACKETS.test(text) && !got.some(Array.isArray) && Array.isArray(want) && got.length === due.length) return filled(want, flat(got));
+  return numeric(got) && flat(got).length === 1 ? flat(got)[0] : got;
+}
+
+const filled = (form, values) => (Array.isArray(form) ? form.map((part) => filled(part, values)) : values.shift());
+
+// The letter that is meant: itself, another word for it, or the text of its option.
+function letter(text, words, options) {
+  const word = tidy(text).replace(/^(?:option|answer|letter|choice)\b */, "").replace(/^[\s.,:;()[\]{}*`'"]+|[\s.,:;()[\]{}*`'"]+$/g, "");
+  if (word.length <= 1 && (word in options || word in words || !Object.keys(options).length)) return words[word] ?? word;
+  const call = word.replace(/^with /, "").replace(/^torch\./, "");
+  const known = [word, call, call.split(/[(=]/)[0].split(".").at(-1)].find((name) => Object.hasOwn(words, name));
+  if (known !== undefined) return words[known];
+  return option(word, options) ?? (readTyped(word) === null ? option("none", options) : undefined) ?? word;
+}
+
+const COUNTED = "one two three four five six seven eight nine ten".split(" ");
+const counted = (word) => (COUNTED.includes(word) ? String(COUNTED.indexOf(word) + 1) : word);
+const tokens = (text) => (tidy(text).replace(/(?<=\d),(?=\d{3}\b)/g, "").match(/-?\d+(?:\.\d+)?|-?inf\b|[a-z][a-z0-9]*/g) ?? []).map(counted);
+const within = (few, many) => many.some((_, k) => few.every((word, i) => many[k + i] === word));
+function otherNames(told) {
+  const inside = [...told.matchAll(/\(([^()]*)\)/g)].map((found) => found[1]).join(", ").split(", "), colon = told.indexOf(":");
+  const parts = colon < 0 ? [told] : [told.slice(0, colon), told.slice(colon + 1)];
+  return [told, ...parts, told.replace(/\([^()]*\)/g, ""), ...inside].map(tokens);
+}
+
+// The letter whose text this is, or a part of whose text it is and of no other's.
+function option(text, options) {
+  const said = tokens(text), letters = Object.keys(options);
+  if (!said.length) return undefined;
+  if (Object.hasOwn(options, said[0]) && said.length > 1 && within(said.slice(1), tokens(options[said[0]]))) return said[0];
+  const whole = letters.filter((key) => otherNames(options[key]).some((name) => String(name) === String(said)));
+  if (whole.length === 1) return whole[0];
+  const begun = letters.filter((key) => String(tokens(options[key]).slice(0, said.length)) === String(said));
+  if (begun.length === 1) return begun[0];
+  const part = letters.filter((key) => within(said, tokens(options[key])));
+  return part.length === 1 ? part[0] : undefined;
+}
+
+// Whether what was read means `want`; `exactly`: with no rounding.
+function same(got, want, rtol, exactly = false) {
+  if (want === null || typeof want === "boolean") return got === want;
+  if (typeof want === "string") return typeof got === "string" ? got.toLowerCase() === want.toLowerCase() : got?.text === want.toLowerCase();
+  if (got === null || typeof got === "string" || typeof got === "boolean" || got.unread !== undefined || !numeric(got) || !numeric(want)) return false;
+  if (squeezed(got) !== squeezed(want)) return false;
+  const due = flat(want), found = flat(got), scale = Array.isArray(want) ? Math.max(...due.filter(Number.isFinite).map(Math.abs), 0) : 0;
+  return due.every((n, i) => (exactly ? Object.is(found[i], n) || Math.abs(found[i] - n) <= 1e-6 * Math.max(Math.abs(n), scale) : means(found[i], n, rtol, scale)));
+}
+
+function prediction(data, [text]) {
+  const got = read(text, data.want, {}, data.options);
+  const fits = typeof data.want === "string" ? got.length === data.want.length
+    : typeof data.want === "boolean" ? typeof got === "boolean" : got === null || typeof got === "boolean" || got.unread === undefined;
+  if (!fits) return ["Not yet", data.unread];
+  if (typeof data.want === "string" && !data.letters.includes(got)) return ["Not yet", data.absent.replace("?", escaped(got))];
+  const guessed = (got, want) => (typeof got === "number" || Array.isArray(got)) && want !== null && numeric(got) && numeric(want)
+    && squeezed(got) === squeezed(want) && flat(want).every((n, i) => close(flat(got)[i], n) || Math.abs(flat(got)[i] - n) <= data.rtol * Math.abs(n));
+  const meant = (other, exactly) => {
+    const got = read(text, other, {}, data.options);
+    return same(got, other, data.rtol, exactly) || (!exactly && guessed(got, other));
+  };
+  let reply;
+  for (const exactly of [true, false]) {
+    if ([data.want, ...data.right].some((right) => meant(right, exactly))) reply ??= data.found;
+    reply ??= data.wrong.find((wrong) => meant(wrong.value, exactly))?.says;
   }
+  return ["Noted", `<details><summary>I have looked. What does my prediction say?</summary>${reply ?? data.missed}</details>`];
+}
 
-  // a number, null, a truth value, nested lists of numbers, or a text
-  function value(text) {
-    const word = unquoted(text).toLowerCase();
-    if (word === "none") return null;
-    if (word === "true" || word === "false") return word === "true";
-    const single = number(text);
-    if (single !== undefined) return single;
-    const list = text.trim().replace(/^(torch\.)?tensor\((.*)\)$/s, "$2").replace(/\(/g, "[").replace(/\)/g, "]");
-    if (/^[\[\]\d\s.,e+\/-]+$/i.test(list)) {
-      try {
-        const whole = list.startsWith("[") ? list : `[${list}]`;
-        return JSON.parse(whole.replace(/[+-]?[\d.]+(?:e[+-]?\d+)?(?:\s*\/\s*[\d.]+)?/gi, (n) => String(number(n)))
-          .replace(/,\s*\]/g, "]"));
-      } catch { return text; }
+function aboutArray(got, want, rtol, says) {
+  const due = flat(want), found = flat(got);
+  const wrong = due.map((n, i) => Math.abs(found[i] - n) > rtol * Math.abs(n) + 1e-6);
+  const first = wrong.indexOf(true), count = wrong.filter(Boolean).length, sizes = shape(want);
+  let left = first, place = "";
+  for (let axis = sizes.length - 1; axis >= 0; axis--) {
+    place = `[${left % sizes[axis]}]${place}`;
+    left = Math.floor(left / sizes[axis]);
+  }
+  return (count > 1 ? says.entries.replace("7777", count) : says.entry).replace("[?]", place).replace("8888", found[first]);
+}
+
+function unlisted(got, part, data) {
+  const { want, says } = part;
+  if (typeof want === "string") {
+    if (got.length !== 1) return says.text;
+    return data.letters.includes(got) ? says.unknown : says.absent.replace("?", escaped(got));
+  }
+  if (got === null) return says.none;
+  if (typeof got === "boolean") return says.truth;
+  if (got.unread !== undefined) return says.text.replace("?", escaped(got.unread));
+  if (says.side && shape(got).join() === shape(want).reverse().join()) return says.side;
+  if (squeezed(got) !== squeezed(want ?? 0)) return says.many;
+  const [n] = flat(got);
+  if (data.counts && n < 0) return says.negative;
+  if (says.never && (data.allowed.length ? !data.allowed.includes(n) : !Number.isInteger(n))) return says.never;
+  if (says.multiple && n % data.counts) return says.multiple;
+  if (says.sign && flat(got).every((x, i) => Math.abs(x + flat(want)[i]) <= data.rtol * Math.abs(flat(want)[i]))) return says.sign;
+  if (flat(want).length > 1) return aboutArray(got, want, data.rtol, says);
+  return want !== null && close(n, want) ? (Number.isInteger(want) || String(n).replace(/[-0.]/g, "").length > 1 ? says.near : says.rounded) : says.unknown;
+}
+
+function parts(data, texts) {
+  const got = data.parts.map((part, i) => read(texts[i], part.want, data.words, data.options));
+  const right = data.parts.map((part) => part.want);
+  const differs = (other) => got.findIndex((g, i) => !same(g, other[i], data.rtol));
+  const exactly = (other) => got.every((g, i) => same(g, other[i], 0, true));
+  const loose = differs(right);
+  const mistaken = got.findIndex((g, i) => (loose < 0 || i < loose) && !same(g, right[i], 0, true) && data.wrong.some((wrong) => same(g, wrong.values[i], 0, true)));
+  const first = mistaken >= 0 ? mistaken : loose;
+  if (first < 0) {
+    const bare = data.parts.filter((part, i) => part.says.brackets && BRACKETS.test(texts[i]) && shape(readTyped(texts[i], flat(part.want).length)).join() !== shape(part.want).join());
+    return ["Correct", data.correct + bare.map((part) => part.says.brackets).join("")];
+  }
+  let best, least = 9;
+  for (const wrong of data.wrong) {
+    const at = differs(wrong.values);
+    if (at >= 0 && at <= first) continue;
+    const rank = (at < 0 ? 0 : 2) + (exactly(wrong.values) ? 0 : 1);
+    if (rank < least) [best, least] = [wrong, rank];
+  }
+  const part = data.parts[first];
+  const which = data.parts.length > 1 ? `<p><code>${part.name}</code>:</p>` : "";
+  return ["Try again", which + (best ? best.says : unlisted(got[first], part, data))];
+}
+
+// The names or letters in a text, in their order: "k -> b, then a".
+const namesIn = (text) => tidy(text).split(/(?:[\s,;.+&|/\\()[\]{}"'`>]|->|=>|-|\band\b|\bthen\b)+/).filter(Boolean);
+
+function flips(data, texts) {
+  for (const [i, part] of data.parts.entries()) {
+    const none = ["none", "nothing", "none of them", ""].includes(tidy(texts[i]));
+    const got = part.single ? letter(texts[i], {}, data.options) : none ? "" : namesIn(texts[i]).join("");
+    const strange = [...got].find((one) => !part.letters.includes(one));
+    if (strange || (part.single && got.length !== 1)) return ["Try again", part.strange.replace("?", escaped(strange ?? got.slice(0, 10)))];
+    if (part.single) {
+      if (got !== part.want) return ["Try again", part.says[got]];
+      continue;
     }
-    return text;
+    const wrong = [...part.letters].find((one) => got.includes(one) !== part.want.includes(one));
+    if (wrong) return ["Try again", part.says[wrong]];
   }
+  return ["Correct", data.correct];
+}
 
-  const shape = (v) => (Array.isArray(v) ? [v.length, ...shape(v[0] ?? 0)] : []);
-  const flat = (v) => (Array.isArray(v) ? v.flatMap(flat) : [v]);
-  const numeric = (v) => flat(v).every((n) => typeof n === "number");
-  const squeezed = (v) => shape(v).filter((n) => n !== 1).join();
-
-  function read(text, want, words = {}) {
-    if (typeof want === "string") {
-      const word = unquoted(text.replace(/[[\]]/g, "")).toLowerCase().replace(/^torch\./, "").replace(/[.,:;()]+$/, "");
-      return words[word] ?? word;
-    }
-    const got = value(text);
-    if (typeof want === "boolean" && (got === 0 || got === 1)) return got === 1;
-    return Array.isArray(got) && numeric(got) && flat(got).length === 1 ? flat(got)[0] : got;
+function functionNames(data, texts) {
+  for (const [i, part] of data.parts.entries()) {
+    const word = tidy(texts[i]).replace(/[<>()]/g, "").replace(/^torch\./, "").split(" object")[0].replace(/[. ]+$/, "");
+    const got = word.replace(/backward\d*$/, "");
+    if (got !== part.want) return ["Try again", part.says[got] ?? part.unknown.replace("?", escaped(got.slice(0, 30)))];
   }
+  return ["Correct", data.correct];
+}
 
-  function same(got, want, rtol) {
-    if (want === null || typeof want === "boolean") return got === want;
-    if (typeof want === "string") return typeof got === "string" && got.toLowerCase() === want.toLowerCase();
-    if (got === null || typeof got === "string" || typeof got === "boolean" || !numeric(got) || !numeric(want)) return false;
-    if (squeezed(got) !== squeezed(want)) return false;
-    const due = flat(want), found = flat(got), most = Math.max(...due.map(Math.abs)) || 1;
-    return due.every((n, i) => Math.abs(found[i] - n) <= rtol * Math.abs(n) + 1e-6 * most);
+function table(data, [text]) {
+  let key;
+  if (data.order === "paths") {
+    const got = readTyped(text, 2);
+    const lists = Array.isArray(got) && got.every((path) => Array.isArray(path) && numeric(path));
+    key = lists ? got.map((path) => path.map(String).sort().join()).sort().join(";") : "";
+  } else {
+    const words = ["none", "nothing", "none of them"].includes(tidy(text)) ? [] : namesIn(text);
+    const single = Object.keys(data.at).every((k) => k.split(",").every((part) => part.length <= 1));
+    const each = single ? [...words.join("")] : words;
+    key = (data.order === "any order" ? [...each].sort() : each).join();
   }
+  const reply = data.at[key] === undefined ? `-${data.otherwise}` : data.replies[data.at[key]];
+  return [reply[0] === "+" ? "Correct" : "Try again", reply.slice(1)];
+}
 
-  // a whole number that is typed in is meant as it stands
-  const whole = (v) => flat(v).every(Number.isInteger);
-  const room = (got, want, rtol) => (whole(got) || whole(want) ? 0 : rtol);
+const KINDS = { prediction, parts, flips, names: functionNames, table };
 
-  function prediction(data, [text]) {
-    const got = read(text, data.want);
-    const fits = typeof data.want === "string" ? got.length === data.want.length
-      : typeof data.want === "boolean" ? typeof got === "boolean" : typeof got !== "string";
-    if (!fits) return ["Not yet", data.unread];
-    const means = (other) => same(read(text, other), other, data.rtol);
-    const reply = [data.want, ...data.right].some(means) ? data.found
-      : (data.wrong.find((wrong) => means(wrong.value))?.says ?? data.missed);
-    return ["Noted", `<details><summary>I have looked. What does my prediction say?</summary>${reply}</details>`];
-  }
+// The state and the reply, in HTML, to what was typed into the fields of one form.
+function answered(data, texts) {
+  const blank = data.kind === "flips" || data.kind === "table" ? false : texts.some((text) => !text.trim());
+  return blank ? ["Not yet", "<p>Write your answer first.</p>"] : KINDS[data.kind](data, texts);
+}
 
-  function aboutArray(got, want, rtol) {
-    const due = flat(want), found = flat(got);
-    const wrong = due.map((n, i) => Math.abs(found[i] - n) > rtol * Math.abs(n) + 1e-6);
-    const first = wrong.indexOf(true), count = wrong.filter(Boolean).length, sizes = shape(want);
-    let left = first, place = "";
-    for (let axis = sizes.length - 1; axis >= 0; axis--) {
-      place = `[${left % sizes[axis]}]${place}`;
-      left = Math.floor(left / sizes[axis]);
-    }
-    const which = count > 1 ? `${count} entries are not right yet, the first` : "One entry is not right yet,";
-    return `<p>${which} at <code>${place}</code>: ${found[first]}. Go through that one once more.</p>`;
-  }
-
-  function unlisted(got, part, data) {
-    const { want, says } = part;
-    if (typeof want === "string") {
-      if (got.length !== 1) return says.text;
-      return data.letters.includes(got) ? says.unknown : says.absent.replace("?", got.replace(/[&<]/, "'"));
-    }
-    if (got === null) return says.none;
-    if (typeof got === "string") return says.text;
-    if (typeof got === "boolean") return says.truth;
-    if (says.side && shape(got).join() === shape(want).reverse().join()) return says.side;
-    if (squeezed(got) !== squeezed(want ?? 0)) return says.many;
-    const rtol = room(got, want, data.rtol), [n] = flat(got);
-    if (data.counts && n < 0) return says.negative;
-    if (says.never && (data.allowed.length ? !data.allowed.includes(n) : n % 1)) return says.never;
-    if (says.multiple && n % data.counts) return says.multiple;
-    if (says.sign && same(flat(got).map((n) => -n), flat(want), rtol)) return says.sign;
-    if (flat(want).length > 1) return aboutArray(got, want, rtol);
-    return says.near && !whole(n) && same(n, want, 0.01) ? says.near : says.unknown;
-  }
-
-  function parts(data, texts) {
-    const got = data.parts.map((part, i) => read(texts[i], part.want, data.words));
-    const differs = (other) => got.findIndex((g, i) => !same(g, other[i], room(g, other[i], data.rtol)));
-    const first = differs(data.parts.map((part) => part.want));
-    if (first < 0) return ["Correct", data.correct];
-    let near;
-    for (const wrong of data.wrong) {
-      const at = differs(wrong.values);
-      if (at < 0) { near = wrong; break; }
-      if (at > first) near ??= wrong;
-    }
-    const part = data.parts[first];
-    const which = data.parts.length > 1 ? `<p><code>${part.name}</code>:</p>` : "";
-    return ["Try again", which + (near ? near.says : unlisted(got[first], part, data))];
-  }
-
-  function flips(data, texts) {
-    for (const [i, part] of data.parts.entries()) {
-      const text = unquoted(texts[i]).toLowerCase();
-      const got = text === "none" ? "" : text.replace(/[^a-z]/g, "");
-      const strange = [...got].find((letter) => !part.letters.includes(letter));
-      if (strange || (part.single && got.length !== 1))
-        return ["Try again", `<p><code>${part.name}</code> should be letters from <code>${part.letters}</code>.</p>`];
-      if (part.single) {
-        if (got !== part.want) return ["Try again", part.says[got]];
-        continue;
-      }
-      const wrong = [...part.letters].find((letter) => got.includes(letter) !== part.want.includes(letter));
-      if (wrong) return ["Try again", part.says[wrong]];
-    }
-    return ["Correct", data.correct];
-  }
-
-  function names(data, texts) {
-    for (const [i, part] of data.parts.entries()) {
-      const word = unquoted(texts[i]).toLowerCase().replace(/[<>()]/g, "").replace(/^torch\./, "").split(" object")[0];
-      const got = word.replace(/backward\d*$/, "");
-      if (got !== part.want) return ["Try again", part.says[got] ?? part.unknown];
-    }
-    return ["Correct", data.correct];
-  }
-
-  function table(data, [text]) {
-    let key;
-    if (data.order === "paths") {
-      const got = value(text);
-      const lists = Array.isArray(got) && got.every((path) => Array.isArray(path) && numeric(path));
-      key = lists ? got.map((path) => path.map(String).sort().join()).sort().join(";") : "";
-    } else {
-      const words = unquoted(text).toLowerCase() === "none" ? [] : text.toLowerCase().match(/[a-z]+/g) ?? [];
-      const single = Object.keys(data.at).every((k) => k.split(",").every((part) => part.length <= 1));
-      const each = single ? [...words.join("")] : words;
-      key = (data.order === "any order" ? [...each].sort() : each).join();
-    }
-    const reply = data.at[key] === undefined ? `-${data.otherwise}` : data.replies[data.at[key]];
-    return [reply[0] === "+" ? "Correct" : "Try again", reply.slice(1)];
-  }
-
-  const kinds = { prediction, parts, flips, names, table };
-  addEventListener("submit", (event) => {
-    const form = event.target.closest("form.answer");
-    if (!form) return;
-    event.preventDefault();
-    const data = JSON.parse(form.querySelector("script").textContent);
-    const texts = [...form.querySelectorAll("input")].map((field) => field.value);
-    const blank = data.kind === "flips" || data.kind === "table" ? false : texts.some((text) => !text.trim());
-    const [state, reply] = blank ? ["Not yet", "<p>Write your answer first.</p>"] : kinds[data.kind](data, texts);
-    const output = form.querySelector("output");
-    output.innerHTML = `<strong>${state}</strong>${reply}`;
-    output.dataset.state = state;
-  });
-  addEventListener("beforeprint", () => document.querySelectorAll(".text details").forEach((d) => { d.open = true; }));
-})();
+addEventListener("submit", (event) => {
+  const form = event.target.closest("form.answer");
+  if (!form) return;
+  event.preventDefault();
+  const data = JSON.parse(form.querySelector("script").textContent);
+  const [state, reply] = answered(data, [...form.querySelectorAll("input")].map((field) => field.value));
+  const output = form.querySelector("output");
+  output.innerHTML = `<strong>${state}</strong>${reply}`;
+  output.dataset.state = state;
+});
+addEventListener("beforeprint", () => document.querySelectorAll(".text details").forEach((d) => { d.open = true; }));

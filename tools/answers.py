@@ -1,8 +1,8 @@
 """The predictions and typed answers of a static lesson page: a form for each, and as data what `check` and `predict` say.
 
-No Python runs in a browser, so everything that can be said is asked of the exercises here, when the page is made; the
+No Python runs on such a page, so everything that can be said is asked of the exercises here, when the page is made; the
 script (answers.js) reads an answer as exercises/answers.py does and looks the reply up. Code cannot be checked this way:
-such an exercise says so.
+such an exercise says so. A "?" in a reply is where the script puts what was typed.
 """
 
 from __future__ import annotations
@@ -17,18 +17,22 @@ from typing import Any
 
 import numpy as np
 
-from exercises import lessons
+from exercises import lessons, options
 from exercises.answers import wanted
+from exercises.api import letters_of
 from exercises.cards import paragraphs
-from exercises.judge import CORRECT, as_answers, impossible, judge, no_such_letter
+from exercises.judge import CORRECT, as_answers, impossible, judge, no_such_letter, possible
 from exercises.lesson_02 import KNOWN_NAMES, name_of
 from exercises.lesson_04 import RIGHT_PATHS
 from exercises.model import Exercise, Question
+from exercises.replies import say
 from exercises.symptoms import advise
-from exercises.values import plain, whole
+from exercises.values import describe, plain
 from tools.mathml import FORMULA, mathml
+from viz.show.page import FRONT, lean
 
-SCRIPT = f"<script>{Path(__file__).with_name('answers.js').read_text(encoding='utf-8')}</script>"
+PROGRAM = lean([FRONT / "typed.js", Path(__file__).with_name("answers.js")])
+SCRIPT = f"<script>(() => {{{PROGRAM}}})();</script>"
 
 STYLE = """
 form.answer { margin: 10px 0 0; padding: 10px 14px; border: 1px solid var(--rule); border-left: 4px solid var(--link);
@@ -106,8 +110,16 @@ def _prediction(question: Question) -> dict:
         "wrong": [{"value": _value(wrong.answer), "says": said(wrong.advice)} for wrong in question.wrong],
         "found": said(question.found),
         "missed": said(question.missed),
-        "unread": said(f"That cannot be taken for an answer. {wanted(plain(truth))}"),
-    }
+        "unread": said(say("not an answer", wanted=wanted(plain(truth)))),
+    } | _letters(truth, letters_of(question), question.id)
+
+
+def _letters(truth: Any, letters: str, key: str) -> dict:
+    """Where a letter is due: which there are, and their texts."""
+    if not isinstance(truth, str):
+        return {}
+    absent = say("no such letter", letter="?", first=letters[0], last=letters[-1])
+    return {"letters": letters, "options": options.of(key), "absent": said(absent)}
 
 
 def _exercise(exercise: Exercise) -> dict | None:
@@ -121,19 +133,19 @@ def _exercise(exercise: Exercise) -> dict | None:
         "2.3": lambda e: _flips(e, {name: "abc" if name == "why" else "xwd" for name in e.names}),
         "2.4": _names,
         "2.5": lambda e: _table(
-            e, "in order", map("".join, permutations("ABCDEF", 5)), "Five lines are needed, each once."
+            e, "in order", map("".join, permutations("ABCDEF", 5)), "Write five lines, each once."
         ),
         "4.1": lambda e: _table(
             e,
             "in order",
             map(list, permutations(("loss", "k", "b", "a", "h"))),
-            "All five names are wanted, each once, such as `loss, k, b, a, h`.",
+            "Write all five names, each once, such as `loss, k, b, a, h`.",
         ),
         "4.4": lambda e: _table(
             e,
             "paths",
             [RIGHT_PATHS, *(wrong.answer for wrong in e.wrong)],
-            "Three lists of numbers are wanted, one for each path. Go along each once more, arrow by arrow.",
+            "Write three lists of numbers, one for each path. Follow each path again, arrow by arrow.",
         ),
         "5.5": lambda e: _choice(e, "abcdef"),
         "10.3": lambda e: _choice(e, "abcdefg"),
@@ -157,7 +169,7 @@ def _parts(exercise: Exercise) -> dict:
         told = {
             "unknown": f"{other} {exercise.look.get(name, '')}",
             "none": advice(None),
-            "text": advice("words"),
+            "text": f"{advice('??' if isinstance(want, str) else '?')} {possible(exercise)}",
         }
         if isinstance(want, str):
             told["absent"] = no_such_letter(exercise, "?")
@@ -170,8 +182,14 @@ def _parts(exercise: Exercise) -> dict:
             told |= {key: f"{other} {why}" for key, n in cannot.items() if (why := impossible(exercise, n))}
         if isinstance(want, np.ndarray) and want.any():
             told["sign"] = advice(np.asarray(-want))
-        if whole(want) and want.ndim == 0 and want:
-            told["near"] = advice(np.asarray(want * 1.001))
+        if isinstance(want, np.ndarray) and want.size > 1:
+            told |= {
+                "entry": f"{say('entry', index='[?]', value=8888)} {say('go through')}",
+                "entries": f"{say('entries', count=7777, index='[?]', value=8888)} {say('go through')}",
+                "brackets": say("brackets", shape=want.shape, right=describe(want)),
+            }
+        elif isinstance(want, np.ndarray):
+            told |= {"near": say("near"), "rounded": say("rounded")}
         parts.append(
             {"name": name, "want": _value(reference), "says": {key: said(text) for key, text in told.items()}}
         )
@@ -183,6 +201,7 @@ def _parts(exercise: Exercise) -> dict:
         "allowed": exercise.allowed,
         "counts": exercise.counts,
         "words": dict(exercise.words),
+        "options": options.of(exercise.id),
         "wrong": [
             {"values": list(map(_value, as_answers(exercise, wrong.answer))), "says": said(wrong.advice)}
             for wrong in exercise.wrong
@@ -211,8 +230,14 @@ def _flips(exercise: Exercise, letters: dict[str, str]) -> dict:
                 says[letter] = said(judge(exercise, as_answers(exercise, {name: answer})).message)
         parts.append(
             {"name": name, "want": right[name], "letters": every, "single": name == "why", "says": says}
+            | {"strange": said(judge(exercise, as_answers(exercise, {name: "?"})).message)}
         )
-    return {"kind": "flips", "parts": parts, "correct": said(exercise.shows)}
+    return {
+        "kind": "flips",
+        "parts": parts,
+        "options": options.of(exercise.id),
+        "correct": said(exercise.shows),
+    }
 
 
 def _names(exercise: Exercise) -> dict:
@@ -225,7 +250,7 @@ def _names(exercise: Exercise) -> dict:
             for known in sorted(KNOWN_NAMES, key=str)
             if known != right[name]
         }
-        unknown = judge(exercise, as_answers(exercise, {name: "WhateverBackward0"})).message
+        unknown = judge(exercise, as_answers(exercise, {name: "?"})).message
         parts.append({"name": name, "want": right[name] or "none", "says": said_of, "unknown": said(unknown)})
     return {"kind": "names", "parts": parts, "correct": said(exercise.shows)}
 
@@ -250,7 +275,7 @@ def _choice(exercise: Exercise, letters: str) -> dict:
         "".join(c for bit, c in enumerate(letters) if number >> bit & 1)
         for number in range(1 << len(letters))
     )
-    return _table(exercise, "any order", every, f"Letters from {letters[0]} to {letters[-1]} are wanted.")
+    return _table(exercise, "any order", every, f"Write letters from {letters[0]} to {letters[-1]}.")
 
 
 def _key(answer: Any, order: str) -> str:

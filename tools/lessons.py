@@ -1,24 +1,30 @@
-"""Open JupyterLab on the first lesson: `.venv/bin/python tools/lessons.py [port]`.
+"""Open the lessons in JupyterLab: `.venv/bin/python tools/lessons.py [PORT] [--folder my_lessons]`.
 
-Checks first that the port is free: JupyterLab by itself would go on to another port, and a learner who has
-the lessons open already would work in two servers at once.
+Brings the learner's copy up to date first (learners_copy.py). Then checks that the port is free: JupyterLab itself would go
+on to another port, and a learner who has the lessons open already would work in two servers at once. `--prepare` does all
+but the opening, for a machine on which another program opens JupyterLab (Binder).
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
-FIRST = Path(__file__).resolve().parent.parent / "notebooks" / "00_start_here.ipynb"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a file, it is in no package
+
+from tools import learners_copy, set_up
+
 DEFAULT_PORT = 8888
 
 
 def is_free(port: int) -> bool:
-    """Whether nobody listens on this port of this machine."""
+    """Whether nothing listens on this port of this machine."""
     with socket.socket() as client:
         return client.connect_ex(("127.0.0.1", port)) != 0
 
@@ -37,22 +43,54 @@ def port_number(text: str) -> int:
     )
 
 
-def main(port: int) -> int:
+def refresh(folder: Path) -> None:
+    """Bring the learner's copy up to date and say what there is to say; exits with what to do where it cannot be."""
+    try:
+        for line in learners_copy.refresh(folder):
+            print(f"minigrad: {line}", flush=True)
+    except OSError as error:
+        sys.exit(
+            f"minigrad: {folder} cannot be written ({error.strerror}); nothing that was there is lost. "
+            "Choose another folder for your lessons: make lessons LESSONS=~/my_lessons"
+        )
+
+
+def encrypted() -> list[str]:
+    """The option by which server and kernel encrypt what they say to each other; without it each kernel warns of
+    eavesdropping. None where the libraries here cannot do it."""
+    import zmq
+    from jupyter_client import KernelManager
+
+    able = KernelManager.class_traits().get("transport_encryption") and zmq.has("curve")
+    return ["--KernelManager.transport_encryption=auto"] if able else []
+
+
+def serve(folder: Path, port: int) -> int:
     """Run JupyterLab until it is stopped; its exit code."""
     token = secrets.token_hex(16)
+    first = learners_copy.FIRST
     print(
-        f"minigrad: opening {FIRST.name} in JupyterLab. If no browser opens, open\n"
-        f"  http://localhost:{port}/lab/tree/{FIRST.name}?token={token}\n"
+        f"minigrad: opening the lessons in JupyterLab, from {folder}. If no browser opens, open\n"
+        f"  http://localhost:{port}/lab/tree/{first}?token={token}\n"
         "minigrad: Ctrl+C ends it",
         flush=True,
     )
-    options = [f"--port={port}", "--ServerApp.port_retries=0", "--log-level=WARN"]
+    options = [
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        "--log-level=ERROR",
+        "--LabApp.log_level=ERROR",
+        *encrypted(),
+    ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container; JupyterLab refuses otherwise
     server = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", str(FIRST), *options],
+        [sys.executable, "-m", "jupyterlab", str(folder / first), *options],
         env={**os.environ, "JUPYTER_TOKEN": token},  # not on the command line, where others may read it
     )
+    signal.signal(
+        signal.SIGTERM, lambda *_: server.terminate()
+    )  # what ends this ends JupyterLab and its kernels
     while True:
         try:
             return server.wait()
@@ -60,5 +98,25 @@ def main(port: int) -> int:
             pass  # Ctrl+C reached the server too, which asks whether it is meant and then ends
 
 
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tools/lessons.py", description=__doc__.partition("\n")[0])
+    parser.add_argument("port", nargs="?", default=str(DEFAULT_PORT), metavar="PORT")
+    parser.add_argument(
+        "--folder", type=Path, default=learners_copy.FOLDER, help="where the learner's copy is (my_lessons)"
+    )
+    parser.add_argument(
+        "--prepare", action="store_true", help="make the copy and Jupyter's settings, open nothing"
+    )
+    arguments = parser.parse_args()
+    folder = arguments.folder.expanduser().absolute()
+    if arguments.prepare:
+        refresh(folder)
+        set_up.configure(sys.prefix)
+        return 0
+    port = port_number(arguments.port)
+    refresh(folder)
+    return serve(folder, port)
+
+
 if __name__ == "__main__":
-    sys.exit(main(port_number(sys.argv[1] if len(sys.argv) > 1 else str(DEFAULT_PORT))))
+    sys.exit(main())

@@ -1,5 +1,5 @@
-"""Write what README.md and TEACHING.md say of the lessons, from the lessons' own headers: the table, the map beside it
-(docs/map.svg), the evenings of the course. `make notebooks` does it.
+"""Write what README.md, TEACHING.md and the start page say of the lessons, from the lessons' own headers: the tables, the
+map (docs/map.svg), the evenings of the course, the routes. `make notebooks` does it.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ import re
 import sys
 from pathlib import Path
 
+import nbformat
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "notebooks"))  # the exercises are a package there
 
@@ -15,6 +17,7 @@ from exercises import suite  # noqa: E402
 
 EVENINGS = re.compile(r"(?<=\| --- \| --- \| --- \| --- \|\n)(?:\|.*\n)*")
 TEACHING = ROOT / "notebooks" / "TEACHING.md"
+INDEX = ROOT / "notebooks" / "index.ipynb"
 MAP = ROOT / "docs" / "map.svg"
 TABLE = re.compile(r"(?<=\| --- \| --- \| --- \|\n)(?:\|.*\n)*")
 
@@ -41,6 +44,16 @@ def with_evenings(teaching: str) -> str:
     return EVENINGS.sub(lambda _: rows, teaching, count=1)
 
 
+def with_tables(index: str) -> str:
+    """The text of the start page with its table of lessons and its routes as they should be. They are text, not outputs:
+    a learner's copy has no outputs, and the page must be of use before anything is run."""
+    notebook, every = nbformat.reads(index, 4), suite.lessons()
+    made = {"table": suite.table(every), "routes": suite.routes(every)}
+    for cell in notebook.cells:
+        cell.source = made.get(cell.id, cell.source)
+    return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
 def map_file() -> str:
     """The map as it should be: a picture that stands by itself, in light and dark."""
     return suite.map_svg(suite.lessons(), style=suite.FILE) + "\n"
@@ -50,4 +63,5 @@ if __name__ == "__main__":
     readme = ROOT / "README.md"
     readme.write_text(with_lessons(readme.read_text(encoding="utf-8")), encoding="utf-8")
     TEACHING.write_text(with_evenings(TEACHING.read_text(encoding="utf-8")), encoding="utf-8")
+    INDEX.write_text(with_tables(INDEX.read_text(encoding="utf-8")), encoding="utf-8")
     MAP.write_text(map_file(), encoding="utf-8")

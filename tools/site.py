@@ -305,7 +305,8 @@ def front_body(notebook: nbformat.NotebookNode | None, every: tuple[suite.Lesson
     """The first page: a pass to step through, what index.ipynb says and shows, pictures; of notebooks without an index, the
     list of lessons."""
     if notebook is None:
-        return "<h1>Lessons</h1>" + suite.table_html(every, "{stem}.html")
+        table = _text("# Lessons\n\n" + suite.table(every))
+        return re.sub(r'href="(\w+)\.ipynb"', r'href="\1.html"', table)
     first, *rest = [c for c in notebook.cells if not c.id.startswith(("progress", "in-jupyter"))]
     page = lesson_body([first]) + hero() + lesson_body(rest, code=False)
     page = page.replace("<code>site/cards.html</code>", '<a href="cards.html">cards.html</a>')

@@ -7,7 +7,11 @@
     viz.compare(a, b)   two passes beside each other, the first difference marked
     viz.beside(a, b)    the same as two steppers that move together
     viz.film(every=5)   a training run: film.backward(loss) in place of loss.backward()
+    viz.costs(z)        what each node and module keeps for the backward pass, and how long it takes
+    viz.to_networkx(z)  the graph for networkx
     viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell
+    viz.widgets(False)  no live widgets, only frames that step offline: for what is exported (or VIZ_WIDGETS=0)
+    viz.failure()       what failed in the last pass that raised, and a picture of what was computed until then
 
 Works on every tensor whose graph speaks the protocol described in ``viz.read.graph``, PyTorch's included.
 
@@ -23,13 +27,32 @@ from .picture.draw import Drawing, draw
 from .read.record import Recording, record
 from .run.compare import Comparison, compare
 from .run.steps import Step, Trace
-from .run.trace import trace
-from .show import magic
+from .run.trace import ON_FAILURE, trace
+from .show import failed, magic
+from .show.costs import Costs, costs
+from .show.export import to_networkx
+from .show.failed import failure
+from .show.live import widgets
 
-__all__ = ["Comparison", "Drawing", "Film", "Recording", "Step", "Trace"]
-__all__ += ["beside", "compare", "draw", "explore", "film", "record", "step", "trace"]
+__all__ = ["Comparison", "Costs", "Drawing", "Film", "Recording", "Step", "Trace"]
+__all__ += [
+    "beside",
+    "compare",
+    "costs",
+    "draw",
+    "explore",
+    "failure",
+    "film",
+    "record",
+    "step",
+    "to_networkx",
+    "trace",
+    "widgets",
+]
 __dir__ = __all__.copy  # what completion offers
 magic.register()
+Recording.explain = staticmethod(failed.of_recording)
+ON_FAILURE.append(failed.of_pass)
 
 film = Film  # called as the others are
 

@@ -1,9 +1,11 @@
 """A script's backward pass as a page, without a notebook.
 
-    python -m viz program.py:loss -o loss.html         (or loss.gif, loss.png: one picture a step, for slides)
+    python -m viz program.py:loss -o loss.html         (or loss.gif, loss.png: one picture per step, for slides)
+    python -m viz program.py:loss --show -- --lr 0.1   (opens the page; what follows -- is the script's own)
 
 Runs ``program.py``, takes its variable ``loss`` (a tensor, or a function without arguments that returns one), runs backward
-from it and writes a page that steps through the pass. Exit code 2 and one sentence where that cannot be.
+from it and writes a page that steps through the pass. Exit code 2 and one sentence where that cannot be. Where the script
+itself raises, its traceback and what is known of the operation that failed; exit code 1.
 """
 
 from __future__ import annotations
@@ -11,12 +13,17 @@ from __future__ import annotations
 import argparse
 import runpy
 import sys
+import traceback
+import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
+from .picture.views import VIEWS
+from .read.failure import said
 from .read.graph import is_tensor
 from .read.record import Recording
 from .show.ask import MODES
+from .show.failed import failure
 from .show.stepper import Stepper, step
 
 
@@ -24,14 +31,24 @@ class CannotStep(Exception):
     """What the user asked for cannot be done, in one sentence that says what to do."""
 
 
-def record(target: str, view: str | None = None, ask: str | None = None) -> Stepper:
-    """Run ``file.py:name`` and step through the backward pass of what ``name`` is. Raises CannotStep."""
+class Raised(Exception):
+    """The script raised: ``__cause__`` is what."""
+
+
+def record(
+    target: str, view: str | None = None, ask: str | None = None, arguments: Sequence[str] = ()
+) -> Stepper:
+    """Run ``file.py:name`` with ``arguments`` and step through the backward pass of what ``name`` is.
+
+    Raises CannotStep, and Raised where the script does.
+    """
     file, colon, name = target.rpartition(":")
     if not colon or not file or not name:
         raise CannotStep(f"{target!r} must be FILE.py:NAME, for example train.py:loss")
     path = Path(file)
     if not path.is_file():
         raise CannotStep(f"there is no file {file}")
+    before, sys.argv = sys.argv, [str(path), *arguments]
     sys.path.insert(0, str(path.resolve().parent))  # as `python file.py` does
     try:
         with Recording(str(path)):
@@ -39,8 +56,11 @@ def record(target: str, view: str | None = None, ask: str | None = None) -> Step
             found = scope.get(name)
             if callable(found) and not is_tensor(found):
                 found = found()
+    except Exception as error:
+        raise Raised from error
     finally:
         sys.path.pop(0)
+        sys.argv = before
     tensors = {key: value for key, value in scope.items() if not key.startswith("_") and is_tensor(value)}
     if found is None:
         known = ", ".join(tensors) or "none"
@@ -53,23 +73,50 @@ def record(target: str, view: str | None = None, ask: str | None = None) -> Step
 
 def main(arguments: Sequence[str] | None = None) -> int:
     about = "Write the backward pass of a script as a page that steps."
-    parser = argparse.ArgumentParser(prog="python -m viz", description=about)
+    parser = argparse.ArgumentParser(
+        prog="python -m viz",
+        description=about,
+        usage="%(prog)s [options] FILE.py:NAME [-- the script's arguments]",
+    )
     add = parser.add_argument
     add("target", metavar="FILE.py:NAME", help="the script, and the tensor or function to start from")
     add("-o", "--output", default=None, help="page (.html) or slides (.gif, .png); by default NAME.html")
-    add("--view", choices=["graph", "cards", "functions"], help="by default what fits the size")
+    add("--view", choices=VIEWS, help="by default chosen by the size of the graph")
     add("--ask", choices=MODES, help="ask for a prediction before each step")
     add("--title", help="the title of the page")
-    chosen = parser.parse_args(arguments)
+    add("--show", action="store_true", help="open it in the browser")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    own = given[given.index("--") + 1 :] if "--" in given else []
+    chosen = parser.parse_args(given[: len(given) - len(own) - ("--" in given)])
     output = chosen.output or f"{chosen.target.rpartition(':')[2]}.html"
     try:
-        written = record(chosen.target, chosen.view, chosen.ask).save(output, title=chosen.title)
+        written = record(chosen.target, chosen.view, chosen.ask, own).save(output, title=chosen.title)
+    except Raised as error:
+        return _tell(error.__cause__, chosen.show)
     except (CannotStep, TypeError, ValueError, RuntimeError) as error:
         print(f"viz: {error}", file=sys.stderr)
         return 2
-    for file in written if isinstance(written, list) else [written]:
+    files = written if isinstance(written, list) else [written]
+    for file in files:
         print(f"{file}: {file.stat().st_size / 1000:.0f} kB")
+    if chosen.show:
+        webbrowser.open(files[0].resolve().as_uri())
     return 0
+
+
+def _tell(error: BaseException, show: bool) -> int:
+    """The traceback of the script, without the entries above it, and what failed in it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals.get("__name__") in (__name__, "runpy"):
+        trace = trace.tb_next
+    traceback.print_exception(type(error), error, trace or error.__traceback__)
+    failed = failure()
+    if failed is not None and failed.failure.error == said(error):
+        words = str(failed).partition("\n")[2]
+        print(f"\nviz: {words}", file=sys.stderr)
+        if show:
+            failed.show()
+    return 1
 
 
 if __name__ == "__main__":

@@ -1,16 +1,17 @@
 """The autograd engine: graph, backward pass, grad modes. Nothing here knows a single derivative; those are in ops/.
 
-**The core** is what `loss.backward()` needs. It is meant to be read in one sitting, in this order; each file needs only
-those before it:
+**The core** is what `loss.backward()` needs. `help(minigrad)` says in which order to read it.
 
-    ../tensor      what is recorded of a tensor          its array, grad_fn, version, gradient, base
-    modes          is anything recorded?                 no_grad, enable_grad, inference_mode
+    ../tensor      a tensor's state                      its array, grad_fn, version, gradient, base
+    modes          is anything recorded?                 the modes of a thread
+    grad_mode      what users switch                     no_grad, enable_grad, inference_mode
     node           the graph                             Node and its edges; AccumulateGrad, where paths end
-    saved          what a node keeps for its rule        the version check, tensors that hooks pack
-    views          views, and all writing in place       make_view, write; CopySlices, AsStridedBackward0
+    saved          what a node keeps for its rules       the version check, tensors that hooks hold
+    views          views of a memory                     make_view; CopySlices, AsStridedBackward0
     anomaly        which operation made the NaN?         detect_anomaly
-    hooks          users' functions in a pass            tensor.register_hook, retain_grad; how a pass calls them
-    engine         the pass: which node runs when        run
+    hooks          users' functions in a pass            how a pass calls them
+    tensor_hooks   how they are attached to tensors      register_hook, retain_grad
+    engine         the pass: which node runs when        execute, walk, fire
     passes         what users call to start one          backward, grad, GradientEdge
 
 **Further chapters** build on the core, which knows nothing of them. They are loaded when they are first used:
@@ -26,7 +27,7 @@ import sys
 import types
 from importlib import import_module
 
-from ..basics import offers
+from ..missing import offers
 
 # The public names, by the chapter that defines them. They are looked up when they are asked for, so that a file below (the
 # tensor needs the modes) can be imported before those above it.
@@ -34,7 +35,7 @@ CHAPTERS = {
     "anomaly": ("detect_anomaly", "set_detect_anomaly"),
     "passes": ("backward", "grad"),
     "function": ("Function", "function"),
-    "modes": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
+    "grad_mode": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
     "numerical": ("gradcheck", "gradgradcheck"),
 } | {name: (name,) for name in ("forward_ad", "functional", "graph")}
 HOMES = {name: "." + chapter for chapter, names in CHAPTERS.items() for name in names}

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from .modes import anomaly, local
+from .modes import anomaly, special
 from .node import Node
 
 
@@ -19,15 +19,15 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode: bool, check_nan: bool = True):
-        self.before = (anomaly.on, anomaly.check_nan)
-        anomaly.on, anomaly.check_nan = bool(mode), check_nan
-        local.update()
+        self.before = anomaly.state
+        switch(bool(mode), check_nan)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        set_detect_anomaly(*self.before)
+        anomaly.state = self.before  # nothing is called before
+        switch(*self.before)
 
 
 class detect_anomaly(set_detect_anomaly):
@@ -39,13 +39,23 @@ class detect_anomaly(set_detect_anomaly):
         warnings.warn(f"{told} for debugging.", stacklevel=2)
 
     def __enter__(self) -> None:
-        super().__init__(True, self.check_nan)
+        self.before = anomaly.state
+        switch(True, self.check_nan)
+
+
+def switch(on: bool, check_nan: bool) -> None:
+    """Turn anomaly detection on or off, in all threads at once."""
+    if on:
+        special.add(anomaly)
+    anomaly.state = on, check_nan
+    if not on:
+        special.discard(anomaly)
 
 
 def remember_traceback(node: Node) -> None:
     """Note in `node.metadata` the call stack of the operation that is being recorded, users' frames only."""
     stack = traceback.extract_stack()
-    ours = (__file__.rsplit("autograd", 1)[0], "<minigrad")  # our files, and functions written at run time
+    ours = __file__.rsplit("autograd", 1)[0]
     while stack and stack[-1].filename.startswith(ours):
         stack.pop()
     node.metadata["traceback_"] = stack.format()

@@ -16,15 +16,17 @@ from functools import reduce
 from operator import add
 from typing import NamedTuple
 
-from ..basics import offers
 from ..func.interpreter import Interpreter, Wrapper, at, each, results_of
-from ..ops.run import perform
-from ..ops.table import Op
+from ..missing import guard, offers
+from ..ops.general import dispatch
+from ..ops.op import Op
+from ..ops.table import rule_of
 from ..tensor import Tensor, plain_types
 from ..words import expect
 from .function import Function, refuse_old_form, run_forward
-from .modes import enable_grad, local, no_grad
-from .node import edge
+from .grad_mode import enable_grad, no_grad
+from .modes import local
+from .node import gradient_node
 from .passes import grad_of_any, zeros_of
 from .views import places
 
@@ -47,13 +49,15 @@ def tangents(op: Op, inputs: tuple, moves: Tangents, results: tuple, params: tup
         full = list(inputs)
         for i in range(len(inputs)) if op.variadic else op.differentiable:
             full[i] = zeros_of(inputs[i]) if moves[i] is None else moves[i]
-        return results_of(perform(op, full, params))
+        return results_of(dispatch(op, full, params))
     if op.kind == "linear":
-        parts = [results_of(perform(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
+        parts = [results_of(dispatch(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
         return tuple([reduce(add, column) for column in zip(*parts, strict=True)][:moved]) + constant
-    rules = [(op.rule_of(i, inputs, results, params), moves[i]) for i in moving]
+    rules = [(rule_of(op, i, inputs, results, params), moves[i]) for i in moving]
     if op.kind == "elementwise":
         total, like = reduce(add, [rule(t) for rule, t in rules]), results[0]._array
+        if total is rules[0][1]:
+            total = total.clone()  # a result's tangent is not its input's
         total = total if total._array.shape == like.shape else total.expand(like.shape)
         return (total if total._array.dtype == like.dtype else total.to(results[0].dtype),)
     return transposed(rules, results[:moved]) + constant
@@ -96,6 +100,11 @@ class Dual(Wrapper):
         out.extra = None  # a constant, in forward mode too
         return out
 
+    def detach_(self) -> Dual:
+        super().detach_()
+        self.extra = None
+        return self
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         return Tensor.requires_grad_(self, requires_grad) if self.level.user else super().requires_grad_()
 
@@ -122,6 +131,9 @@ class Forward(Interpreter):
         made = super().created(t, like)
         return made if made._requires_grad else self.lift(made)
 
+    def unwrap(self, t: object) -> tuple[object, Tensor | None]:
+        return (t.value, t.tangent) if self.owns(t) else (t, None)
+
     def tangent_of(self, t: Tensor) -> Tensor:
         """The tangent, zeros for a constant."""
         value, tangent = self.unwrap(t)
@@ -145,7 +157,7 @@ class Forward(Interpreter):
 
     def compute(self, op: Op, values: tuple, extras: tuple, params: tuple) -> tuple[object, Tangents | None]:
         params = params and self.lower(params)  # indices have no tangent, but they may be of this level
-        result = perform(op, values, params)
+        result = dispatch(op, values, params)
         if all(t is None for t in extras):
             return result, None
         return result, tangents(op, values, extras, results_of(result), params)
@@ -223,7 +235,7 @@ class dual_level(Forward):
         if known or not self.unwrap(t)[0]._requires_grad:
             return t
         t = self.lift(t)
-        t._requires_grad, t._grad_fn, t._output_nr = True, edge(t.value), t.value._output_nr
+        t._requires_grad, t._grad_fn, t._output_nr = True, gradient_node(t.value), t.value._output_nr
         return t
 
     def process(self, op: Op, inputs: Sequence[Tensor | None], params: tuple) -> Tensor | tuple[Tensor, ...]:
@@ -256,3 +268,6 @@ def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
     """The value and the tangent of a dual tensor; (tensor, None) for any other."""
     found = current_level()
     return UnpackedDualTensor(*((tensor, None) if found is None else found.unwrap(tensor)))
+
+
+guard(__name__, "autograd.forward_ad")

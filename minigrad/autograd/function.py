@@ -14,17 +14,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..basics import offers
+from .. import words
 from ..func.interpreter import Wrapper
-from ..ops.run import fit
+from ..missing import offers
+from ..ops.inplace import check_writable, count_write, record_write
+from ..ops.operands import fit
 from ..tensor import Tensor, wrap
-from ..words import FREED, expect
+from ..words import expect
 from .anomaly import remember_traceback
+from .grad_mode import no_grad, set_grad_enabled
 from .hooks import of_outputs
-from .modes import anomaly, local, no_grad, set_grad_enabled
-from .node import Node, edge, new_node, next_sequence
-from .saved import Packed, twin
-from .views import check_writable, count_write, hang, make_view
+from .modes import anomaly, local
+from .node import RELEASED, Node, gradient_node, new_node, next_sequence
+from .saved import SavedTensor, twin
+from .views import make_view
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 __dir__, __getattr__ = offers(__name__, __all__)
@@ -51,11 +54,11 @@ class FunctionCtx(Node):
 
     def __init__(self, args: tuple, recording: bool = False):
         tensors = [a for a in args if isinstance(a, Tensor)]
-        self._edges = tuple(edge(t) for t in tensors) if recording else ()
-        self._input_nrs = tuple(t._output_nr for t in tensors)
+        self._next_nodes = tuple(gradient_node(t) for t in tensors) if recording else ()
+        self._output_nrs = tuple(t._output_nr for t in tensors)
         self.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
-        self._hooks = self._counter = None
-        self._kept = ()  # the saved tensors
+        self._hooks = self._result_counter = self._versions = None
+        self._saved = ()  # the saved tensors
         self._inputs, self._outputs = looks(args), ()
 
     def __repr__(self) -> str:
@@ -89,8 +92,8 @@ class FunctionCtx(Node):
         """What was saved. Raises if it was freed, or written to in place since."""
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
-        expect(self._kept is not None, FREED)
-        return tuple([kept and kept.unpack(self) for kept in self._kept])
+        expect(self._versions is not RELEASED, words.FREED)
+        return tuple([kept and kept.unpack(self) for kept in self._saved])
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
         """Call the user's `backward`, and check what it returns."""
@@ -116,7 +119,7 @@ class FunctionCtx(Node):
             expect(g is None or isinstance(g, Tensor), "expected Variable or None (got {})", type(g).__name__)
             if look is not None:
                 try:
-                    out.append(g if g is None or self._edges[len(out)] is None else fit(g, *look))
+                    out.append(g if g is None or self._next_nodes[len(out)] is None else fit(g, look))
                 except RuntimeError:
                     told = f"Function {name} returned an invalid gradient at index {len(out)} - got {list(g._array.shape)}"
                     raise RuntimeError(f"{told} but expected shape compatible with {list(look[0])}") from None
@@ -217,7 +220,10 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
     ctx.dirty_tensors = ctx.non_differentiable = ()  # they may be outputs, which hold the node
     if recording:
         hooks = local.saved_hooks[-1] if local.saved_hooks else None
-        ctx._kept, ctx.to_save = tuple([t if t is None else Packed(t, hooks, ctx) for t in ctx.to_save]), ()
+        ctx._saved, ctx.to_save = (
+            tuple([t if t is None else SavedTensor(t, hooks, ctx) for t in ctx.to_save]),
+            (),
+        )
         if anomaly.on:
             remember_traceback(ctx)
     return outputs if isinstance(result, tuple) else outputs[0], ctx
@@ -257,7 +263,7 @@ def written_output(ctx: FunctionCtx, out: Tensor, number: int, count: int) -> Te
     if out._base is not None:
         check_writable(out)
         expect(count == 1, "{}: a Function that writes to a view must return it alone", ctx.name())
-    hang(out, ctx)
+    record_write(out, ctx)
     out._output_nr = number if out._base is None else 0
     return out
 
@@ -280,7 +286,7 @@ def once_differentiable(fn: Callable) -> Callable:
 
     def refusing(t: Tensor) -> Tensor:
         out = wrap(t._array, requires_grad=True)
-        out._grad_fn = new_node(Error, (edge(wrap(t._array, requires_grad=True)),), None)
+        out._grad_fn = new_node(Error, (gradient_node(wrap(t._array, requires_grad=True)),), None)
         return out
 
     @functools.wraps(fn)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 
-from ..basics import offers
+from ..missing import offers
 from ..tensor import Tensor, wrap
 from ..words import expect
-from .engine import PartialPass
-from .modes import local
-from .node import AccumulateGrad, Node, RemovableHandle, edge
+from .grad_mode import Context
+from .hooks import Needed
+from .modes import Modes, local
+from .node import AccumulateGrad, Node, RemovableHandle, gradient_node
 from .passes import GradientEdge
 
 __all__ = ["GradientEdge", "Node", "get_gradient_edge", "register_multi_grad_hook"]
@@ -23,14 +24,14 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of the graph along which `tensor`'s gradient flows; it can stand for the tensor in `grad`."""
     told = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
     expect(tensor.requires_grad, told)
-    node = edge(tensor)
+    node = gradient_node(tensor)
     expect(node is not None, NO_NODE, error=AssertionError)
     found = GradientEdge(node, tensor._output_nr)
     found.look = tensor._array.shape, tensor._array.dtype
     return found
 
 
-class saved_tensors_hooks:
+class saved_tensors_hooks(Context):
     """While active, `pack_hook(t)` decides what is kept of each saved tensor, and `unpack_hook` gives it back.
 
     `unpack_hook(pack_hook(t))` must return a tensor with the content of t. Use it to store saved tensors elsewhere,
@@ -43,10 +44,10 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if not all(map(callable, self.hooks)):
             raise TypeError("saved_tensors_hooks() takes two functions, pack_hook and unpack_hook")
-        local.update(saved_hooks=(*local.saved_hooks, self.hooks))
+        super().__enter__()
 
-    def __exit__(self, *exc: object) -> None:
-        local.update(saved_hooks=local.saved_hooks[:-1])
+    def inside(self) -> Modes:
+        return local.modes._replace(saved_hooks=(*local.saved_hooks, self.hooks))
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -76,7 +77,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     told = "Expects mode to be one of ('all', 'any') but got {}"
     expect(mode in ("all", "any"), told, mode, error=ValueError)
     tensors = [t for t in tensors if mode == "all" or t.requires_grad]
-    expect(mode == "any" or None not in map(edge, tensors), NO_NODE, error=AssertionError)
+    expect(mode == "any" or None not in map(gradient_node, tensors), NO_NODE, error=AssertionError)
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors]
     key = object()  # of what a pass remembers for us
@@ -102,7 +103,7 @@ def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
         node = accumulator and accumulator()
     if node not in running:
         return False
-    if isinstance(running, PartialPass):
+    if isinstance(running, Needed):
         told = "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad()."
         expect(running[node] or type(node) is not AccumulateGrad, told + " This is currently not supported.")
         return True

@@ -1,4 +1,4 @@
-"""Hooks: how users attach them to tensors, and how they are run during a backward pass.
+"""Hooks in a backward pass.
 
 For each node the hooks on the tensors that it made are called, then its own prehooks, the node itself, its own hooks. They
 see Tensors, whatever the engine computes with.
@@ -6,75 +6,23 @@ see Tensors, whatever the engine computes with.
 
 from __future__ import annotations
 
-import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
 from ..words import expect
-from .modes import set_grad, set_grad_enabled
-from .node import Node, RemovableHandle, edge
-
-NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
-
-# ---------------------------------------------------------------- methods and properties of Tensor
+from .grad_mode import set_grad_enabled
+from .modes import local
+from .node import AccumulateGrad, Node
 
 
-def retain_grad(self: Tensor) -> None:
-    """Keep this result's gradient in `.grad` in later backward passes, as is done for leaves."""
-    expect(self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
-    meta = self._own_meta()
-    if self._grad_fn is None and meta.made_in is not None:
-        return  # a view made under no_grad counts as a leaf, whatever its base is by now
-    node = self.grad_fn
-    if node is not None and not meta.retains_grad:
-        meta.retains_grad = True
-        node._all_hooks().retain[self._output_nr] = weakref.ref(self)
+class Needed(dict[Node, bool]):
+    """The nodes of a pass that goes to some of them only: whether each is fired, or a gradient is only taken from it."""
 
 
-def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-    """Call `hook(grad)` in each backward pass with this tensor's whole gradient; what it returns replaces it."""
-    expect(self.requires_grad, NO_GRADIENT)
-    node = self.grad_fn
-    if node is not None:
-        return RemovableHandle(node._all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
-    meta = self._own_meta()
-    meta.hooks = OrderedDict() if meta.hooks is None else meta.hooks
-    node = edge(self)
-    if node is not None:
-        node._all_hooks().tensor[0] = meta.hooks
-    return RemovableHandle(meta.hooks, hook)
-
-
-def backward_hooks(self: Tensor) -> OrderedDict | None:
-    """The hooks on this tensor's gradient, by id; None if it never had one."""
-    node = self.grad_fn
-    if node is None:
-        return None if self._meta is None else self._meta.hooks
-    return None if node._hooks is None else node._hooks.tensor.get(self._output_nr)
-
-
-def post_accumulate_grad_hooks(self: Tensor) -> OrderedDict | None:
-    """The hooks that are called after a gradient was added to this leaf, by id; None if it never had one."""
-    return None if self._meta is None else self._meta.post_hooks
-
-
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
-    """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
-    expect(self.requires_grad, NO_GRADIENT)
-    expect(self.grad_fn is None, "post accumulate grad hooks cannot be registered on non-leaf tensors")
-    meta = self._own_meta()
-    meta.post_hooks = OrderedDict() if meta.post_hooks is None else meta.post_hooks
-    return RemovableHandle(meta.post_hooks, hook)
-
-
-# ---------------------------------------------------------------- in a backward pass
-
-
-def as_seen(grads: Iterable) -> list[Tensor | None]:
-    """Gradients as users see them, whatever the engine computes with."""
+def as_tensors(grads: Iterable) -> list[Tensor | None]:
+    """Gradients as hooks see them, whatever the engine computes with."""
     return [g if g is None or isinstance(g, Tensor) else wrap(g) for g in grads]
 
 
@@ -84,8 +32,38 @@ def as_computed(grads: Iterable[Tensor | None], recorded: bool) -> tuple:
 
 
 def of_outputs(node: Node, grad: object) -> list[Tensor | None]:
-    """What has arrived at a node as one gradient for each of its outputs."""
-    return as_seen(grad if type(grad) is list else [grad] * node._output_count)
+    """What has arrived at a node, as one gradient for each of its outputs."""
+    return as_tensors(grad if type(grad) is list else [grad] * node._output_count)
+
+
+def run_with_hooks(node: Node, grad: object, recorded: bool) -> Sequence:
+    """Run a node that has hooks, or that no gradient has reached."""
+    hooks = node._hooks
+    if hooks is not None:
+        grad = run_before(node, grad, recorded, fires=True)
+    runs = grad is not None or node._runs_undefined
+    grads = node._vjp(grad, recorded) if runs else (None,) * len(node._next_nodes)
+    if type(node) is AccumulateGrad and node.variable._meta.post_hooks:
+        run_post_accumulate_hooks(node.variable, recorded)
+    if hooks is not None and hooks.post:
+        needed = local.backward_pass
+        if isinstance(needed, Needed) and not node._runs_undefined:  # hooks see only what was asked for
+            grads = [g if n in needed else None for n, g in zip(node._next_nodes, grads, strict=True)]
+        received = tuple(of_outputs(node, grad))
+        with set_grad_enabled(recorded):
+            grads = as_computed(run_node_hooks(hooks.post, as_tensors(grads), received), recorded)
+    return grads
+
+
+def take_captured(node: Node, grad: object, recorded: bool, captures: dict, needed: Needed) -> object:
+    """Put what has arrived at a node into `captures`, if it was asked for. As in PyTorch that is before the hooks of a node
+    that is fired too, else after them. Returns the gradient."""
+    if node._hooks is not None and not needed[node]:
+        grad = run_before(node, grad, recorded, fires=False)
+    for output_nr in range(node._output_count):
+        if (node, output_nr) in captures:
+            captures[node, output_nr] = grad[output_nr] if type(grad) is list else grad
+    return grad
 
 
 def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
@@ -95,7 +73,7 @@ def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
     if not (hooks.tensor or hooks.retain or (fires and hooks.pre)):
         return grad
     grads = of_outputs(node, grad)
-    with set_grad_enabled(bool(recorded)):
+    with set_grad_enabled(recorded):
         for output_nr, fns in tuple(hooks.tensor.items()):
             for fn in tuple(fns.values()):
                 grads[output_nr] = replaced(grads[output_nr], fn(grads[output_nr]), fn)
@@ -111,15 +89,6 @@ def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
             grads = run_node_hooks(hooks.pre, grads)
     found = as_computed(grads, recorded)
     return list(found) if len(found) > 1 and any(g is not None for g in found) else found[0]
-
-
-def run_after(node: Node, grad_inputs: tuple, grad: object, recorded: bool) -> tuple:
-    """Node.register_hook: sees what went in and what came out, and may replace the latter."""
-    before, received = set_grad(bool(recorded)), tuple(of_outputs(node, grad))
-    try:
-        return as_computed(run_node_hooks(node._hooks.post, as_seen(grad_inputs), received), recorded)
-    finally:
-        set_grad(before)
 
 
 def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None], *more: tuple) -> tuple:
@@ -138,7 +107,7 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None]
 
 def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
     """Hooks that are called after a gradient was added to a leaf. They must return nothing."""
-    with set_grad_enabled(bool(recorded)):
+    with set_grad_enabled(recorded):
         for fn in tuple(variable._meta.post_hooks.values()):
             same = replaced(variable, fn(variable), fn) is variable
             expect(same, "Tensor post accumulate grad hooks should return None.")

@@ -1,28 +1,27 @@
 """The graph: nodes, the edges between them, and the leaves' accumulators.
 
 A node is the *backward* of one recorded operation. It knows the nodes of its inputs (`next_functions`) and the values
-that its formula needs, never its own output, so that graphs die with their last tensor, without the garbage collector.
+that its rules need, but not its own output, so a graph is freed with its last tensor, without the garbage collector.
 """
 
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from sys import getrefcount
+from typing import ClassVar
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
 from .modes import local
 
-ndarray = np.ndarray
-next_sequence = itertools.count().__next__  # later operations have higher numbers: these go first
-ZEROS = itertools.repeat(0)  # the outputs that inputs are, where all are the first
+next_sequence = itertools.count().__next__  # later operations have higher numbers: their nodes go first
+ZEROS = itertools.repeat(0)
 LAST = 2**64 - 1  # AccumulateGrad's number: it runs as soon as it is ready
+RELEASED = "released"  # the versions of a node whose saved tensors are gone
 
 
 class Hooks:
@@ -32,7 +31,7 @@ class Hooks:
 
     def __init__(self):
         self.tensor = {}  # output number -> hooks on that output's gradient
-        self.retain = {}  # output number -> the tensor (weak) whose .grad is to be filled
+        self.retain = {}  # output number -> the tensor (weak) whose .grad is filled
         self.pre, self.post = OrderedDict(), OrderedDict()
         self.metadata = {}
 
@@ -60,29 +59,29 @@ class RemovableHandle:
 class Node:
     """The backward of one recorded operation; `tensor.grad_fn` is one.
 
-    Subclasses, one per operation, are made by `minigrad.ops.table`. They provide `_vjp(grad, recorded)`: from the
-    gradient with respect to the output, the gradients with respect to the inputs, one per edge, None where none is
-    needed. `grad` is an array, or a Tensor if `recorded` (when the backward pass is itself to be differentiated). A node
-    with several outputs gets a list.
+    Subclasses, one for each operation, are made in ops/apply.py. They provide `_vjp(grad, recorded)`: from the gradient
+    with respect to the output, the gradients with respect to the inputs, one per edge, None where none is needed. `grad` is
+    an array, or a Tensor if `recorded` (when the backward pass is itself to be differentiated). A node with several outputs
+    gets a list.
     """
 
     __slots__ = (
         "__weakref__",
-        "_counter",  # the version counter of the result, if a rule reads that; None until somebody asks for it
-        "_edges",  # for each differentiable input the node that its gradient goes to, or None
+        "_grad_metadata",  # (shape, dtype) that each gradient gets, where inputs were broadcast or cast; else None
         "_hooks",  # Hooks or None
-        "_input_nrs",  # which output of its node each input is; None if all are 0
-        "_kept",  # the saved values; None when they are freed
-        "_meta",  # what broadcasting and promotion did: (shape, dtype) of each input, or None
+        "_next_nodes",  # for each differentiable input the node that its gradient goes to, or None
+        "_output_nrs",  # which output of its node each input is; None if all are 0
+        "_result_counter",  # the version counter of the result, if a rule reads the result and someone shares its memory
+        "_saved",  # the values that the rules read
         "_sequence",
-        "_version",  # the versions that the saved tensors had, in one number; inverted, so negative, if hooks hold some
+        "_versions",  # those of the saved tensors, see saved.py; None if all are 0
     )
 
-    _op = None  # the operation in the rule table
+    _op = None  # the operation in the table
     _output_count = 1  # how many outputs the operation has
-    _counted = None  # the number of the output that a rule reads, whose version is to be the same as it was
-    _frees = False  # does it save tensors, which are then freed after use?
-    _runs_undefined = False  # is _vjp to be called even if no gradient arrived?
+    _read_output = None  # the number of the output that a rule reads
+    _frees = False  # whether it saves tensors, which are freed after use
+    _runs_undefined = False  # whether _vjp is called even if no gradient arrived
 
     def name(self) -> str:
         """The node's name, such as 'MulBackward0'."""
@@ -93,54 +92,59 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """For each input: the node that its gradient goes to (None if it needs none), and which output of it."""
-        numbers = self._input_nrs
-        return tuple([(e, 0) for e in self._edges] if numbers is None else zip(self._edges, numbers))  # noqa: B905
+        """For each input: the node that its gradient goes to (None if it needs none), and which output of that node it is."""
+        return tuple(zip(self._next_nodes, self._output_nrs or ZEROS))  # noqa: B905 - ZEROS never ends
 
-    @property
-    def rules(self) -> dict[str, str]:
-        """For each input the source text of its derivative rule, in the order of `next_functions`."""
-        return {} if self._op is None else self._op.rule_sources
+    rules: ClassVar[
+        dict[str, str]
+    ] = {}  # for each input the source text of its rule, in the order of `next_functions`
 
     @property
     def metadata(self) -> dict:
-        """A dictionary for whatever one wants to remember of this node."""
-        return self._all_hooks().metadata
+        """A dictionary for anything one wants to remember about this node."""
+        return self._own_hooks().metadata
 
     def _sequence_nr(self) -> int:
         return self._sequence
 
-    def _all_hooks(self) -> Hooks:
+    def _own_hooks(self) -> Hooks:
         """The node's hooks, made now if there are none."""
         if self._hooks is None:
             self._hooks = Hooks()
         return self._hooks
 
+    def _release(self) -> None:
+        """Free the saved tensors. Sizes and numbers stay readable."""
+        if self._versions is not RELEASED:
+            op = self._op
+            self._saved = () if op is None else op.all_freed or op.without_tensors(self._saved)
+        self._versions = RELEASED
+
     def register_hook(self, fn: Callable) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after this node has run. It may return new grad_inputs."""
-        return RemovableHandle(self._all_hooks().post, fn)
+        return RemovableHandle(self._own_hooks().post, fn)
 
     def register_prehook(self, fn: Callable) -> RemovableHandle:
         """Call `fn(grad_outputs)` before this node runs. It may return new grad_outputs."""
-        return RemovableHandle(self._all_hooks().pre, fn)
+        return RemovableHandle(self._own_hooks().pre, fn)
 
     def __call__(self, *grad_outputs: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None:
         """Run the node by hand: from the gradients of its outputs, those of its inputs."""
         if len(grad_outputs) != self._output_count:
             raise TypeError(f"expected {self._output_count} arguments, got {len(grad_outputs)} instead")
         if not self._runs_undefined and all(g is None for g in grad_outputs):
-            return None if len(self._edges) == 1 else (None,) * len(self._edges)
+            return None if len(self._next_nodes) == 1 else (None,) * len(self._next_nodes)
         grad = list(grad_outputs) if self._output_count > 1 else grad_outputs[0]
         results = self._vjp(grad, True)
-        return results[0] if len(results) == 1 else results
+        return results[0] if len(results) == 1 else tuple(results)
 
 
-def new_node(kind: type[Node], edges: tuple, input_nrs: tuple | None, kept: tuple = ()) -> Node:
-    """A node that is not made by an operation of the table: of a write into a view, of a custom Function."""
+def new_node(kind: type[Node], next_nodes: tuple, output_nrs: tuple | None, saved: tuple = ()) -> Node:
+    """A node of this class. It is numbered after the accumulators among `next_nodes`, as in PyTorch."""
     node = kind()
-    node._edges, node._kept, node._sequence = edges, kept, next_sequence()
-    node._input_nrs = input_nrs if input_nrs and any(input_nrs) else None
-    node._hooks, node._meta, node._counter, node._version = None, None, None, 0
+    node._next_nodes, node._output_nrs, node._sequence = next_nodes, output_nrs, next_sequence()
+    node._saved, node._versions = saved, None
+    node._hooks = node._grad_metadata = node._result_counter = None
     return node
 
 
@@ -148,18 +152,17 @@ class AccumulateGrad(Node):
     """The end of every path: adds the arriving gradient to `.grad` of one leaf, its `variable`."""
 
     __slots__ = ("variable",)
-    _edges = ()
-    _input_nrs = None
-    _kept = ()
+    _next_nodes = ()
+    _output_nrs = None
+    _saved = ()
     _sequence = LAST
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
-        variable = self.variable
-        meta = variable._meta
-        if grad is None or not variable._requires_grad:  # it was switched off after the graph was built
+        meta = self.variable._meta
+        if grad is None or not self.variable._requires_grad:  # it was switched off after the graph was built
             return ()
         with accumulate_lock:
             old = meta.grad
@@ -167,55 +170,42 @@ class AccumulateGrad(Node):
                 grad = grad if local.grad else grad.detach()  # a tangent is not accumulated
                 meta.grad = grad if old is None else old + grad
             elif old is None:
-                # The leaf may keep the array itself if nobody else has it: not another leaf, not the caller. The engine's
-                # own references are three: its variable, the argument of this function, and that of getrefcount.
-                ours = COUNTS_ARGUMENTS and getrefcount(grad) == 3
-                ours = ours and type(grad) is ndarray and grad.base is None and grad.flags.c_contiguous
-                meta.grad = wrap(grad if ours else np.array(grad, order="C"))
+                meta.grad = wrap(grad.copy())  # as another leaf may get the same array
             else:
-                array = old._array
-                if array.ndim:
-                    np.add(array, grad, array)
-                else:  # a single number: NumPy takes three times as long to add to it in place
-                    array.fill(array + grad)
+                np.add(old._array, grad, old._array)
                 old._own_counter().version += 1
         return ()
 
 
 accumulate_lock = threading.RLock()  # several threads may reach one leaf at once
 
-# CPython 3.14 and the builds without a global lock pass arguments without counting a reference for each: there nothing
-# is taken for ours, and leaves get copies.
-COUNTS_ARGUMENTS = (
-    sys.implementation.name == "cpython"
-    and sys.version_info < (3, 14)
-    and getattr(sys, "_is_gil_enabled", lambda: True)()
-)
 
+def gradient_node(t: Tensor) -> Node | None:
+    """The node that a gradient for `t` goes to: its grad_fn, a leaf's AccumulateGrad, or None if it needs none.
 
-def edge(t: Tensor) -> Node | None:
-    """The node that a gradient for `t` goes to: its grad_fn, a leaf's AccumulateGrad, or None if it needs none."""
-    if not t._requires_grad:
-        return None
+    Together with `t._output_nr` it is the tensor's gradient edge.
+    """
     meta = t._meta
     if meta is not None and meta.base is not None:
-        if meta.seen_version != t._counter.version:
+        if t._requires_grad and meta.seen_version != t._counter.version:
             meta.refresh(t)
         if meta.borrows and t._grad_fn is None:
             return None
-    node = t._grad_fn
-    if node is not None:
-        return node
-    if meta is None:
-        meta = t._own_meta()
-    ref = meta.accumulator
-    node = None if ref is None else ref()
-    if node is None:
-        node = AccumulateGrad()
-        node.variable, node._hooks = t, None
-        if meta.hooks:
-            node._all_hooks().tensor[0] = meta.hooks
-        meta.accumulator = weakref.ref(node)
+    if t._grad_fn is not None or not t._requires_grad:
+        return t._grad_fn
+    node = None if meta is None or meta.accumulator is None else meta.accumulator()
+    return accumulator(t) if node is None else node
+
+
+def accumulator(leaf: Tensor) -> AccumulateGrad:
+    """A new AccumulateGrad of a leaf. It holds the leaf; the leaf knows it weakly."""
+    meta, node = leaf._own_meta(), AccumulateGrad()
+    node.variable, node._hooks = leaf, None
+    meta.accumulator = weakref.ref(node)
+    if meta.hooks is not None:
+        node._own_hooks().tensor[0] = meta.hooks
+    if meta.post_hooks is not None:
+        node._own_hooks()  # so that the engine looks at them
     return node
 
 

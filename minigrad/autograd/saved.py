@@ -1,7 +1,7 @@
-"""What a node saves for its rules: reading it, the check that nobody has written to it since, and the hooks that pack it.
+"""Saved tensors: what a node keeps for its rules, the check that nobody has written to it since, and hooks that pack it.
 
-A node saves its inputs as tensors and its own result as an array, or it would never die. It remembers the versions that
-they had, all in one number.
+A node saves its inputs as tensors, and its own result as an array: with the tensor it would keep itself alive. It also saves
+their versions, so that the rules never compute with values that an in-place operation has changed.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from .. import dtypes, words
 from ..tensor import Counter, Tensor, plain_types, wrap
-from ..words import expect
-from .modes import anomaly, no_grad
-from .node import AccumulateGrad, Node, edge, grad_fn
+from ..words import expect, modified_error
+from .grad_mode import no_grad
+from .node import RELEASED, AccumulateGrad, Node, grad_fn, gradient_node
 
 ndarray = np.ndarray
-FIELD = 20  # a node's version is one number, with this many bits for each value that it saves
+HELD = "held"  # stands last among the versions of a node of which hooks hold something
 
 
 def version_of(t: Tensor) -> int:
@@ -26,14 +26,47 @@ def version_of(t: Tensor) -> int:
     return 0 if t._counter is None else t._counter.version
 
 
+def versions_of(node: Node) -> tuple[int, ...] | None:
+    """The present versions of what a node saved: its inputs, then its result. None if all are 0, as they usually are."""
+    inputs = [node._saved[i] for i in node._op.saved_inputs]
+    counters = [None if t is None else t._counter for t in inputs] + [node._result_counter]
+    versions = tuple([0 if c is None else c.version + c.detached for c in counters])
+    return versions if any(versions) else None
+
+
+def open_saved(node: Node, recorded: bool) -> list:
+    """What a node saved, for its rules: arrays, or Tensors if `recorded`. Raises if it was freed or written to since."""
+    op, saved, versions = node._op, [*node._saved], node._versions
+    unchanged = versions is None or (versions is not RELEASED and versions[-1] is not HELD)
+    for place, i in enumerate(op.saved_inputs):
+        t = saved[i]
+        if t is not None:
+            counter, saved[i] = t._counter, t if recorded else t._array
+            if counter is not None and counter.version + counter.detached != (
+                versions[place] if versions else 0
+            ):
+                unchanged = False
+    counter = node._result_counter
+    if counter is not None and counter.version != (versions[-1] if versions else 0):
+        unchanged = False
+    if not unchanged:
+        return unpack(node, recorded)  # which raises, unless it is hooks that hold something
+    if recorded:
+        for i in op.saved_results:
+            saved[i] = saved_result(node, saved[i], op.sources[i][1])
+    return saved
+
+
 def unpack(node: Node, recorded: bool) -> list:
-    """The saved values for the rules: arrays, or Tensors if `recorded`. Raises if freed or written to since."""
-    if node._kept is None:
-        expect(not any(node._edges) and "" not in node._op.guards, words.FREED)
-        return [None] * len(node._op.saves)  # nothing saved: no gradient is wanted
+    """`open_saved` where something is to be said or done about each value."""
+    if node._versions is RELEASED:
+        expect(not any(node._next_nodes) and None not in node._op.guards, words.FREED)
+        return [None] * len(node._op.saves)  # nothing was saved: no gradient is needed
     values = [
-        tuple([v.unpack(node) if type(v) is Packed else v for v in kept]) if type(kept) is tuple else kept
-        for kept in node._kept
+        tuple([v.unpack(node) if type(v) is SavedTensor else v for v in value])
+        if type(value) is tuple
+        else value
+        for value in node._saved
     ]
     for i in node._op.saved_tensors:
         if values[i] is not None:
@@ -42,39 +75,43 @@ def unpack(node: Node, recorded: bool) -> list:
 
 
 def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | ndarray:
-    """The saved input or result that stands at place `i`."""
-    kept, (source, number) = node._kept[i], node._op.sources[i]
-    if type(kept) is Packed:
-        t = kept.unpack(node)
-        if t._array.dtype != kept.dtype:  # the hooks changed it; the gradient must not change with it
-            t = t.to(dtypes.of_numpy(kept.dtype))
-        kept = t if source == "input" else t._array
+    """The saved input or result at position `i`."""
+    saved, (source, number) = node._saved[i], node._op.sources[i]
+    if type(saved) is SavedTensor:
+        t = saved.unpack(node)
+        if t._array.dtype != saved.dtype:  # the hooks changed it; the gradient must not change with it
+            t = t.to(dtypes.of_numpy(saved.dtype))
+        saved = t if source == "input" else t._array
     else:
-        refuse_modified(node, i)
+        check_version(node, i)
     if not recorded:
-        return kept._array if isinstance(kept, Tensor) else kept
-    return kept if source == "input" else saved_result(node, kept, number)
+        return saved._array if isinstance(saved, Tensor) else saved
+    return saved if source == "input" else saved_result(node, saved, number)
 
 
-def refuse_modified(node: Node, i: int) -> None:
-    """Raise PyTorch's error if a saved tensor has been written to since it was saved."""
-    kept, (source, number) = node._kept[i], node._op.sources[i]
-    then = (node._version if node._version >= 0 else ~node._version) >> FIELD * i & (1 << FIELD) - 1
+def check_version(node: Node, i: int) -> None:
+    """Raise PyTorch's error if the saved tensor at position `i` has been written to since it was saved."""
+    op, saved, (source, number) = node._op, node._saved[i], node._op.sources[i]
+    place = op.saved_inputs.index(i) if source == "input" else len(op.saved_inputs)
+    then = node._versions[place] if node._versions else 0
     if source == "input":
-        places = () if node._op.variadic else node._op.differentiable
-        before = node._edges[places.index(number)] if number in places else None
-        expect(before is None or type(before) is AccumulateGrad or kept._grad_fn is not None, words.DETACHED)
-        now = version_of(kept)
-        if then != now and then != now + kept._counter.detached:
-            raise modified_error(kept._array, grad_fn(kept), 0, now, then)
-    elif i == node._op.saved_results[0] and node._counter is not None and node._counter.version != then:
-        raise modified_error(getattr(kept, "_array", kept), node, number, node._counter.version, then)
+        places = () if op.variadic else op.differentiable
+        before = node._next_nodes[places.index(number)] if number in places else None
+        expect(before is None or type(before) is AccumulateGrad or saved._grad_fn is not None, words.DETACHED)
+        now = version_of(saved)
+        if then != now and then != now + saved._counter.detached:
+            raise modified_error(saved._array, grad_fn(saved), 0, now, then)
+    elif (
+        i == op.saved_results[0] and node._result_counter is not None and node._result_counter.version != then
+    ):
+        now = node._result_counter.version
+        raise modified_error(getattr(saved, "_array", saved), node, number, now, then)
 
 
 def read(node: Node, i: int) -> object:
-    """What a node saves at place `i`, as users see it in `_saved_self` and its like."""
-    saved, op = node._kept, type(node)._op
-    expect(saved is not None, words.FREED)
+    """What a node saved at position `i`, as users see it in `_saved_self` and the like."""
+    saved, op = node._saved, type(node)._op
+    expect(node._versions is not RELEASED or i not in op.freed, words.FREED)
     if saved[i] is None or i not in op.saved_tensors:
         return saved[i]
     found = unpack_one(node, i, recorded=True)
@@ -95,9 +132,9 @@ def saved_result(node: Node, kept: ndarray | Tensor, output_nr: int = 0) -> Tens
         return out  # an index is not differentiable
     reader = written_views.get(node)
     out._grad_fn = node if reader is None else reader()
-    if node._counted == output_nr:
-        node._counter = node._counter or Counter()
-    out._requires_grad, out._output_nr, out._counter = True, output_nr, node._counter or out._counter
+    if node._read_output == output_nr:
+        node._result_counter = node._result_counter or Counter()
+    out._requires_grad, out._output_nr, out._counter = True, output_nr, node._result_counter or out._counter
     return out
 
 
@@ -105,24 +142,7 @@ def saved_result(node: Node, kept: ndarray | Tensor, output_nr: int = 0) -> Tens
 written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weakref.WeakKeyDictionary()
 
 
-def short_name(node: Node) -> str:
-    """A node's name as error messages have it: MulBackward0 is Mul, MaxBackward1 is Max1."""
-    # the last word: the name of a custom Function may contain it too
-    name, _, number = node.name().rpartition("Backward")
-    if not name or not (number.isdigit() or not number):
-        return node.name()
-    return name + (number if number != "0" else "")
-
-
-def modified_error(array: ndarray, maker: Node | None, output_nr: int, now: int, then: int) -> RuntimeError:
-    """PyTorch's complaint about a saved tensor that was written to."""
-    kind = dtypes.of_numpy(array.dtype).tensor_type
-    made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
-    hint = words.MODIFIED_THERE if anomaly.on else words.MODIFIED_HINT
-    return RuntimeError(words.MODIFIED.format(kind, list(array.shape), made_by, now, then, hint))
-
-
-class Packed:
+class SavedTensor:
     """A saved tensor: what a pair of saved_tensors_hooks has packed, or without hooks itself and the version that it had.
     `unpack()` gives it back, at its place in the graph.
 
@@ -134,7 +154,7 @@ class Packed:
 
     def __init__(self, t: Tensor, hooks: tuple[Callable, Callable] | None, keeper: Node):
         expect(not t.is_inference(), words.INFERENCE_SAVED)
-        node = edge(t)
+        node = gradient_node(t)
         self.is_result, self.output_nr = node is keeper, t._output_nr
         self.node = None if self.is_result else node
         self.dtype, self.version, self.hook = t._array.dtype, version_of(t), None

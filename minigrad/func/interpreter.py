@@ -12,9 +12,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..autograd import views
-from ..autograd.modes import local
-from ..ops.table import Op
+from ..autograd.grad_mode import Context
+from ..autograd.modes import Modes, local, settle
+from ..autograd.views import make_view
+from ..ops import inplace
+from ..ops.general import apply
+from ..ops.op import Op
 from ..tensor import Tensor, wrap
 
 
@@ -65,7 +68,7 @@ class Wrapper(Tensor):
         raise RuntimeError(told)
 
 
-class Interpreter:
+class Interpreter(Context):
     """One level of the stack of transforms. What each kind of transform has of its own:
 
     wrapper: the class of its tensors.
@@ -82,12 +85,15 @@ class Interpreter:
 
     def __enter__(self) -> Interpreter:
         self.below, self.active = local.interpreter, True
-        local.update(interpreter=self)
+        super().__enter__()
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def inside(self) -> Modes:
+        return local.modes._replace(interpreter=self)
+
+    def outside(self, before: Modes) -> Modes:
         self.active = False
-        local.update(interpreter=self.below)
+        return super().outside(before)
 
     def owns(self, t: object) -> bool:
         return type(t) is self.wrapper and t.level is self
@@ -116,10 +122,10 @@ class Interpreter:
         if op.view and self.owns(inputs[0]):
             for out in outs:
                 if out.value._counter is inputs[0].value._own_counter():  # else the value had to be copied
-                    views.make_view(out, inputs[0], several=results is result)
+                    make_view(out, inputs[0], several=results is result)
                     out.seen = out._counter.version
         if local.records and any(t._requires_grad for t in own):
-            op.core([self.lift(t) for t in inputs], params, outs)
+            apply(op, [self.lift(t) for t in inputs], params, outs)
         return op.as_result(outs) if results is result else outs[0]
 
     def write(self, op: Op, inputs: tuple, params: tuple) -> Tensor:
@@ -127,32 +133,31 @@ class Interpreter:
         target = inputs[0]
         self.admit(op, target, [*inputs[1:], *tensors_in(params)])
         if not self.owns(target):
-            return at(self.below, views.write, op, self.lower(inputs), self.lower(params))
+            return at(self.below, inplace.write, op, self.lower(inputs), self.lower(params))
         own = self.store, self.old_value
-        return views.overwrite(op, inputs, lambda given: self.process(op, given, params), *own, keeps=True)
+        return inplace.overwrite(op, inputs, lambda given: self.process(op, given, params), *own, keeps=True)
 
     def old_value(self, t: Wrapper) -> Wrapper:
         """A copy of `t`, with its place in the graph, from before it is written to."""
-        return views.old_value(t, t.of(self, at(self.below, t.value.clone), t.extra))
+        return inplace.old_value(t, t.of(self, at(self.below, t.value.clone), self.unwrap(t)[1]))
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
         """A tensor that is made inside, from nothing or like another, as one of this level if it must be."""
         return t if self.below is None else self.below.created(t, self.unwrap(like)[0])
 
-    def may_draw(self) -> None:
-        """Called before random numbers are drawn inside; raises where that is refused."""
-        if self.below is not None:
-            self.below.may_draw()
+    def source(self, generator: object) -> object:
+        """Where random numbers that are drawn inside come from; raises where that is refused."""
+        return generator if self.below is None else self.below.source(generator)
 
 
 def at(level: Interpreter | None, run: Callable, *args: object) -> object:
     """`run(*args)`, whose operations go to `level`."""
-    before = local.interpreter
-    local.update(interpreter=level)
+    before = local.update(interpreter=level)
     try:
         return run(*args)
     finally:
-        local.update(interpreter=before)
+        local.modes = before
+        settle()
 
 
 def results_of(result: object) -> tuple:

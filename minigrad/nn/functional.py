@@ -12,16 +12,17 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..autograd.views import write
-from ..basics import offers
+from ..creation import new_leaf
+from ..missing import guard, offers
 from ..ops import activations, linalg, nn, normalisation, pointwise, special
 from ..ops.activations import glu, hardshrink, logsigmoid, softplus, softshrink
 from ..ops.indexing import one_hot
+from ..ops.inplace import write
 from ..ops.pointwise import sigmoid, tanh
 from ..ops.publish import function
 from ..ops.shape import view
 from ..random import rng
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 from ..words import expect
 from .functional_images import (
     adaptive_avg_pool1d,
@@ -296,7 +297,7 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tupl
     expect(input.is_floating_point(), told, input.dtype)
     # those that pass are enlarged, so that the mean stays the same
     tosses = rng().random(shape) < 1.0 - p if p < 1 else np.zeros(shape, bool)
-    mask = wrap(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
+    mask = new_leaf(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
     return input.mul_(mask) if inplace else input * mask
 
 
@@ -409,3 +410,4 @@ __all__ = [
     "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
 ]  # fmt: skip
 __dir__, __getattr__ = offers(__name__, __all__)
+guard(__name__, "nn.functional")

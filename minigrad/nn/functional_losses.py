@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..autograd.modes import no_grad
+from ..autograd.grad_mode import no_grad
 from ..ops import losses, nn
 from ..ops.pointwise import clamp_min, log, mul, where
 from ..ops.publish import function

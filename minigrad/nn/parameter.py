@@ -10,6 +10,7 @@ from collections.abc import Callable
 from ..basics import device as Device
 from ..creation import empty
 from ..dtypes import get_default_dtype, set_default_dtype
+from ..missing import offers
 from ..tensor import Tensor, plain_types, rebuilt
 from ..words import INFERENCE_FLAG, expect
 
@@ -64,3 +65,6 @@ def placed(init: Callable) -> Callable:
 
     __init__.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *options])
     return __init__
+
+
+__dir__, __getattr__ = offers(__name__, ["Parameter"])

@@ -1,1 +1,2 @@
-"""The calculus: every operation with its derivatives, one declaration each. `table.py` says how to read them."""
+"""The operations, in families: pointwise, reduction, shape, indexing, linalg, nn, images; and how they are declared and run:
+table, op, source, signature, apply, general, operands, inplace, errors, publish."""

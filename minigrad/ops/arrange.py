@@ -15,7 +15,6 @@ from ..tensor import Tensor, wrap
 from ..words import expect
 from .indexing import cut, diag_embed, flip, roll, spread_places
 from .publish import function, method
-from .run import as_dims, as_size
 from .selection import index_select, masked_select
 from .shape import (
     VIEW,
@@ -34,7 +33,7 @@ from .shape import (
     unsqueeze,
     view,
 )  # fmt: skip
-from .signature import are_ints, is_int
+from .signature import are_ints, as_dims, as_size, is_int
 from .table import op
 
 ndarray = np.ndarray

@@ -7,6 +7,7 @@ decomposition" (2016). They hold for batches of matrices.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .linalg import _LinAlgError, as_square, eigh, inv, times
 from .pointwise import abs, where
 from .publish import function, publish
 from .shape import cat, transpose
-from .table import is_array, named_result, op
+from .table import is_array, op
 
 ndarray = np.ndarray
 
@@ -152,7 +153,18 @@ publish(pinv, "pinverse", "torch Tensor")
 
 # ---------------------------------------------------------------- composed of them
 
-OLD_RESULT = named_result("svd", ("U", "S", "V"))
+class OldSvd(NamedTuple):
+    """What `svd` returns: the columns of V are the rows of `linalg.svd`'s Vh."""
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+    def __repr__(self) -> str:
+        return f"torch.return_types.svd(\nU={self.U!r},\nS={self.S!r},\nV={self.V!r})"
+
+
+OldSvd.__name__, OldSvd.__module__ = "svd", "torch.return_types"
 
 
 @function("linalg")
@@ -203,4 +215,4 @@ publish(matrix_power, "matrix_power", "torch Tensor")
 def thin_svd(input: Tensor, some: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     """(U, S, V) with input = U diag(S) Vᵀ. The newer form is `linalg.svd`, which gives Vᵀ."""
     U, S, Vh = svd(input, not some)
-    return OLD_RESULT((U, S, transpose(Vh, -2, -1)))
+    return OldSvd(U, S, transpose(Vh, -2, -1))

@@ -6,14 +6,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import dtypes
-
-if TYPE_CHECKING:
-    from .table import Op
+from .op import CallForm, Op
 
 NO_BOOL = "{}, the `-` operator, {} is not supported. {} operator instead."
 INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()`"
@@ -24,17 +21,21 @@ TOLD = {  # what NumPy's message has: what PyTorch's says
     "boolean negative": NO_BOOL.format("Negation", "on a bool tensor", INVERT),
     "Integers to negative": "Integers to negative integer powers are not allowed.",
 }
+ARGUMENT = re.compile("Boolean value|to Scalar")  # a tensor where an argument should be a number
+Call = tuple[CallForm, tuple, dict]  # how an operation was called, and its arguments
 # what NumPy's own messages speak of
 OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")
 
 
-def explained(error: Exception, op: Op, arrays: Sequence, args: tuple, kwargs: dict, how: tuple) -> Exception:
+def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = None) -> Exception:
     """The exception to raise in place of `error`, which NumPy raised when it was asked for an operation.
 
-    args, kwargs, how: the call, if nobody has looked at it yet (see run.general). Raises TypeError if that is to blame.
+    call: how it was called, if nobody has looked at the arguments yet. Raises TypeError if they are to blame.
     """
-    if args and (not isinstance(error, RuntimeError) or re.search("Boolean value|to Scalar", str(error))):
-        op.signature.bind(args, kwargs, *how[:2])
+    if call is not None and (not isinstance(error, RuntimeError) or ARGUMENT.search(str(error))):
+        form, args, kwargs = call
+        op.signature.bind(args, kwargs, form.name, form.method)
+    args = () if call is None else call[1]
     arrays, text = [a for a in arrays if a is not None], str(error)
     for words, told in TOLD.items():
         if isinstance(error, (TypeError, ValueError)) and words in text:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .run import constant
+from .operands import constant
 from .table import is_array, op
 
 ndarray = np.ndarray

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..words import expect
 from .activations import floats
+from .operands import constant
 from .pointwise import exp, where
 from .reduction import add_at, leaves, rows, sum_dim
-from .run import constant
 from .shape import split_equally
 from .table import op
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from .images import channel_sums, per_channel
 from .losses import weighted
+from .operands import constant
 from .pointwise import rsqrt
 from .reduction import mean_dim
-from .run import constant
 from .table import is_array, op
 
 ndarray = np.ndarray

@@ -18,7 +18,7 @@ from ..words import expect
 from .errors import ONE_BOOL
 from .publish import METHODS, add_form, function, method
 from .signature import NUMBERS
-from .table import op
+from .table import op, public
 
 ndarray = np.ndarray
 elementwise = functools.partial(op, kind="elementwise")
@@ -284,7 +284,7 @@ fill_tensor = op("fill(self, value)", lambda self, value: np.full(self.shape, va
                  self=lambda grad: no_slope(grad), value=lambda grad: grad.sum())
 zero = step("zero(self)", np.zeros_like, at="", doc="Every element 0.")
 for _call in (copy, fill_tensor, fill, zero):
-    add_form(METHODS, _call.op.name + "_", _call.op.public(_call.op.name + "_", in_place=True))
+    add_form(METHODS, _call.op.name + "_", public(_call.op, _call.op.name + "_", in_place=True))
 # fmt: on
 
 # ---------------------------------------------------------------- operators and methods

@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Callable
 
+from .apply import call_forms
 from .signature import Signature
 
 # `minigrad/__init__.py` attaches METHODS to Tensor, all in one place.
@@ -46,63 +47,33 @@ def add_form(place: dict[str, object], name: str, call: Callable) -> None:
     """Put a function into a place; where there is one of that name already, they become the forms of one function."""
     known = place.get(name)
     if known is not None:
-        call = overloaded(name, [*getattr(known, "forms", [known]), call], place is METHODS)
+        forms, method = [*getattr(known, "forms", [known]), call], place is METHODS
+        call = call_forms(name, forms, method)
+        described(call, name, doc_of_forms(name, forms, method), forms[-1].signature(), method)
+        call.__signature__ = common_signature([inspect.signature(form) for form in forms])
     place[name] = call
 
 
-def overloaded(name: str, forms: list[Callable], method: bool) -> Callable:
-    """One function of several forms. Which one runs depends on the types of the arguments, and is remembered."""
-    chosen: dict[tuple, Callable] = {}
-
-    def call(*args, **kwargs):
-        if kwargs:
-            kinds = (*map(type, args), *kwargs, *map(type, kwargs.values()))
-        else:
-            kinds = type(args[0]) if len(args) == 1 else (*map(type, args),)
-        found = chosen.get(kinds)
-        if found is None:
-            found = chosen[kinds] = fitting(args, kwargs)
-        return found(*args, **kwargs)
-
-    def fitting(args: tuple, kwargs: dict) -> Callable:
-        errors = []
-        for form in forms:
-            try:
-                form.signature().bind(args, kwargs, name, method)
-                return form
-            except TypeError as error:
-                errors.append(error)
-        if name.startswith("__"):
-            return forms[-1]  # of an operator, which leaves to Python what it does not know
-        known = [e for e in errors if "knows it" in str(e)]  # else the last form that takes as many arguments
-        raise (known or [e for e in errors if not re.search("takes|unexpected", str(e))] or errors)[-1]
-
-    call.forms = forms
-    shown = [form.signature().in_python(method) for form in forms]
-    texts = [textwrap.indent(inspect.cleandoc(about(form.__doc__, method)), "    ") for form in forms]
-    told = "\n\n".join([f"{name}{s}\n{text}" for s, text in zip(shown, texts, strict=True)])
-    described(call, name, f"One of these, by its arguments:\n\n{told}", forms[-1].signature(), method)
-    call.__signature__ = joint(shown)
-    return call
+def doc_of_forms(name: str, forms: list[Callable], method: bool) -> str:
+    """The docstring of a function of several forms: what the first one does, then each form and what it is recorded as."""
+    parts = [inspect.cleandoc(forms[0].__doc__).partition("\n\n")[0], "Forms:"]
+    for form in forms:
+        text = textwrap.indent(inspect.cleandoc(form.__doc__), " " * 8)
+        parts.append(f"    {name}{form.signature().in_python(method)}\n{text}")
+    return "\n\n".join(parts)
 
 
-def joint(signatures: list[inspect.Signature]) -> inspect.Signature:
-    """One signature for several forms: all their parameters in order; those that not every form has may be left out."""
-    found: dict[str, inspect.Parameter] = {}
-    for signature in signatures:
-        for name, p in signature.parameters.items():
-            found.setdefault(name, p)
-            if p.default is not p.empty:
-                found[name] = found[name].replace(default=p.default)
-    rare = [n for n in found if not all(n in s.parameters for s in signatures)]
-    found |= {n: found[n].replace(default=None) for n in rare if found[n].default is found[n].empty and found[n].kind < 4
-              and found[n].kind is not inspect.Parameter.VAR_POSITIONAL}  # fmt: skip
-    optional = False
-    for name, p in found.items():  # what follows an optional one must be optional
-        if p.kind is p.POSITIONAL_OR_KEYWORD:
-            found[name] = p.replace(default=None) if optional and p.default is p.empty else p
-            optional = optional or found[name].default is not p.empty
-    return inspect.Signature(sorted(found.values(), key=lambda p: p.kind))
+def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
+    """The signature of the form with most parameters; those that another form does without have a default: None, if none is
+    declared."""
+    widest = max(signatures, key=lambda s: len(s.parameters))
+    everywhere = set.intersection(*[set(s.parameters) for s in signatures])
+    found, optional = [], False
+    for name, p in widest.parameters.items():
+        positional = p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+        optional = optional or (positional and (name not in everywhere or p.default is not p.empty))
+        found.append(p.replace(default=None) if positional and optional and p.default is p.empty else p)
+    return inspect.Signature(found)
 
 
 def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
@@ -114,7 +85,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
 
         @functools.cache
         def signature() -> Signature:
-            found = Signature(public, run, words)
+            found = Signature(public, inspect.signature(run).parameters, words)
             found.arrays = ()
             return found
 

@@ -11,13 +11,14 @@ import numpy as np
 
 from ..tensor import Tensor, plain_types, wrap
 from ..words import expect
+from .operands import constant
 from .pointwise import BITS, abs, exp, isnan, sgn, where
-from .run import constant
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
 FEW = 1024  # elements that a product with ones adds up more quickly than NumPy does, and as exactly
 LARGE = 4096
+all_ones = functools.lru_cache(maxsize=256)(np.ones)
 
 # ---------------------------------------------------------------- on arrays
 
@@ -27,9 +28,9 @@ def added(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> nda
     kind, last = self.dtype.char, self.ndim - 1
     if kind in "fd":
         if dim is None and self.size <= FEW:
-            return self.ravel().dot(constant(self.size, kind))
+            return self.ravel().dot(all_ones(self.size, kind))
         if dim == (last,) and self.shape[last] <= FEW:
-            return self.dot(constant((self.shape[last], 1) if keepdim else self.shape[last], kind))
+            return self.dot(all_ones((self.shape[last], 1) if keepdim else self.shape[last], kind))
     return np.add.reduce(self, axis=dim, keepdims=keepdim, dtype=None if self.dtype.kind == "f" else np.int64)
 
 
@@ -199,7 +200,7 @@ def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool 
     if isinstance(grad, Tensor):
         return (grad if dims is None else restored(grad, sizes, dims, keepdim)).expand(sizes)
     if dims is None and math.prod(sizes) <= LARGE:  # one value repeated would be slower to work with
-        return grad * constant(sizes, grad.dtype.char)
+        return grad * all_ones(sizes, grad.dtype.char)
     reduced = tuple(range(len(sizes))) if dims is None else dims  # np.broadcast_to takes ten times as long
     return ndarray(sizes, grad.dtype, np.ascontiguousarray(grad), 0, stretched(sizes, reduced, grad.itemsize))
 
@@ -217,6 +218,11 @@ def prod_dim_self(grad, self, result, dim, keepdim):
     return grad * prod_dim(where(own if is_array(x) else wrap(own), 1.0, x), dim + 1)
 
 
+def or_inf(x):
+    """`x`, and inf where it is 0. A quotient by it is 0 there, and so are its derivatives: forward mode takes them, too."""
+    return where(x == 0, math.inf, x)
+
+
 def var_self(grad, self, dim, correction, keepdim):
     sizes = tuple(self.shape)
     freedom = count_of(sizes, dim) - correction
@@ -228,7 +234,7 @@ def norm_self(grad, self, ord, result, dim, keepdim):
     """∂x = grad · sgn(x) |x/result|^(ord-1), and 0 where all is 0. Of order inf, the largest ones share the gradient."""
     grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
     if ord == 2:
-        return self * where(result == 0, 0.0, grad / result)
+        return self * (grad / or_inf(result))
     if ord == 0:
         return None
     sign = sgn(self)
@@ -238,7 +244,7 @@ def norm_self(grad, self, ord, result, dim, keepdim):
     if ord == 1:
         return sign * grad
     size = where(self == 0, 1.0, abs(self)) if ord < 2 else abs(self)
-    slope = sign * size ** (ord - 1) * where(result == 0, 0.0, grad / result ** (ord - 1))
+    slope = sign * size ** (ord - 1) * grad / or_inf(result) ** (ord - 1)
     return where(self == 0, 0.0, slope) if ord < 2 else slope
 
 
@@ -327,7 +333,7 @@ var = op("var(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False
          doc="The variance: the sum of squares divided by the count less `correction`.")
 std = op("std(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False)", lambda *given: np.sqrt(_variance(*given)),
          self=lambda grad, self, result, dim, correction, keepdim:
-             var_self(where(result == 0, 0.0, grad / (2 * result)), self, dim, correction, keepdim),
+             var_self(grad / (2 * or_inf(result)), self, dim, correction, keepdim),
          doc="The standard deviation: the root of the variance.")
 vector_norm = op("linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg",
     doc="The norm over `dim`: the sum of `|x| ** ord`, to the power of `1 / ord`; inf is the largest, 0 counts what is not 0.",

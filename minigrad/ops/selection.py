@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..autograd.views import write
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .indexing import as_index, index_put, nonzero, spread_places
+from .inplace import write
 from .pointwise import where
 from .publish import function
 from .reduction import add_at, gather, leaves, scatter, scatter_add

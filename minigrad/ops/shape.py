@@ -11,16 +11,17 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..autograd.views import check_writable, count_write, rebase
+from ..autograd.views import rebase
 from ..basics import wrap_dim
 from ..dtypes import promote
 from ..tensor import Tensor
 from ..words import expect
 from .errors import unlike_sizes
+from .inplace import check_writable, count_write
+from .operands import sum_to
 from .pointwise import clone, no_slope
 from .publish import function, method
-from .run import as_shape, as_size, sum_to
-from .signature import are_ints
+from .signature import are_ints, as_shape, as_size
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray

@@ -1,4 +1,4 @@
-"""What operations and functions take: names, kinds and defaults of arguments, and PyTorch's TypeErrors for what does not fit.
+"""Signatures: names, kinds and defaults of arguments, and PyTorch's TypeErrors for those that do not fit.
 
 A signature is written once, in a declaration such as "sum(self, dim: dims, keepdim: bool=False)". A parameter without
 annotation is a Tensor; KINDS lists the others. `self` may also be called `input`, `dim` `axis` and `keepdim` `keepdims`.
@@ -6,23 +6,26 @@ annotation is a Tensor; KINDS lists the others. `self` may also be called `input
 
 from __future__ import annotations
 
-import functools
+import ast
 import inspect
-import re
-from collections.abc import Callable
-from types import CodeType, FunctionType
+import math
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import dtypes
-from ..basics import NOT_OFFERED
+from ..basics import wrap_dim
+from ..missing import argument
 from ..tensor import Tensor, plain_types
-from ..words import expect, full_name
+from ..words import ORDER, expect, full_name
 
-REQUIRED = inspect.Parameter.empty
+REQUIRED = Parameter.empty
 NUMBERS = (int, float, np.number, np.bool_)
-OPTION = re.compile(r"keyword argument '(.*?)'|argument '(.*?)'.* must be (?:Number|int), not (Tensor|tuple)")
+
+# ---------------------------------------------------------------- kinds of parameters
 
 
 def is_number(value: object) -> bool:
@@ -41,91 +44,219 @@ def are_ints(value: object) -> bool:
     return is_int(value) or (isinstance(value, (tuple, list)) and all(map(is_int, value)))
 
 
+def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
+    """An int or several, counted from the front; all dimensions for None and for (). order: it must be all of them."""
+    size = () if dims is None else as_size(dims)
+    expect(not order or len(size) == ndim, ORDER, ndim, len(size))
+    found = tuple([wrap_dim(d, ndim) for d in size])
+    expect(not order or len({*found}) == ndim, "permute(): duplicate dims are not allowed.")
+    for i, d in enumerate(found):
+        expect(d not in found[:i], "dim {} appears multiple times in the list of dims", d)
+    return found[:ndim] or tuple(range(ndim) if size or not dims else ())  # a 0-d tensor takes dim 0
+
+
+def unpacked(values: object) -> object:
+    """The sequence that is the only element of a sequence: lengths or dimensions may be given in either way."""
+    alone = isinstance(values, (tuple, list)) and len(values) == 1 and isinstance(values[0], (tuple, list))
+    return values[0] if alone else values
+
+
+def as_size(size: object) -> tuple[int, ...]:
+    """Lengths that were given one by one, or as one sequence."""
+    if type(size) is not tuple and not isinstance(size, (tuple, list)):
+        return (size,)
+    return tuple(map(index, unpacked(size)))
+
+
+def as_shape(size: object, numel: int) -> tuple[int, ...]:
+    """A shape for `numel` elements, in which one length may be -1. RuntimeError in PyTorch's words if that does not fit."""
+    size = as_size(size)
+    if not size or min(size) >= 0:
+        return size
+    for place, n in enumerate(size):
+        expect(n >= -1, "invalid shape dimension {} at index {} of shape {}", n, place, size)
+    expect(size.count(-1) == 1, "only one dimension can be inferred")
+    known, free = -math.prod(size), size.index(-1)
+    told = "because the unspecified dimension size -1 can be any value and is ambiguous"
+    expect(known != 0, "cannot reshape tensor of {} elements into shape {} " + told, numel, size)
+    expect(numel % known == 0, "shape '{}' is invalid for input of size {}", size, numel)
+    return (*size[:free], numel // known, *size[free + 1 :])
+
+
 class Kind(NamedTuple):
-    """A kind of parameter. The texts are parts of written functions: {0} is the parameter, {1} the first input's array."""
+    """A kind of parameter."""
 
     word: str  # what PyTorch's messages call it
-    accepts: Callable[[object], bool]  # may this value stand there?
-    unusual: str = ""  # what shows that a value is wrong or needs a closer look
-    ordered: str = ""  # what it becomes before it reaches the forward function, the usual case first
+    accepts: Callable[[object], bool]  # whether it may have this value
+    # what `forward` gets, from a value and the array of the first input; a value that is not accepted must raise
+    prepare: Callable[[object, np.ndarray], object] | None = None
+    usual: frozenset[type] = frozenset()  # types of which `forward` gets every value as it is
 
 
-INTS = "tuple of ints"
-DIMS = "({0},) if type({0}) is int and 0 <= {0} < {1}.ndim else tuple(range({1}.ndim)) if {0} is None else "
-DIMS += "as_dims({0}, {1}.ndim)"
-NOT_INT, NOT_NUMBER = "type({0}) is not int", "type({0}) is not int and type({0}) is not float"
+def checked(accepts: Callable[[object], bool]) -> Callable[[object, object], object]:
+    """A `Kind.prepare` that only looks whether the value is accepted."""
+
+    def prepare(value: object, array: object) -> object:
+        if not accepts(value):
+            raise TypeError
+        return value
+
+    return prepare
+
+
+def as_number(value: object, array: np.ndarray) -> float:
+    if not is_number(value):
+        raise TypeError
+    return value.item() if hasattr(value, "item") else value
+
+
+def as_dim(value: object, array: np.ndarray) -> int:
+    """A dimension, counted from the front."""
+    if type(value) is int and 0 <= value < array.ndim:
+        return value
+    if not is_int(value):
+        raise TypeError
+    return wrap_dim(value, array.ndim)
+
+
+def as_some_dims(value: object, array: np.ndarray) -> tuple[int, ...]:
+    """Dimensions, counted from the front; all if None is given."""
+    if type(value) is int and 0 <= value < array.ndim:
+        return (value,)
+    if value is None:
+        return tuple(range(array.ndim))
+    if not are_ints(unpacked(value)):
+        raise TypeError
+    return as_dims(value, array.ndim)
+
+
+def is_bool(value: object) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
+def is_str(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def is_dtype(value: object) -> bool:
+    return isinstance(value, (dtypes.dtype, type))
+
+
+INTS, INT, NUMBER = "tuple of ints", frozenset({int}), frozenset({int, float})
 KINDS = {
     "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.generic))),
     "tensors": Kind("tuple of Tensors", lambda v: isinstance(v, (tuple, list))),
-    "Scalar": Kind("Number", is_number, NOT_NUMBER, "{0}.item() if hasattr({0}, 'item') else {0}"),
-    "int": Kind("int", is_int, NOT_INT),
-    "float": Kind("float", is_number, NOT_NUMBER),
-    "bool": Kind("bool", lambda v: isinstance(v, (bool, np.bool_)), "{0} is not False and {0} is not True"),
-    "str": Kind("str", lambda v: isinstance(v, str)),
-    "dtype": Kind("torch.dtype", lambda v: isinstance(v, (dtypes.dtype, type)), "", "dtypes.to_numpy({0})"),
+    "Scalar": Kind("Number", is_number, as_number, NUMBER),
+    "int": Kind("int", is_int, checked(is_int), INT),
+    "float": Kind("float", is_number, checked(is_number), NUMBER),
+    "bool": Kind("bool", is_bool, checked(is_bool), frozenset({bool})),
+    "str": Kind("str", is_str, checked(is_str), frozenset({str})),
+    "dtype": Kind("torch.dtype", is_dtype, lambda v, a: dtypes.to_numpy(v)),
     "object": Kind("object", lambda v: True),
-    # a dimension, which arrives counted from the front; the place of a new one; one or several, all if none is given
-    "dim": Kind("int", is_int, NOT_INT, "{0} if 0 <= {0} < {1}.ndim else wrap_dim({0}, {1}.ndim)"),
-    "newdim": Kind("int", is_int, "", "wrap_dim({0}, {1}.ndim + 1)"),
-    "dims": Kind(
-        INTS, lambda v: v is None or are_ints(v), "type({0}) not in (int, tuple, list, NoneType)", DIMS
-    ),
-    "order": Kind(INTS, are_ints, "", "as_dims({0}, {1}.ndim, True)"),  # all of them
+    # a dimension, and one that the library has counted from the front; the position of a new one; some; all of them
+    "dim": Kind("int", is_int, as_dim),
+    "front": Kind("int", is_int),
+    "newdim": Kind("int", is_int, lambda v, a: wrap_dim(v, a.ndim + 1)),
+    "dims": Kind(INTS, lambda v: v is None or are_ints(v), as_some_dims),
+    "order": Kind(INTS, are_ints, lambda v, a: as_dims(v, a.ndim, True)),
     # lengths, one by one or as a sequence; the same with one that may be -1: as many elements as the tensor has
-    "size": Kind(INTS, are_ints, "", "as_size({0})"),
-    "shape": Kind(INTS, are_ints, "", "as_shape({0}, {1}.size)"),
+    "size": Kind(INTS, are_ints, lambda v, a: as_size(v)),
+    "shape": Kind(INTS, are_ints, lambda v, a: as_shape(v, a.size)),
 }
+IN_PYTHON = {  # a kind, by PyTorch's word for it, as an annotation
+    "Tensor": Tensor, "tuple of Tensors": tuple[Tensor, ...], "Number": float, "int": int, "float": float, "bool": bool,
+    "str": str, "torch.dtype": dtypes.dtype, "object": object, INTS: int | tuple[int, ...],
+}  # fmt: skip
 ALIASES = {"axis": ("dim", "dims"), "keepdims": ("keepdim",), "input": ("self",), "self": ("input",)}
 
-
-@functools.cache  # many operations are alike
-def compiled(text: str) -> CodeType:
-    """The code of the function that `text` defines."""
-    module = compile(text, "<minigrad.ops>", "exec")
-    return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+# ---------------------------------------------------------------- signatures
 
 
 def declared(text: str) -> Signature:
-    """The signature that a declaration gives: it is written as Python writes one."""
-    name, found = text.partition("(")[0], {}
-    exec(compile(f"def {text}: 0", "<declaration>", "exec", annotations.compiler_flag), found)
-    return Signature(name, found[name], {})
+    """The signature that a declaration gives; it is written as Python writes one."""
+    (function,) = ast.parse(f"def {text}: 0").body
+    given, parameters = function.args, {}
+
+    def add(arg: ast.arg, kind: object, default: ast.expr | None) -> None:
+        value = REQUIRED if default is None else ast.literal_eval(default)
+        annotation = REQUIRED if arg.annotation is None else ast.unparse(arg.annotation)
+        parameters[arg.arg] = Parameter(arg.arg, kind, default=value, annotation=annotation)
+
+    for arg, default in zip(
+        given.args, [None] * (len(given.args) - len(given.defaults)) + given.defaults, strict=True
+    ):
+        add(arg, Parameter.POSITIONAL_OR_KEYWORD, default)
+    if given.vararg is not None:
+        add(given.vararg, Parameter.VAR_POSITIONAL, None)
+    for arg, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        add(arg, Parameter.KEYWORD_ONLY, default)
+    return Signature(function.name, parameters, {})
 
 
 class Signature:
     """The parameters of an operation or a function; its annotations, which `words` may translate, are the kinds."""
 
-    numbers = False  # may a Python number stand for any tensor but the first?
+    numbers = False  # whether a Python number may stand for any tensor but the first
     arrays = (np.ndarray,)  # may arrays stand for all tensors? In operations, which rules call
 
-    def __init__(self, name: str, function: Callable, words: dict[str, str]):
+    def __init__(self, name: str, parameters: Mapping[str, Parameter], words: dict[str, str]):
         self.name, self.named, self.only, self.many = name, [], [], ""
-        self.kinds, self.defaults, self.parameters = {}, {}, inspect.signature(function).parameters
-        for n, p in self.parameters.items():
-            kind, how = "" if p.annotation is REQUIRED else p.annotation.removesuffix(" | None"), p.kind
+        self.kinds, self.defaults, self.parameters = {}, {}, parameters
+        for n, p in parameters.items():
+            kind = "" if p.annotation is REQUIRED else p.annotation.removesuffix(" | None")
             kind, self.defaults[n] = words.get(kind, kind), p.default
-            if how is p.VAR_POSITIONAL:
+            if p.kind is Parameter.VAR_POSITIONAL:
                 self.many, self.defaults[n] = n, ()
                 kind = "size" if kind == "int" else kind if KINDS.get(kind, ("",))[0] == INTS else "object"
             else:
-                (self.only if how is p.KEYWORD_ONLY else self.named).append(n)
+                (self.only if p.kind is Parameter.KEYWORD_ONLY else self.named).append(n)
             self.kinds[n] = kind if kind in KINDS else "object"
+        self.names, self.rest = list(self.kinds), tuple(self.defaults.values())
+        self.most = len(self.named)  # how many may be given by position, before `many`
 
-    @property
-    def heads(self) -> str:
-        """The parameters of a function that takes whatever it is given; `more` and `others` are too many."""
-        return ", ".join([*self.named, "*" + (self.many or "more"), *self.only, "**others"])
+    def ordering(self, names: Sequence[str]) -> Callable[[Sequence, np.ndarray], Sequence]:
+        """A function that prepares the values of these parameters, the last of which may be left out, for `forward`: dimensions
+        counted from the front, sizes as tuples. Its arguments are the values and the array of the first input. It raises if
+        a value does not fit."""
+        count, rest, steps = len(names), tuple([self.defaults[n] for n in names]), []
+        for name in names:
+            kind, may_be_none = (
+                KINDS[self.kinds[name]],
+                self.defaults[name] is None and self.kinds[name] != "dims",
+            )
+            steps.append((kind.usual | {type(None)} if may_be_none else kind.usual, kind.prepare))
+        prepares = any(prepare for _, prepare in steps)
 
-    def with_defaults(self, function: FunctionType) -> FunctionType:
-        """Give a function with these heads the defaults."""
-        function.__defaults__ = tuple([self.defaults[n] for n in self.named])
-        function.__kwdefaults__ = (function.__kwdefaults__ or {}) | {n: self.defaults[n] for n in self.only}
-        return function
+        def order(values: Sequence, array: np.ndarray) -> Sequence:
+            if len(values) < count:
+                values = (*values, *rest[len(values) :])
+            if not prepares:
+                return values
+            return [
+                value if prepare is None or type(value) in usual else prepare(value, array)
+                for value, (usual, prepare) in zip(values, steps)  # noqa: B905 - there is a value for each
+            ]
 
-    @functools.cached_property
-    def locals_of(self) -> Callable[..., dict]:
-        """A function with these heads that gives the values by name."""
-        return self.with_defaults(FunctionType(compiled(f"def call({self.heads}): return locals()"), {}))
+        return order
+
+    def placed(self, args: tuple, kwargs: dict) -> Sequence[object]:
+        """The values of all parameters in their order, not looked at. Raises TypeError if there are too many; `bind` says it in
+        PyTorch's words."""
+        count = len(args)
+        if self.many:
+            args = (*args[: self.most], args[self.most :]) if count > self.most else args
+        elif count > self.most:
+            raise TypeError
+        values = (*args, *self.rest[len(args) :])
+        if kwargs:
+            values = [*values]
+            for name, value in kwargs.items():
+                own = name if name in self.kinds else self.own_name(name)
+                position = self.names.index(own) if own in self.kinds else -1
+                if position < count and (own != self.many or count > self.most):
+                    raise TypeError
+                values[position] = value
+        return values
 
     def bind(self, args: tuple, kwargs: dict, name: str = "", method: bool = False) -> dict[str, object]:
         """The values of the parameters by name. Raises TypeError in PyTorch's words if they do not fit.
@@ -133,27 +264,40 @@ class Signature:
         method: the first argument is the tensor whose method was called, and is not counted.
         """
         try:
-            return self.by_name(args, kwargs, method)
+            values, unknown = self.by_name(args, kwargs, method)
+            self.check(values, len(args), kwargs, method)
+            expect(
+                not unknown, "{}", *unknown, error=TypeError
+            )  # last: PyTorch looks at the kinds of the others first
+            return values
         except TypeError as error:
-            told, name = str(error).removeprefix("call() "), name or self.name
+            told, name = str(error), name or self.name
             colon = ":" * told.startswith("argument")
-            raise TypeError(f"{name}(){colon} {told}{left_out(name, told)}") from None
+            raise TypeError(argument(name, told, "Tensor" * method) or f"{name}(){colon} {told}") from None
 
-    def by_name(self, args: tuple, kwargs: dict, method: bool) -> dict[str, object]:
-        """What `bind` gives; its errors do not name the function."""
-        values, unknown = self.locals_of(*args, **kwargs), []
-        if values.pop("more", ()):
+    def by_name(self, args: tuple, kwargs: dict, method: bool) -> tuple[dict[str, object], list[str]]:
+        """The values of the parameters by name, and what is wrong with arguments that have no parameter."""
+        values, more = {**self.defaults, **dict(zip(self.named, args))}, args[len(self.named) :]  # noqa: B905
+        if self.many:
+            values[self.many] = more
+        elif more:
             least, most, n = sum(self.defaults[n] is REQUIRED for n in self.named), len(self.named), len(args)
             count = most - method if least == most else f"from {least - method} to {most - method}"
             told = f"takes {count} positional argument{'s' * (count != 1)} but {n - method}"
             raise TypeError(f"{told} {'was' if n - method == 1 else 'were'} given")
-        for key, value in values.pop("others").items():
-            own = self.own_name(key)
-            if own in values and values[own] is self.defaults[own]:
+        unknown, given = [], self.named[: len(args)]
+        for key, value in kwargs.items():
+            own = key if key in self.kinds else self.own_name(key)
+            if key in given:
+                raise TypeError(f"got multiple values for argument '{key}'")
+            if own in values and own not in given and (own != self.many or not more):
                 values[own] = value
-            else:  # told last: PyTorch looks at the kinds of the others first
-                told = "multiple values for" if own == key and key in values else "an unexpected keyword"
-                unknown.append(f"got {told} argument '{key}'")
+            else:
+                unknown.append(f"got an unexpected keyword argument '{key}'")
+        return values, unknown
+
+    def check(self, values: dict[str, object], count: int, kwargs: dict, method: bool) -> None:
+        """Raise TypeError if a value is not of its parameter's kind, or missing."""
         for place, (n, kind) in enumerate(self.kinds.items()):
             alone = n == self.many and len(values[n]) == 1  # it may be a sequence
             value = values[n][0] if alone else values[n]
@@ -162,7 +306,7 @@ class Signature:
             # a rule computes on arrays; beside a Tensor they are none
             arrays = () if any(isinstance(v, Tensor) for v in values.values()) else self.arrays
             if kind or not isinstance(value, arrays + NUMBERS * bool(self.numbers and place)):
-                position = f" (position {place + 1 - method})" * (place < len(args) and n not in kwargs)
+                position = f" (position {place + 1 - method})" * (place < count and n not in kwargs)
                 found = full_name(Tensor if hasattr(value, "level") else type(value))
                 raise TypeError(f"argument '{shown(n)}'{position} must be {KINDS[kind].word}, not {found}")
         needed = [n for n, k in self.kinds.items() if n != self.many or k != "object"]
@@ -170,8 +314,6 @@ class Signature:
         if missing:  # the plural is PyTorch's own
             told = f"missing {len(missing)} required positional argument{'s' * (len(missing) == 1)}"
             raise TypeError(f"{told}: {', '.join(missing)}")
-        expect(not unknown, "{}", *unknown, error=TypeError)
-        return values
 
     def own_name(self, key: str) -> str:
         """What the parameter is called here that was given by one of its other names."""
@@ -181,31 +323,10 @@ class Signature:
         """As help() shows it."""
         found = []
         for (n, kind), p in zip(self.kinds.items(), self.parameters.values(), strict=True):
-            note = KINDS[kind].word + (" | float" if self.numbers and kind == "" and found else "")
+            note = IN_PYTHON[KINDS[kind].word]
+            note = note | float if self.numbers and kind == "" and found else note
             found.append(p.replace(name=n if method else shown(n), annotation=note))
         return inspect.Signature(found)
-
-
-def left_out(name: str, told: str) -> str:
-    """What is added to an error about an argument, or a kind of argument, that PyTorch may know."""
-    found = OPTION.search(told)
-    option = found and (found[1] or f"{found[2]}={found[3]}")
-    return f"\nIf PyTorch knows it: {NOT_OFFERED.format(f'{name}({option})')}" if option else ""
-
-
-def offering(run: Callable) -> Callable:
-    """A plain function, or the `__init__` of a class, whose errors have that addition."""
-
-    @functools.wraps(run)
-    def call(*args, **kwargs):
-        try:
-            return run(*args, **kwargs)
-        except TypeError as error:
-            name = type(args[0]).__name__ if run.__name__ == "__init__" else run.__name__
-            error.args = (str(error) + left_out(name, str(error)),)
-            raise
-
-    return call
 
 
 def shown(name: str) -> str:

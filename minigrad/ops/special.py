@@ -17,7 +17,6 @@ from .pointwise import (
     beside,
     cos,
     elementwise,
-    erf,
     exp,
     fitted,
     log,

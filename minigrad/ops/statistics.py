@@ -28,6 +28,7 @@ from .reduction import (
     gather,
     located,
     norm_self,
+    or_inf,
     order,
     restored,
     selected_self,
@@ -39,7 +40,7 @@ from .reduction import (
     vector_norm,
     whole_extremum_self,
 )  # fmt: skip
-from .shape import cat, permute, undone, unsqueeze
+from .shape import cat, permute, sum_to_size, undone, unsqueeze
 from .signature import are_ints
 from .special import div_number, mul_number
 from .table import is_array, op, zeros_beside
@@ -176,12 +177,13 @@ def var_mean_self(grad, self, dim, correction, keepdim):
 
 def dist_self(grad, self, other, p, result):
     difference = self - other
-    return norm_self(grad, difference, p, result, tuple(range(len(difference.shape))), False)
+    found = norm_self(grad, difference, p, result, tuple(range(len(difference.shape))), False)
+    return found if found is None else sum_to_size(found, tuple(self.shape))
 
 
 def std_mean_self(grad, self, result0, dim, correction, keepdim):
     of_std, of_mean = grad
-    of_var = None if of_std is None else where(result0 == 0, 0.0, of_std / (2 * result0))
+    of_var = None if of_std is None else of_std / (2 * or_inf(result0))
     return var_mean_self((of_var, of_mean), self, dim, correction, keepdim)
 
 
@@ -363,6 +365,7 @@ def diff(
         return copy(zeros_beside(self, self._array.shape), self)
     if prepend is not None or append is not None:
         self = cat([t for t in (prepend, self, append) if t is not None], dim)
+    dim = wrap_dim(dim, self._array.ndim)
     for _ in range(min(n, self.size(dim))):
         earlier, later = (cut(self, dim, start, self.size(dim) - 1 + start, 1) for start in (0, 1))
         self = later ^ earlier if self._array.dtype.kind == "b" else later - earlier

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy import add, divide, multiply, ndarray, sqrt, subtract
 
-from ..autograd.modes import enable_grad
-from ..ops.run import constant
+from ..autograd.grad_mode import enable_grad
+from ..missing import guard
+from ..ops.operands import constant
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .optimizer import Optimizer
@@ -183,3 +184,6 @@ class RMSprop(Algorithm):
             multiply(others[0], momentum, out=others[0])
             work = add(others[0], work, out=others[0])
         return work, group["lr"]
+
+
+guard(__name__, "optim")

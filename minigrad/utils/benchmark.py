@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import timeit
 
-from ..basics import offers
+from ..missing import offers
 
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 __all__ = ["Measurement", "Timer"]

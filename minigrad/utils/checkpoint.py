@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial, reduce
 
+from ..autograd.grad_mode import enable_grad
 from ..autograd.graph import saved_tensors_hooks
-from ..autograd.modes import enable_grad, local
-from ..autograd.saved import Packed
-from ..basics import offers
+from ..autograd.modes import local, settle
+from ..autograd.saved import SavedTensor
+from ..missing import offers
 from ..random import rng
 from ..tensor import Tensor
 from ..words import expect
@@ -38,7 +39,7 @@ class Recomputation:
     def __init__(self, function: Callable, args: tuple, kwargs: dict):
         # which see the inputs, as those are kept
         hooks = local.saved_hooks[-1] if local.saved_hooks else None
-        self.args = [Packed(a, hooks, self) if isinstance(a, Tensor) else a for a in args]
+        self.args = [SavedTensor(a, hooks, self) if isinstance(a, Tensor) else a for a in args]
         self.function, self.kwargs = function, kwargs
         self.random_state = rng().get_state()
         self.saved = 0
@@ -62,7 +63,7 @@ class Recomputation:
     def run_again(self) -> None:
         """Call the function once more, with the random numbers of the first time, and keep what it saves."""
         found: list[Tensor] = []
-        args = [a.unpack(self) if isinstance(a, Packed) else a for a in self.args]
+        args = [a.unpack(self) if isinstance(a, SavedTensor) else a for a in self.args]
 
         def keep(t: Tensor) -> Tensor:
             found.append(t.detach())
@@ -70,14 +71,15 @@ class Recomputation:
                 raise AllSavedAgain
             return found[-1]
 
-        hooks, random_state = local.saved_hooks, rng().get_state()
-        local.update(saved_hooks=())  # hooks around the backward pass have nothing to do with the forward
-        rng().set_state(self.random_state)
+        random_state, modes = rng().get_state(), local.modes
         try:
+            local.update(saved_hooks=())  # hooks around the backward pass have nothing to do with the forward
+            rng().set_state(self.random_state)
             with suppress(AllSavedAgain), enable_grad(), saved_tensors_hooks(keep, lambda t: t):
                 self.function(*args, **self.kwargs)
         finally:
-            local.update(saved_hooks=hooks)
+            local.modes = modes
+            settle()
             rng().set_state(random_state)
         told = "torch.utils.checkpoint: A different number of tensors was saved: {} in the forward, {} in the recomputation"
         expect(len(found) == self.saved, told, self.saved, len(found), error=CheckpointError)

@@ -1,5 +1,5 @@
-"""For who teaches, in the folder of the lessons: `python -m exercises 03` prints the answers of a lesson as Markdown,
-`python -m exercises --class FOLDER` what a class found hard (classroom.py).
+"""For teachers: `python -m exercises 03` prints the answers of a lesson as Markdown, `python -m exercises exam` the key of the
+exam (exam_key.py), `python -m exercises --class FOLDER` what a class found hard (classroom.py).
 
 The answers: each prediction with its answer and what people predict instead, each exercise with a solution, why it works,
 and each known mistake, as the learner writes it, with the reply. Without a number, all lessons.
@@ -16,13 +16,16 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from . import classroom, lessons
+from . import classroom, exam_key, lessons
 from .judge import as_answers, judge
 from .model import Exercise, Question, Wrong
 from .values import describe
 
 USAGE = """python -m exercises [LESSON ...]      the answers of these lessons, or of all, with the replies to wrong ones
-python -m exercises --class FOLDER    what a class found hard, from the progress files in FOLDER"""
+python -m exercises exam [COPY.ipynb]    the key of the exam, or of a copy with other numbers
+python -m exercises --class FOLDER [--names] [--csv]
+                                      what a class found hard, from the progress files in FOLDER and the folders in it;
+                                      --names: and who got how far, by file name; --csv: as rows for a spreadsheet"""
 ORDERS = 6  # a list longer than this of answers of one kind is shown in part
 
 
@@ -119,27 +122,29 @@ def _balanced(text: str) -> str:
 
 
 def main(names: list[str]) -> int:
-    """Print the answers of the lessons that `names` mean, or the report on a class; 2 if there is no such thing."""
-    if names[:1] == ["--help"] or names[:1] == ["-h"]:
+    """Print the answers of the lessons that `names` mean, the key of the exam or the report on a class; 2 if there is no
+    such thing."""
+    if names[:1] in (["--help"], ["-h"]):
         print(USAGE)
         return 0
-    option = names[0] if names and names[0].startswith("-") else ""
-    if option not in ("", "--class") or (option and len(names) != 2):
+    options, rest = [[name for name in names if name.startswith("-") is dashed] for dashed in (True, False)]
+    about_class = "--class" in options
+    known = {"--class", "--names", "--csv"} if about_class else set()
+    if set(options) - known or (about_class and len(rest) != 1):
         print(USAGE, file=sys.stderr)
         return 2
-    if option:
-        try:
-            print(classroom.report(Path(names[1])), end="")
-        except FileNotFoundError as error:
-            print(error, file=sys.stderr)
-            return 2
-        return 0
     try:
-        chosen = [lessons.lesson_number(name) for name in names] or list(lessons.numbers())
-    except lessons.Unknown as unknown:
-        print(unknown, file=sys.stderr)
+        if about_class:
+            written = classroom.table if "--csv" in options else classroom.report
+            page = written(Path(rest[0]), names="--names" in options)
+        elif rest[:1] == ["exam"]:
+            page = exam_key.key(*map(Path, rest[1:2]))
+        else:
+            page = "\n".join(map(answers, [*map(lessons.lesson_number, rest)] or lessons.numbers()))
+    except (FileNotFoundError, ValueError, lessons.Unknown) as error:
+        print(error, file=sys.stderr)
         return 2
-    print("\n".join(map(answers, chosen)), end="")
+    print(page, end="")
     return 0
 
 

@@ -1,68 +1,71 @@
-"""The one way in which a typed answer is read, for `check` and `predict` alike: what is meant counts, not how it is
-written. `1/3`, `Fraction(1, 3)`, `tensor([0.333])` and `"1/3"` are one number; `"[1, 2]"` is a list, `"None"` is
-None, `["b"]` is "b".
+"""How a given answer is read, for `check` and `predict` alike: what is meant counts, not how it is written.
 
-May use values.py only. What is *wanted* decides how a text is read: where a letter is due, "3" stays a text.
+`1/3`, `Fraction(1, 3)`, `tensor([0.333])`, `"1/3"` and `"0.33"` are one number; `"[1, 2]"` is a list, `"None"` is None,
+`["b"]` is "b", and so is the text of option b. What is *wanted* decides: where a letter is due, "3" stays a text. Texts
+with numbers in them are read by typed.py, as in a browser.
 """
 
 from __future__ import annotations
 
-import ast
-import math
-from collections.abc import Mapping
-from fractions import Fraction
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from . import typed
 from .model import Complaint
-from .values import describe, plain
+from .values import describe, plain, same
 
-WORDS = {"none": None, "true": True, "false": False}
+NOTHING: Mapping[str, str] = {}
+TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+COUNTED = {word: str(n) for n, word in enumerate(TEN, 1)}
 
 
-def read(value: Any, want: Any, words: Mapping[str, str] | None = None) -> Any:
-    """The plain value that somebody means who types `value` where the plain value `want` is due.
+def read(
+    value: Any, want: Any, words: Mapping[str, str] = NOTHING, options: Mapping[str, str] = NOTHING
+) -> Any:
+    """The plain value that somebody means who gives `value` where the plain value `want` is due.
 
-    `words` are other names of letters: {"detach": "b"}. What cannot be read comes back as plain() has it.
+    `words` are other names of letters, {"detach": "b"}; `options` the texts of the letters, as the lesson has them.
+    What cannot be read comes back as plain() has it.
     """
-    return _read(plain(value), want, words or {})
+    return _read(plain(value), want, words, options)
 
 
-def _read(got: Any, want: Any, words: Mapping[str, str]) -> Any:
+def _read(got: Any, want: Any, words: Mapping[str, str], options: Mapping[str, str]) -> Any:
     if isinstance(want, str):
-        return _letter(got, words)
+        return _letter(got, words, options)
     if isinstance(got, str):
-        got = _from_text(got)
+        got = _from_text(got, want)
     if isinstance(got, tuple) and isinstance(want, np.ndarray):
         got = plain(_numbers(got))  # texts among them may be numbers
     if isinstance(got, np.ndarray):
         return _in_shape(got, want)
     if isinstance(got, tuple) and isinstance(want, tuple) and len(got) == len(want):
-        return tuple(_read(one, due, words) for one, due in zip(got, want, strict=True))
-    return _read(got[0], want, words) if isinstance(got, tuple) and len(got) == 1 else got
+        return tuple(_read(one, due, words, options) for one, due in zip(got, want, strict=True))
+    return _read(got[0], want, words, options) if isinstance(got, tuple) and len(got) == 1 else got
 
 
 def _numbers(got: Any) -> Any:
     if isinstance(got, tuple):
         return tuple(map(_numbers, got))
-    return _from_text(got) if isinstance(got, str) else got
+    return _from_text(got, np.zeros(())) if isinstance(got, str) else got
 
 
-def _from_text(text: str) -> Any:
-    word = text.strip().casefold()
-    if word in WORDS:
-        return WORDS[word]
-    if word.startswith(("[", "(")) and len(word) < 100:
-        try:
-            return plain(ast.literal_eval(word))
-        except (ValueError, SyntaxError):
-            return text
+def _from_text(text: str, want: Any) -> Any:
+    due = want if isinstance(want, np.ndarray) else np.zeros(())
     try:
-        number = float(Fraction(word)) if len(word) < 40 else math.nan
-    except (ValueError, ZeroDivisionError, OverflowError):
+        found = typed.read(text, due.size)
+    except typed.Unreadable:
         return text
-    return np.asarray(number) if math.isfinite(number) else text
+    if found == [] or found is None or isinstance(found, bool):
+        return found if found != [] else text
+    found = plain(found)
+    bare = isinstance(found, np.ndarray) and found.ndim == 1 and not re.search(r"[\[({]", text)
+    if bare and found.size == due.size:  # no bracket and no semicolon says in which shape
+        return found.reshape(due.shape)
+    return found
 
 
 def _in_shape(got: np.ndarray, want: Any) -> Any:
@@ -76,13 +79,94 @@ def _in_shape(got: np.ndarray, want: Any) -> Any:
     return got
 
 
-def _letter(got: Any, words: Mapping[str, str]) -> Any:
+def remark(value: Any, want: Any) -> str:
+    """What to add to a right list that has a bracket too few, or too many, around it; "" where there is nothing to add."""
+    got = plain(value)
+    if isinstance(got, str):
+        try:
+            got = plain(typed.read(got, np.size(want)))
+        except typed.Unreadable:
+            return ""
+        if not re.search(r"[\[({]", str(value)):
+            return ""
+    if not (isinstance(got, np.ndarray) and isinstance(want, np.ndarray)) or want.size == 1 or got.ndim < 1:
+        return ""
+    if got.shape == want.shape:
+        return ""
+    return f"With all its brackets, in the shape {want.shape}, it is `{describe(want)}`."
+
+
+def alike(got: Any, due: Any, rtol: float) -> bool:
+    """Whether the plain value that was read means the plain value `due`: see `typed.means` for numbers."""
+    if isinstance(got, np.ndarray) and isinstance(due, np.ndarray):
+        if got.shape != due.shape:
+            return False
+        scale = float(np.abs(due[np.isfinite(due)]).max(initial=0.0)) if due.ndim else 0.0
+        pairs = zip(got.ravel().tolist(), due.ravel().tolist(), strict=True)
+        return all(typed.means(one, other, rtol, scale) for one, other in pairs)
+    if isinstance(got, tuple) and isinstance(due, tuple):
+        return len(got) == len(due) and all(alike(g, d, rtol) for g, d in zip(got, due, strict=True))
+    return same(got, due, 0.0)
+
+
+def near(got: Any, due: Any) -> bool:
+    """Whether a number that was read is the number `due`, rounded to however few digits."""
+    numbers = isinstance(got, np.ndarray) and isinstance(due, np.ndarray) and got.shape == due.shape
+    return numbers and all(map(typed.close, got.ravel().tolist(), due.ravel().tolist()))
+
+
+def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> Any:
     if isinstance(got, tuple) and len(got) == 1:
         got = got[0]
     if not isinstance(got, str):
-        return got
-    word = got.strip(" \t\n.,:;()[]`'\"").casefold().removeprefix("torch.").removesuffix("(")
-    return words.get(word, word)
+        meant = option(describe(got), options) if isinstance(got, np.ndarray | bool | None) else None
+        return meant or got
+    word = typed.tidy(got)
+    word = re.sub(r"^(?:option|answer|letter|choice)\b *", "", word).strip(" \t\n.,:;()[]{}*`'\"")
+    if len(word) <= 1 and (word in options or word in words or not options):
+        return words.get(word, word)
+    call = word.removeprefix("with ").removeprefix("torch.")
+    for name in (word, call, re.split(r"[(=]", call)[0].rpartition(".")[2]):
+        if name in words:
+            return words[name]
+    no_gradient = typed.WORDS.get(word, word) is None
+    return option(word, options) or (no_gradient and option("none", options)) or word
+
+
+def option(text: str, options: Mapping[str, str]) -> str | None:
+    """The letter whose text this is, or a part of whose text it is and of no other's."""
+    said = _tokens(text)
+    if not said:
+        return None
+    if said[0] in options and len(said) > 1 and _within(said[1:], _tokens(options[said[0]])):
+        return said[0]  # "b it raises an error"
+    for found in (
+        [letter for letter, told in options.items() if said in list(_other_names(told))],
+        [letter for letter, told in options.items() if _tokens(told)[: len(said)] == said],
+        [letter for letter, told in options.items() if _within(said, _tokens(told))],
+    ):
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _tokens(text: str) -> list[str]:
+    plain_text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", typed.tidy(text))
+    return [
+        COUNTED.get(word, word) for word in re.findall(r"-?\d+(?:\.\d+)?|-?inf\b|[a-z][a-z0-9]*", plain_text)
+    ]
+
+
+def _other_names(told: str) -> Iterator[list[str]]:
+    """The whole text of an option, what comes before and after its colon, what is in its brackets and what is not."""
+    yield _tokens(told)
+    inside = re.findall(r"\(([^()]*)\)", told)
+    for part in (*told.split(":", 1), re.sub(r"\([^()]*\)", "", told), *", ".join(inside).split(", ")):
+        yield _tokens(part)
+
+
+def _within(few: list[str], many: list[str]) -> bool:
+    return any(many[k : k + len(few)] == few for k in range(len(many) - len(few) + 1))
 
 
 def fits(got: Any, want: Any) -> bool:
@@ -97,32 +181,46 @@ def fits(got: Any, want: Any) -> bool:
 def wanted(want: Any) -> str:
     """What kind of answer is due, in words."""
     if isinstance(want, str):
-        return 'A letter in quotes is wanted, such as `"a"`.'
+        return 'Enter one of the letters in quotes, such as `"a"`.'
     if isinstance(want, bool):
-        return "`True` or `False` is wanted."
+        return "Enter `True` or `False`."
     if isinstance(want, np.ndarray) and want.ndim:
-        return "Numbers in a list are wanted, such as `[0.5, 2]`."
-    return "A number is wanted, such as `0.5`, or `None` if you expect nothing."
+        return "Enter a list of numbers, such as `[0.5, 2]`."
+    return "Enter a number such as `0.5` or `1/3`, or `None` if you expect nothing."
+
+
+SEPARATED = r"(?:[\s,;.+&|/\\()\[\]{}\"'`>]|->|=>|-|\band\b|\bthen\b)+"
+"""What may stand between names or letters."""
+
+
+def names(answer: Any) -> list[str] | None:
+    """The names in a text or a list, in their order and in lower case: "k -> b, then a". None if it is neither."""
+    got = plain(answer)
+    parts = [got] if isinstance(got, str) else list(got) if isinstance(got, tuple) else [None]
+    if not all(isinstance(part, str) for part in parts):
+        return None
+    return [name for part in parts for name in re.split(SEPARATED, typed.tidy(part)) if name]
 
 
 def letters(answer: Any, allowed: str, name: str) -> str:
     """The letters that somebody means by "abd", "a, b, d", ["a", "b", "d"] or None, in their order. Or a Complaint."""
     example = (
-        f'`{name}` should be letters from `{allowed}`, such as `"{allowed[:2]}"`; `""` for none of them.'
+        f'`{name}` should be letters from `{allowed}`, such as `"{allowed[:2]}"`, or `""` for none of them.'
     )
-    got = sorted(answer) if isinstance(answer, set | frozenset) else plain(answer)
-    if got is None or (isinstance(got, str) and got.strip().casefold() in ("none", "")):
+    got = sorted(answer) if isinstance(answer, set | frozenset) else answer
+    if (
+        got is None
+        or (isinstance(plain(got), np.ndarray) and plain(got).size == 0)
+        or (isinstance(got, str) and typed.tidy(got) in ("none", "nothing", "none of them", ""))
+    ):
         return ""
-    if isinstance(got, np.ndarray) and got.size == 0:
-        return ""
-    parts = [got] if isinstance(got, str) else list(got) if isinstance(got, tuple | list) else [None]
-    if not all(isinstance(part, str) for part in parts):
+    parts = names(got)
+    if parts is None:
         raise Complaint(f"{example} This is `{describe(answer, 40).replace('`', chr(39))}`.")
-    text = "".join(parts).casefold()
-    for separator in (" and ", *" ,;.+\n()[]\"'`", "->", "→"):
-        text = text.replace(separator, "")
-    if len(text) > 40 or set(text) - set(allowed):
-        raise Complaint(example)
+    text = "".join(parts)
+    strange = next((letter for letter in text if letter not in allowed), "")
+    if len(text) > 40 or strange:
+        raise Complaint(f"{example} `{strange or text[:10]}` is not one of them.".replace("``", "`"))
     twice = next((letter for letter in text if text.count(letter) > 1), None)
     if twice is not None:
         raise Complaint(f"`{twice}` is in `{name}` twice. Once is enough.")

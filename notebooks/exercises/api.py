@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
+from pathlib import Path
 from typing import Any
 
-from . import answers, lessons, store
+from viz.read.text import write_whole
+
+from . import answers, lessons, options, store
 from .cards import Card, code_block, fold, heading, paragraphs
 from .judge import CORRECT, NOT_YET, judge
 from .model import Exercise, Question
+from .replies import say
 from .values import blank, describe, plain, same
 
 
@@ -19,15 +25,22 @@ def check(exercise: str = "", *given: Any) -> Card:
         if state == CORRECT:
             store.note(solved=found.id)
         elif state != NOT_YET:
-            store.note(tried=(found.id, _as_written(found, given), cause))
-            message += f'\n\nStuck? `hint("{found.id}")` helps a little at a time.'
+            store.note(tried=(found.id, _as_written(found, given), cause or message.partition("\n")[0]))
+            message += f"\n\n{say('stuck', id=found.id)}"
     except lessons.Unknown as unknown:
         return _unknown(unknown)
     except Exception as error:
         return _our_fault(exercise, error)
+    message = _with_news(message)
     line = f"{found.id} {state}" + ("" if state == CORRECT else f": {message}")
     body = heading(state, f"Exercise {found.id}: {found.title}") + paragraphs(message)
     return Card(state, " ".join(line.split()), f"{found.id} {state}\n{message}", body)
+
+
+def _with_news(text: str) -> str:
+    """The text, and what the learner should know about the progress file: said once."""
+    told = store.news()
+    return f"{text}\n\n{told}" if told else text
 
 
 def _as_written(exercise: Exercise, answers: tuple) -> str:
@@ -37,7 +50,7 @@ def _as_written(exercise: Exercise, answers: tuple) -> str:
     if len(answers) == 1:
         return describe(answers[0], 60)
     return ", ".join(
-        f"{name} = {describe(answer, 30)}" for name, answer in zip(exercise.names, answers, strict=False)
+        f"{name} = {describe(answer, 60)}" for name, answer in zip(exercise.names, answers, strict=False)
     )
 
 
@@ -47,7 +60,7 @@ def hint(exercise: str = "") -> Card:
         found = lessons.find_exercise(exercise)
     except lessons.Unknown as unknown:
         return _unknown(unknown)
-    last = f'That was the last hint. `solution("{found.id}")` shows one way, and why it works.'
+    last = "" if _closed() else say("last hint", id=found.id)
     body = "".join(
         fold(f"About `{name}`", paragraphs(told)) for name, told in found.about.items()
     ) + paragraphs(last)
@@ -70,9 +83,17 @@ def solution(exercise: str = "") -> Card:
         found = lessons.find_exercise(exercise)
     except lessons.Unknown as unknown:
         return _unknown(unknown)
+    if _closed():
+        text = say("closed", id=found.id)
+        return Card("noted", f"{found.id} solution: closed", text, heading("Closed", "") + paragraphs(text))
     body = heading("One solution", f"Exercise {found.id}: {found.title}")
     body += code_block(found.solution_source) + paragraphs(found.why)
     return Card("noted", f"{found.id} solution", f"{found.solution_source}\n\n{found.why}", body)
+
+
+def _closed() -> bool:
+    """Whether a teacher has closed the solutions."""
+    return os.environ.get("EXERCISES_SOLUTIONS") == "0"
 
 
 def predict(question: str = "", guess: Any = ...) -> Card:
@@ -80,13 +101,14 @@ def predict(question: str = "", guess: Any = ...) -> Card:
     try:
         found = lessons.find_question(question)
         if blank(plain(guess)):
-            text = "Put what you expect in the place of `...` and run this cell. Or go on: nothing needs it."
-            return _not_predicted(found.id, "not yet predicted", text)
+            return _not_predicted(found.id, "not yet predicted", say("predict"))
         truth = plain(found.truth())
-        value = answers.read(guess, truth)
+        value = _read(found, guess, truth)
         if not answers.fits(value, truth):  # not a wrong guess: not a guess at all, so nothing is noted
-            text = f"That cannot be taken for an answer. {answers.wanted(truth)}"
-            return _not_predicted(found.id, "not yet: that cannot be taken for an answer", text)
+            text = say("not an answer", wanted=answers.wanted(truth))
+            return _not_predicted(found.id, "not yet: that is not an answer", text)
+        if strange := _no_such_letter(found, value, truth):
+            return _not_predicted(found.id, "not yet: there is no such letter", strange)
         reply, came_true = _reply(found, guess, truth)
         store.note(predicted=(found.id, came_true, describe(value, 40)))
     except lessons.Unknown as unknown:
@@ -94,15 +116,19 @@ def predict(question: str = "", guess: Any = ...) -> Card:
     except Exception as error:
         return _our_fault(question, error)
     shown = describe(guess)
-    body = heading("Noted", f"Prediction {found.id}") + paragraphs(
-        f"You expect `{shown.replace('`', chr(39))}`. Now run on and look."
-    )
+    body = heading("Noted", f"Prediction {found.id}")
+    body += paragraphs(_with_news(say("noted", guess=shown.replace("`", "'"))))
     body += fold("I have looked. What does my prediction say?", paragraphs(reply))
     return Card("noted", f"{found.id} noted: {shown}", reply, body)
 
 
-def progress(lesson: int | str | None = None) -> Card:
-    """What you have predicted and solved in a lesson, or in all of them. Kept on this machine only. Never raises."""
+def progress(lesson: int | str | None = None, *, save: str | Path | None = None) -> Card:
+    """What you have predicted and solved in a lesson, or in all of them. Stays on this machine. Never raises.
+
+    ``save``: also write all of it to this .json file, to be handed in.
+    """
+    if save is not None:
+        return _save(save)
     try:
         number = None if lesson is None else lessons.lesson_number(lesson)
     except lessons.Unknown as unknown:
@@ -110,20 +136,36 @@ def progress(lesson: int | str | None = None) -> Card:
     counts = {n: _Count(n) for n in (lessons.numbers() if number is None else [number])}
     if number is None:
         name = "All lessons"
-        head = ("lesson", "predicted", "surprised", "solved")
+        head = ("lesson", "predicted", "surprising", "solved")
         rows = [(n, count.predicted, str(len(count.surprises)), count.solved) for n, count in counts.items()]
     else:
         name, head, rows = f"Lesson {number}", (), counts[number].rows()
     solved, exercises = (sum(len(getattr(c, of)) for c in counts.values()) for of in ("right", "exercises"))
     made, questions = (sum(len(getattr(c, of)) for c in counts.values()) for of in ("made", "questions"))
     surprised = sum(len(count.surprises) for count in counts.values())
-    line = f"{name}: predicted {made} of {questions}, surprised {surprised}, solved {solved} of {exercises}"
+    line = f"{name}: predicted {made} of {questions}, surprising {surprised}, solved {solved} of {exercises}"
+    told = store.news()
     return Card(
         CORRECT if 0 < exercises == solved else "noted",
         line,
-        line,
-        heading(name, "your progress, kept on this machine only") + _table(head, rows),
+        f"{line}\n{told}" if told else line,
+        heading(name, "your progress, which stays on this machine") + _table(head, rows) + paragraphs(told),
     )
+
+
+def _save(place: str | Path) -> Card:
+    """Write a copy of the progress file."""
+    try:
+        path = Path(place)
+        if path.suffix.lower() != ".json":
+            text = say("save as json", name=str(place)[:60])
+            return Card(NOT_YET, text, text, heading(NOT_YET, "") + paragraphs(text))
+        write_whole(path, json.dumps(store.load(), indent=1, sort_keys=True) + "\n")
+        text = say("saved", name=str(place))
+    except (OSError, TypeError, ValueError) as error:
+        text = say("not saved", name=str(place)[:60], error=getattr(error, "strerror", None) or str(error))
+        return Card(NOT_YET, text, text, heading(NOT_YET, "") + paragraphs(text))
+    return Card("noted", text, text, heading("Saved", "") + paragraphs(text))
 
 
 class _Count:
@@ -143,7 +185,7 @@ class _Count:
         surprises = f"{', '.join(self.surprises)} worth a second look" if self.surprises else ""
         return [
             ("Predicted", self.predicted, _left(self.questions, self.made, "not made")),
-            ("Surprised", f"{len(self.surprises)} of {len(self.made)}", surprises),
+            ("Surprising", f"{len(self.surprises)} of {len(self.made)}", surprises),
             ("Solved", self.solved, _left(self.exercises, self.right, "open")),
         ]
 
@@ -169,16 +211,41 @@ def _not_predicted(key: str, line: str, text: str) -> Card:
     return Card(NOT_YET, f"{key} {line}", text, heading(NOT_YET, f"Prediction {key}") + paragraphs(text))
 
 
+def _read(question: Question, guess: Any, due: Any) -> Any:
+    return answers.read(guess, due, options=options.of(question.id))
+
+
+def letters_of(question: Question) -> str:
+    """For a question that is answered by a letter: all that are offered."""
+    known = [question.truth(), *(wrong.answer for wrong in question.wrong), *options.of(question.id)]
+    return "".join(sorted({letter for letter in known if isinstance(letter, str) and len(letter) == 1}))
+
+
+def _no_such_letter(question: Question, value: Any, truth: Any) -> str:
+    if not isinstance(truth, str) or value in (offered := letters_of(question)):
+        return ""
+    return say("no such letter", letter=value.replace("`", "'"), first=offered[0], last=offered[-1])
+
+
 def _reply(question: Question, guess: Any, truth: Any) -> tuple[str, bool]:
-    """What to say to a prediction, and whether it came true. However it is written, it is read as `check` reads."""
+    """What to say to a prediction, and whether it came true. However it is written, it is read as `check` reads.
 
-    def means(other: Any) -> bool:
-        other = plain(other)
-        return same(answers.read(guess, other), answers.read(other, other), question.rtol)
+    A rounded truth that is exactly a known mistake is that mistake.
+    """
 
-    if same(answers.read(guess, truth), truth, question.rtol) or any(map(means, question.right)):
-        return question.found, True
-    return next((wrong.advice for wrong in question.wrong if means(wrong.answer)), question.missed), False
+    def means(other: Any, exactly: bool) -> bool:
+        due = answers.read(other, plain(other))
+        got = _read(question, guess, due)
+        return same(got, due, 0.0 if exactly else question.rtol) or (
+            not exactly and (answers.alike(got, due, question.rtol) or answers.near(got, due))
+        )
+
+    for exactly in (True, False):
+        if any(means(right, exactly) for right in (truth, *question.right)):
+            return question.found, True
+        if wrong := next((wrong for wrong in question.wrong if means(wrong.answer, exactly)), None):
+            return wrong.advice, False
+    return question.missed, False
 
 
 def _unknown(unknown: lessons.Unknown) -> Card:
@@ -187,11 +254,7 @@ def _unknown(unknown: lessons.Unknown) -> Card:
 
 def _our_fault(key: object, error: Exception) -> Card:
     """The machinery itself failed. The learner is told so plainly; the tests look for this state."""
-    text = (
-        f"The check of {describe(key, 20)} could not look at this answer ({type(error).__name__}: "
-        f"{str(error)[:200]}). "
-        "That is a fault of the lesson and not yours; please report it."
-    )
+    text = say("our fault", id=describe(key, 20), error=f"{type(error).__name__}: {str(error)[:200]}")
     return Card(
         "fault", text, text, heading("A fault in the lesson", "") + paragraphs(text.replace("`", "'"))
     )

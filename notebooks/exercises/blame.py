@@ -3,60 +3,72 @@
 from __future__ import annotations
 
 import linecache
+import os
 import sysconfig
 import traceback
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 
-HERE = str(Path(__file__).resolve().parent)
-OURS = [find_spec(name) for name in ("minigrad", "viz")]
+from .replies import REPLIES, say
+
+OURS = {__file__, *(spec.origin for name in ("minigrad", "viz") if (spec := find_spec(name)) and spec.origin)}
 LIBRARIES = tuple(
-    {HERE, *(str(Path(spec.origin).parent) for spec in OURS if spec is not None and spec.origin)}
+    folder + os.sep
+    for folder in {str(Path(file).parent) for file in OURS}
+    | {str(Path(file).resolve().parent) for file in OURS}
     | {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")}
 )
-
-MEANING = {
-    "NameError": "Python does not know that name. Is it misspelt, or defined in a cell that has not run yet?",
-    "UnboundLocalError": "The name gets a value only further down in the same function.",
-    "AttributeError": "The value before the dot is not what the line takes it for. Print it with its type.",
-    "ZeroDivisionError": "Something is divided by zero. Which of the inputs is 0 there?",
-    "IndexError": "The index points past the end. Print the length, or the shape, first.",
-    "KeyError": "The dictionary has no such key. Print its keys.",
-    "RecursionError": "The function calls itself and never comes to an end.",
-    "SystemExit": "`exit()` and `quit()` end the whole notebook. Use `return` to leave a function.",
-}
+"""The folders of code that is not the learner's."""
 
 TOLD = {
-    "Trying to backward through the graph a second time": (
-        "a backward pass came to a node that an earlier pass has been through, and what it had kept is freed. "
-        "So something here was computed *before* that earlier pass. Which line made it, and should it run again in each turn?"
-    ),
-    "element 0 of tensors does not require grad": (
-        "behind this result nothing was recorded, so there is no graph to walk. Was everything before it detached, made "
-        "under `no_grad`, or was nobody asked?"
-    ),
-    "one of the variables needed for gradient computation has been modified": (
-        "a value that the backward pass needs has been written to since it was kept. Make a new tensor, do not write "
-        "into this one."
-    ),
-    "only one element tensors can be converted": (
-        "that line wants a single Python number, and there are several in this tensor. `math` works on one number: "
-        "`torch.exp` and its like work on all of them at once."
-    ),
-    "output array is read-only": (
-        "that line writes into the array that arrived. It is not yours: the same array may have been handed to "
-        "somebody else. Make a new one."
-    ),
+    "Trying to backward through the graph a second time": "second backward",
+    "element 0 of tensors does not require grad": "no graph",
+    "one of the variables needed for gradient computation has been modified": "changed in place",
+    "only one element tensors can be converted": "one element",
+    "only integer tensors of a single element can be converted": "one element",
+    "only length-1 arrays can be converted": "one element",
+    "only 0-dimensional arrays can be converted": "one element",
+    "Boolean value of Tensor with more than one value is ambiguous": "truth value",
+    "The truth value of an array with more than one element is ambiguous": "truth value",
+    "output array is read-only": "read-only",
+    "assignment destination is read-only": "read-only",
 }
-"""What a framework's message means here. Its own advice is for another situation and can be the very mistake."""
+"""How a framework's message begins, and the reply that says what it means here. Its own advice is for another situation
+and can be the very mistake."""
 
 
 def learner_frame(error: BaseException) -> traceback.FrameSummary | None:
-    """The innermost place in the learner's own code, or None if the error arose entirely in ours."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith(LIBRARIES) and not frame.filename.startswith("<frozen"):
-            return frame
-    return None
+    """The innermost place in the learner's own code, or None if the error arose entirely in ours.
+
+    Any number of library frames may follow it, of functions in files or made at run time.
+    """
+    frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _of_learner(frame)]
+    if not frames:
+        return None
+    return traceback.StackSummary.extract(frames[-1:])[0]
+
+
+def _of_learner(frame: FrameType) -> bool:
+    """Whether a frame runs code of a notebook's cell, or of a file that is not a library's."""
+    file = frame.f_code.co_filename
+    if file.startswith(("<ipython", "<stdin")):
+        return True
+    if file.startswith("<"):  # generated: a cell of some kernels, or a library's own
+        return frame.f_globals.get("__name__") == "__main__"
+    return not file.startswith(LIBRARIES)
+
+
+def place_in(frame: FrameType | None) -> str:
+    """ "Line 3, `y = x @ w`: " of the innermost frame of the learner's that has led to `frame`; "" if there is none."""
+    while frame is not None and not _of_learner(frame):
+        frame = frame.f_back
+    return "" if frame is None else _place(frame.f_code.co_filename, frame.f_lineno)
+
+
+def _place(file: str, line: int, code: str = "") -> str:
+    code = (code or linecache.getline(file, line)).strip()
+    return f"Line {line}" + (f", `{code[:100].replace('`', chr(39))}`" if code else "") + ": "
 
 
 def said(error: BaseException | None) -> str:
@@ -68,20 +80,21 @@ def said(error: BaseException | None) -> str:
     return text if len(text) <= 300 else text[: text.rfind(" ", 0, 299)] + " …"
 
 
+def place_of(error: BaseException) -> str:
+    """ "Line 3, `y = x @ w`: ", or "" where no line of the learner's is known."""
+    frame = learner_frame(error)
+    return "" if frame is None else _place(frame.filename, frame.lineno or 0, frame.line or "")
+
+
 def in_plain_words(error: BaseException) -> str:
     """What happened and where, in a sentence or two."""
     kind = type(error).__name__
     text = said(error)
-    text = next((told for begins, told in TOLD.items() if text.startswith(begins)), text)
-    where = ""
-    frame = learner_frame(error)
-    if frame is not None:
-        code = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
-        where = f"Line {frame.lineno}" + (f", `{code[:100].replace('`', chr(39))}`" if code else "") + ": "
-    message = f"{where}**{kind}**" + (f": {text}" if text else "")
+    text = next((say(key) for begins, key in TOLD.items() if text.startswith(begins)), text)
+    message = f"{place_of(error)}**{kind}**" + (f": {text}" if text else "")
     message += "" if message[-1] in ".!?" else "."
     if "shapes cannot be multiplied" in text:
-        return f"{message} The columns of the first factor have to be as many as the rows of the second."
-    if kind not in MEANING or text.startswith("minigrad has no"):  # that says what is the matter
+        return f"{message} {say('matmul')}"
+    if kind not in REPLIES or text.startswith("minigrad does not implement"):  # that says what is the matter
         return message
-    return f"{message} {MEANING[kind]}"
+    return f"{message} {say(kind)}"

@@ -1,4 +1,4 @@
-"""What a learner's function does with a name, read off its bytecode: calls it, only names it, or sets it.
+"""What a learner's function does, read off its bytecode: which names it uses and how, what it never reads, what is still blank.
 
 Used where a check has to know *how* a number was found. Runs nothing.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Iterator
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 CALLED, NAMED, SET = "called", "named", "set"
@@ -49,3 +49,80 @@ def _codes(function: Any, seen: set | None = None) -> Iterator[CodeType]:
             helper = function.__globals__.get(name)
             if isinstance(helper, FunctionType) and helper.__module__ == function.__module__:
                 yield from _codes(helper, seen)
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and of all functions that are written inside it."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from _nested(const)
+
+
+def unread(function: FunctionType) -> list[str]:
+    """The parameters that the function never reads, in their order."""
+    code = function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    read = {
+        name
+        for step in dis.get_instructions(code)
+        if step.opname.startswith("LOAD_FAST")
+        for name in (step.argval if isinstance(step.argval, tuple) else (step.argval,))
+    }
+    read |= {name for inner in _nested(code) if inner is not code for name in inner.co_freevars}
+    if any(name in ("locals", "vars", "eval", "exec") for inner in _nested(code) for name in inner.co_names):
+        return []
+    read |= {
+        step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF")
+    }
+    return [name for name in code.co_varnames[:count] if name not in read]
+
+
+def values_of_the_notebook(function: FunctionType) -> list[str]:
+    """The global names whose values the function reads that are neither functions, classes nor modules."""
+    found = []
+    for code in _nested(function.__code__):
+        for step in dis.get_instructions(code):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval in function.__globals__:
+                value = function.__globals__[step.argval]
+                if not callable(value) and not isinstance(value, ModuleType) and step.argval not in found:
+                    found.append(step.argval)
+    return found
+
+
+def has_blank(function: Any) -> bool:
+    """Whether there is a `...` in the code that is not an index: `x[...] = 0` is code, `return ...` is a blank."""
+    if isinstance(function, type):
+        return any(has_blank(getattr(part, "__func__", part)) for part in vars(function).values())
+    if not isinstance(function, FunctionType):
+        return False
+    for code in _nested(function.__code__):
+        steps = list(dis.get_instructions(code))
+        for place, step in enumerate(steps):
+            loads = step.opname in ("LOAD_CONST", "RETURN_CONST") and step.argval is Ellipsis
+            if loads and not _becomes_an_index(steps[place:]):
+                return True
+    return False
+
+
+def _becomes_an_index(steps: list[dis.Instruction]) -> bool:
+    """Whether the constant that the first step loads, or a tuple with it, is on top of the stack where something is indexed."""
+    stack = [False] * 8  # whether it is the constant; what lies below is not known
+    for step in steps:
+        name, count = step.opname, step.arg or 0
+        if name.endswith("_SUBSCR") or step.argrepr == "[]":
+            return stack[-1]
+        if name in ("BUILD_TUPLE", "BUILD_SLICE") and count:
+            stack[-count:] = [any(stack[-count:])]
+        elif name == "COPY":
+            stack.append(stack[-count])
+        elif name == "SWAP":
+            stack[-1], stack[-count] = stack[-count], stack[-1]
+        elif name == "LOAD_ATTR":
+            stack[-1] = False
+        elif name.startswith("LOAD_"):
+            two = "NULL" in step.argrepr or (isinstance(step.argval, tuple) and name.startswith("LOAD_FAST"))
+            stack += [step.argval is Ellipsis] * (1 + two)
+        else:
+            return False
+    return False

@@ -1,72 +1,312 @@
 """What a class found hard: `python -m exercises --class FOLDER` reads the progress files that learners chose to hand in.
 
-Prints Markdown: for each prediction what was expected, for each exercise the wrong tries and the causes that were told,
-the most common first. Counted in learners, not in tries, and without names: which file says what is not shown.
+Prints Markdown. First an overview: how far the class got in each lesson, the ten hardest exercises, the exam; then, for each
+prediction what was expected, and for each exercise the wrong tries and their causes, the most common first. Counted in
+learners, not in tries; of an answer with several parts each part is counted. No file is named that could be read, unless
+`--names` is given. `--csv` prints the same facts as rows for a spreadsheet.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from . import answers, lessons, store
+from .exam import COLUMNS, results_of
+from .exam_questions import ABOUT
+from .judge import CORRECT, NOT_YET, Verdict, as_answers, judge
 from .model import Exercise, Question
 from .values import describe, plain
 
 SHOWN = 6  # of the answers to an exercise, the most common ones
+HARDEST = 10
 NO_CAUSE = "no known cause"
+SHORT = 90  # characters of a cause in a table
+OURS = {"names", "solved", "predicted", "guesses", "tries", "exam"}  # the keys of a progress file
 
 
-def read(folder: Path) -> tuple[list[dict[str, Any]], int]:
-    """The progress files in `folder` (all `*.json`, hidden ones too), and how many of them cannot be read."""
-    handed_in, unreadable = [], 0
-    for path in sorted(folder.glob("*.json")):
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            data = None
-        if isinstance(data, dict):
-            handed_in.append(store.tidy(data))
-        else:
-            unreadable += 1
-    return handed_in, unreadable
+@dataclass(frozen=True)
+class Learner:
+    """A progress file that was handed in: `name` is that of the file, or of its folder."""
 
+    name: str
+    data: dict[str, Any]
 
-def report(folder: Path) -> str:
-    """The Markdown page. Raises FileNotFoundError, with what to do, where there is nothing to read."""
-    handed_in, unreadable = read(folder)
-    if not handed_in:
-        raise FileNotFoundError(
-            f"There is no progress file in {folder}. Learners who want to hand in a copy of notebooks/.progress.json, "
-            "under any name that ends in .json."
+    def tries(self, exercise: str) -> list[tuple[str, str]]:
+        """The wrong tries at an exercise: (what was written, its cause)."""
+        return [(answer, cause) for answer, cause in self.data["tries"].get(exercise, ())]
+
+    def solved(self, exercise: str) -> bool:
+        """Whether the exercise is solved."""
+        return exercise in self.data["solved"]
+
+    def met(self, exercise: str) -> bool:
+        """Whether the exercise was tried at all."""
+        return self.solved(exercise) or bool(self.tries(exercise))
+
+    def began(self, lesson: str) -> bool:
+        """Whether anything was answered in a lesson."""
+        return any(map(self.met, lessons.exercises(lesson))) or any(
+            question in self.data["predicted"] for question in lessons.questions(lesson)
         )
-    learners = f"{len(handed_in)} learner{'s' * (len(handed_in) != 1)}"
-    parts = [f"# What a class found hard: {learners}"]
-    if unreadable:
-        parts.append(f"{unreadable} more file{'s' * (unreadable != 1)} could not be read.")
+
+
+def read(folder: Path) -> tuple[list[Learner], dict[str, str]]:
+    """The progress files in `folder` and all folders in it, and for each other .json file why it is none."""
+    handed_in, others = [], {}
+    for path in sorted(folder.rglob("*.json")):
+        name = path.relative_to(folder)
+        if path.name == store.COPIED or ".ipynb_checkpoints" in name.parts:
+            continue
+        try:
+            data = json.loads(path.read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            others[str(name)] = error.strerror or "cannot be opened"
+            continue
+        except (ValueError, RecursionError):
+            others[str(name)] = "damaged, or not JSON"
+            continue
+        if not isinstance(data, dict) or not OURS & set(data):
+            others[str(name)] = "not a progress file" if data else "empty"
+        elif isinstance(data.get("names"), int) and data["names"] > store.NAMES:
+            others[str(name)] = "of a newer version of the lessons"
+        elif not any(data.get(key) for key in OURS - {"names"}):
+            others[str(name)] = "nothing was answered yet"
+        else:
+            handed_in.append(Learner(_name(name), store.tidy(data)))
+    return handed_in, others
+
+
+def _name(path: Path) -> str:
+    """ "ada" for ada.json and for ada/progress.json."""
+    own = path.parent if path.stem.lstrip(".") == "progress" and path.parent.name else path.with_suffix("")
+    return own.as_posix().lstrip(".")
+
+
+def report(folder: Path, *, names: bool = False) -> str:
+    """The Markdown page. Raises FileNotFoundError, with what to do, where there is nothing to read."""
+    handed_in, others = _read_some(folder)
+    parts = [f"# What a class found hard: {_count(len(handed_in), 'learner')}"]
+    if others:
+        told = "\n".join(f"* `{name}`: {why}" for name, why in others.items())
+        parts.append(f"{_count(len(others), 'other file')} could not be counted:\n\n{told}")
+    parts += [
+        *_how_far(handed_in),
+        *(_who(handed_in) if names else ()),
+        *_hardest(handed_in),
+        *_exam(handed_in),
+    ]
     for number in lessons.numbers():
         told = [
-            *(
-                line
-                for question in lessons.questions(number).values()
-                for line in _prediction(question, handed_in)
-            ),
-            *(
-                line
-                for exercise in lessons.exercises(number).values()
-                for line in _exercise(exercise, handed_in)
-            ),
+            line
+            for question in lessons.questions(number).values()
+            for line in _prediction(question, handed_in)
+        ]
+        told += [
+            line for exercise in lessons.exercises(number).values() for line in _exercise(exercise, handed_in)
         ]
         if told:
             parts += [f"## Lesson {number}", *told]
     return "\n\n".join(parts) + "\n"
 
 
-def _prediction(question: Question, handed_in: list[dict[str, Any]]) -> Iterator[str]:
-    made = [data for data in handed_in if question.id in data["predicted"]]
+def table(folder: Path, *, names: bool = False) -> str:
+    """The same as CSV: a row for each learner and each prediction, exercise or part of the exam that was answered."""
+    handed_in, _ = _read_some(folder)
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(("learner", "lesson", "kind", "id", "result", "wrong tries"))
+    for place, learner in enumerate(handed_in, 1):
+        who = learner.name if names else place
+        for number in lessons.numbers():
+            for question in lessons.questions(number):
+                if question in learner.data["predicted"]:
+                    result = "came true" if learner.data["predicted"][question] else "surprised"
+                    rows.writerow((who, number, "prediction", question, result, ""))
+            for exercise in lessons.exercises(number):
+                if learner.met(exercise):
+                    result = "solved" if learner.solved(exercise) else "open"
+                    rows.writerow((who, number, "exercise", exercise, result, len(learner.tries(exercise))))
+        for one in results_of(learner.data.get("exam", {})):
+            result = f"{one.first} of {one.asked} at once"
+            rows.writerow(
+                (
+                    who,
+                    " ".join(ABOUT.get(one.number, ())),
+                    "exam",
+                    one.number,
+                    result,
+                    one.mistaken + one.shown,
+                )
+            )
+    return out.getvalue()
+
+
+def _read_some(folder: Path) -> tuple[list[Learner], dict[str, str]]:
+    handed_in, others = read(folder)
+    if handed_in:
+        return handed_in, others
+    why = "".join(f"\n  {name}: {reason}" for name, reason in others.items())
+    raise FileNotFoundError(
+        f"There is no progress file in {folder}. Learners who wish to may hand in a copy of their progress.json, which "
+        f'`progress(save="name.json")` writes under any name; put the copies there, in folders of their own or not.{why}'
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _rows(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(
+        f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines
+    )
+
+
+# ---------------------------------------------------------------- the overview
+
+
+def _how_far(handed_in: list[Learner]) -> Iterator[str]:
+    rows = []
+    for number in lessons.numbers():
+        exercises, questions = list(lessons.exercises(number)), list(lessons.questions(number))
+        began = [learner for learner in handed_in if learner.began(number)]
+        if not began:
+            continue
+        every = sum(all(map(learner.solved, exercises)) for learner in began)
+        solved = sum(learner.solved(key) for learner in began for key in exercises) / len(began)
+        made = [
+            learner.data["predicted"][key]
+            for learner in began
+            for key in questions
+            if key in learner.data["predicted"]
+        ]
+        true = f"{sum(made)} of {len(made)}" if made else "–"
+        rows.append((number, len(began), every, f"{solved:.1f} of {len(exercises)}", true))
+    if rows:
+        yield "## How far they got"
+        head = (
+            "lesson",
+            "began it",
+            "solved every exercise",
+            "exercises solved, on average",
+            "predictions that came true",
+        )
+        yield _rows(head, rows)
+
+
+def _who(handed_in: list[Learner]) -> Iterator[str]:
+    yield "## Who got how far"
+    rows = []
+    for learner in handed_in:
+        began = [number for number in lessons.numbers() if learner.began(number)]
+        exam = results_of(learner.data.get("exam", {}))
+        right = f"{sum(r.first for r in exam)} of {sum(r.asked for r in exam)}" if exam else "–"
+        tried = sum(map(bool, learner.data["tries"].values()))
+        rows.append(
+            (
+                learner.name,
+                ", ".join(began) or "–",
+                len(learner.data["solved"]),
+                tried,
+                len(learner.data["predicted"]),
+                right,
+            )
+        )
+    yield _rows(
+        (
+            "file",
+            "lessons begun",
+            "exercises solved",
+            "with a wrong try",
+            "predictions",
+            "exam, right at once",
+        ),
+        rows,
+    )
+
+
+def _hardest(handed_in: list[Learner]) -> Iterator[str]:
+    """Those exercises that most of the learners who met them left open, or got wrong before they solved them."""
+    ranked = []
+    for number in lessons.numbers():
+        for exercise in lessons.exercises(number).values():
+            met = [learner for learner in handed_in if learner.met(exercise.id)]
+            wrong = [learner for learner in met if learner.tries(exercise.id)]
+            if not wrong:
+                continue
+            solved = sum(learner.solved(exercise.id) for learner in met)
+            share = ((len(met) - solved) + len(wrong)) / len(met)
+            row = (
+                f"{exercise.id} {exercise.title}",
+                len(met),
+                solved,
+                len(wrong),
+                _most_often(exercise, wrong),
+            )
+            ranked.append((share, len(met), row))
+    ranked.sort(key=lambda one: one[:2], reverse=True)
+    if ranked:
+        yield f"## The {'ten ' if len(ranked) >= HARDEST else ''}hardest"
+        yield _rows(
+            ("exercise", "tried it", "solved it", "had a wrong try", "most often"),
+            [row for *_, row in ranked[:HARDEST]],
+        )
+
+
+def _most_often(exercise: Exercise, wrong: list[Learner]) -> str:
+    (((part, answer, cause), _),) = _tries(exercise, wrong).most_common(1)
+    told = (
+        cause
+        or " ".join(filter(None, (part and f"`{part}`", answer != "code" and f"`{answer}`")))
+        or NO_CAUSE
+    )
+    told = " ".join(told.split())
+    return told if len(told) <= SHORT else told[: SHORT - 1].rstrip() + "…"
+
+
+def _exam(handed_in: list[Learner]) -> Iterator[str]:
+    by_number: dict[int, list] = {}
+    for learner in handed_in:
+        for result in results_of(learner.data.get("exam", {})):
+            by_number.setdefault(result.number, []).append(result)
+    if not by_number:
+        return
+    rows = []
+    for number, results in sorted(by_number.items()):
+        causes = Counter(cause for result in results for cause in result.causes)
+        common = ", ".join(f"{count} × {cause}" for cause, count in causes.most_common(3))
+        steps = [sum(getattr(r, name) for r in results) for name in COLUMNS]
+        rows.append((number, ", ".join(ABOUT.get(number, ())), len(results), *steps, common))
+    yield "## The exam"
+    head = (
+        "question",
+        "lessons",
+        "learners",
+        "steps",
+        "right at once",
+        "with a mistake",
+        "shown",
+        "not answered",
+        "mistakes",
+    )
+    yield _rows(head, rows)
+
+
+# ---------------------------------------------------------------- each prediction and exercise
+
+
+def _prediction(question: Question, handed_in: list[Learner]) -> Iterator[str]:
+    made = [learner.data for learner in handed_in if question.id in learner.data["predicted"]]
     if not made:
         return
     true = sum(data["predicted"][question.id] for data in made)
@@ -76,7 +316,8 @@ def _prediction(question: Question, handed_in: list[dict[str, Any]]) -> Iterator
     )
     if guesses:
         yield "\n".join(
-            f"* {count} × `{guess}`{_thought(question, guess)}" for guess, count in guesses.most_common(SHOWN)
+            f"* {count} × `{guess.strip(chr(39))}`{_thought(question, guess)}"
+            for guess, count in guesses.most_common(SHOWN)
         )
 
 
@@ -89,21 +330,56 @@ def _thought(question: Question, guess: str) -> str:
     return ""
 
 
-def _exercise(exercise: Exercise, handed_in: list[dict[str, Any]]) -> Iterator[str]:
-    tried = [data for data in handed_in if data["tries"].get(exercise.id)]
-    solved = sum(exercise.id in data["solved"] for data in handed_in)
-    if not tried and not solved:
+def _exercise(exercise: Exercise, handed_in: list[Learner]) -> Iterator[str]:
+    met = [learner for learner in handed_in if learner.met(exercise.id)]
+    if not met:
         return
-    yield f"**{exercise.id}** {exercise.title}: {solved} solved it, {len(tried)} after wrong tries or not yet."
-    tries: Counter[tuple[str, str]] = Counter()
-    for data in tried:  # once for each learner, however often the same was tried
-        tries.update({(answer, cause) for answer, cause in data["tries"][exercise.id]})
+    solved = sum(learner.solved(exercise.id) for learner in met)
+    wrong = [learner for learner in met if learner.tries(exercise.id)]
+    yield (
+        f"**{exercise.id}** {exercise.title}: {solved} of the {len(met)} who tried it solved it; "
+        f"{len(wrong)} had a wrong try."
+    )
+    tries = _tries(exercise, wrong)
     lines = [
-        f"* {count} × {'' if answer == 'code' else f'`{answer}`: '}{cause or NO_CAUSE}"
-        for (answer, cause), count in tries.most_common(SHOWN)
+        f"* {count} × {f'`{part}` ' if part else ''}{'' if answer == 'code' else f'`{answer}`: '}{cause or NO_CAUSE}"
+        for (part, answer, cause), count in tries.most_common(SHOWN)
     ]
     left = len(tries) - len(lines)
     if left:
-        lines.append(f"* and {left} other{'s' * (left != 1)}")
+        lines.append(f"* and {_count(left, 'other')}")
     if lines:
         yield "\n".join(lines)
+
+
+def _tries(exercise: Exercise, wrong: list[Learner]) -> Counter[tuple[str, str, str]]:
+    """How many learners wrote what: (part, answer, cause), each once for a learner, however often it was tried."""
+    counted: Counter[tuple[str, str, str]] = Counter()
+    for learner in wrong:
+        counted.update(
+            {one for written, cause in learner.tries(exercise.id) for one in parts(exercise, written, cause)}
+        )
+    return counted
+
+
+def parts(exercise: Exercise, written: str, cause: str) -> list[tuple[str, str, str]]:
+    """The wrong parts of a try: (name of the part, what was written there, its cause). The file has the cause of the first
+    only, so each part is judged again, with the others right."""
+    if not exercise.typed or len(exercise.names) == 1:
+        return [("", written.strip("'"), cause)]
+    found = re.split(rf"(?:^|, )({'|'.join(map(re.escape, exercise.names))}) = ", written)
+    given = [(name, text.strip("'")) for name, text in zip(found[1::2], found[2::2], strict=True)]
+    judged = [(name, text, _judged(exercise.id, name, text)) for name, text in given]
+    wrong = [
+        (name, text, verdict.cause)
+        for name, text, verdict in judged
+        if verdict.state not in (CORRECT, NOT_YET)
+    ]
+    return wrong or [("", written, cause)]
+
+
+@cache
+def _judged(exercise: str, part: str, text: str) -> Verdict:
+    """What `check` says if this part alone is written so."""
+    found = lessons.find_exercise(exercise)
+    return judge(found, as_answers(found, {part: text}))

@@ -1,16 +1,21 @@
-"""The exam: graphs to be stepped with questions, and a page that says what was stepped right.
+"""The exam: graphs to be stepped with questions, questions to be answered with a letter, and what comes of it.
 
     exam = Exam()
-    exam.step(1, loss)           a stepper that asks; `ask="order"` asks which node may fire
-    exam.report()                the table; exam.save("exam.html") writes it as a page to print
+    exam.step(1, loss)           a stepper that asks about every step; `ask="order"` asks which node may fire
+    exam.answer(11, "b")         the answer to a question in words
+    exam.report()                the table; exam.save("exam.html") writes it as a page to print,
+                                 exam.save("ada.json") as a file to hand in
 
-A step counts as right if its first answer was. Nothing is sent anywhere; a report is written only where it is asked for.
-Uses viz, knows nothing of minigrad: what is right is computed from the graph that was stepped.
+A step counts as right if its first answer was. Every answer is kept in the learner's progress file (store.py) as it is given:
+to run a cell again, or to restart the kernel, loses nothing. `exam.step(1, loss, again=True)` begins anew. Nothing is sent
+anywhere. Uses viz, knows nothing of minigrad: what is right is computed from the graph that was stepped.
 """
 
 from __future__ import annotations
 
+import hashlib
 import html
+import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,40 +25,57 @@ from typing import Any
 import viz
 from viz.read.text import write_whole
 
+from . import answers, options, store
+from .cards import Card, heading, paragraphs
+from .exam_questions import ABOUT, QUESTIONS
+from .judge import CORRECT, NOT_YET
+from .lessons import padded
+from .values import blank, describe, plain
+
 SEE = {  # the cause of a mistake, as a stepper names it, and the lesson that is about it
-    "sign": 1,
-    "local derivative only": 3,
-    "passed on": 3,
-    "other input": 3,
-    "transposed": 3,
-    "wrong shape": 3,
-    "averaged": 4,
-    "early": 4,
-    "fires twice": 4,
-    "nothing arrived": 4,
-    "overwrite": 4,
-    "factor": 6,
-    "summed": 6,
-    "before the hook": 13,
-    "not finite": 14,
+    "the value": "0",
+    "added": "1",
+    "sign": "1",
+    "local derivative only": "3",
+    "passed on": "3",
+    "other input": "3",
+    "transposed": "3",
+    "wrong shape": "3",
+    "averaged": "4",
+    "early": "4",
+    "fires twice": "4",
+    "nothing arrived": "4",
+    "overwrite": "4",
+    "factor": "6",
+    "summed": "6",
+    "before the hook": "13",
+    "not finite": "14",
 }
+NO_CAUSE = ("right", "shown", "unknown")  # outcomes of an answer that name no mistake
 
 
 @dataclass(frozen=True)
 class Result:
-    """How one graph went: steps that were asked for, right at once, right after a mistake, shown; causes of mistakes."""
+    """How one graph or question went: steps that were asked for, right at once, answered wrongly first, shown; causes of
+    mistakes."""
 
     number: int
     asked: int
     first: int
-    later: int
+    mistaken: int
     shown: int
     causes: tuple[str, ...]
 
     @property
     def open(self) -> int:
         """Steps that were not answered at all."""
-        return self.asked - self.first - self.later - self.shown
+        return self.asked - self.first - self.mistaken - self.shown
+
+    @property
+    def lessons(self) -> tuple[str, ...]:
+        """The lessons to look at again: of the causes, and of the question itself if not all was right at once."""
+        own = ABOUT.get(self.number, ()) if self.causes or self.mistaken or self.shown else ()
+        return tuple(sorted({*own, *(SEE[cause] for cause in self.causes if cause in SEE)}, key=padded))
 
 
 def result_of(number: int, asked: int, answers: list[Mapping[str, Any]]) -> Result:
@@ -62,55 +84,160 @@ def result_of(number: int, asked: int, answers: list[Mapping[str, Any]]) -> Resu
     for answer in answers:
         by_step.setdefault(int(answer["step"]), []).append(str(answer["outcome"]))
     first = sum(outcomes[0] == "right" for outcomes in by_step.values())
-    later = sum(outcomes[0] != "right" and "right" in outcomes for outcomes in by_step.values())
     shown = sum("right" not in outcomes and "shown" in outcomes for outcomes in by_step.values())
-    causes = [o for outcomes in by_step.values() for o in outcomes if o not in ("right", "shown")]
-    return Result(number, asked, first, later, shown, tuple(dict.fromkeys(causes)))
+    mistaken = len(by_step) - first - shown
+    causes = [o for outcomes in by_step.values() for o in outcomes if o not in NO_CAUSE]
+    return Result(number, asked, first, mistaken, shown, tuple(dict.fromkeys(causes)))
+
+
+def results_of(kept: Mapping[str, Any]) -> list[Result]:
+    """How each graph and question went, by what a progress file keeps of the exam. What is damaged is left out."""
+    found = []
+    for number, one in kept.items():
+        try:
+            given = [{"step": int(a["step"]), "outcome": str(a["outcome"])} for a in one["answers"]]
+            found.append(result_of(int(number), int(one["asked"]), given))
+        except (KeyError, TypeError, ValueError):
+            continue
+    return sorted(found, key=lambda result: result.number)
 
 
 class Exam:
-    """Keeps the steppers of an exam, by number, and tells what was answered in them."""
+    """Keeps what was answered, by the number of the graph or question."""
 
     def __init__(self) -> None:
         self.steppers: dict[int, Any] = {}
+        self._stepped: dict[int, tuple] = {}
+        self._asked: dict[int, int] = {}  # how many answers there are to give
 
-    def step(self, number: int, *results: Any, ask: str = "gradients", **more: Any) -> Any:
-        """The stepper of graph `number`, with questions; `more` as of `viz.step`. Names are those of the caller."""
-        stepper = viz.step(*results, ask=ask, frame=sys._getframe(1), **more)
-        self.steppers[number] = stepper
+    def step(
+        self, number: int, *results: Any, ask: str = "gradients", again: bool = False, **more: Any
+    ) -> Any:
+        """The stepper of graph `number`, with questions that cannot be switched off; `more` as of `viz.step`. Names are
+        those of the caller.
+
+        Of a graph that has a stepper it is the same one. Of the same graph made again, perhaps after a restart, it is a
+        new one that has the answers of the old. `again`: without them.
+        """
+        if again:
+            store.note(exam=(str(number), None))
+        elif number in self.steppers and _same(self._stepped[number], results):
+            return self.steppers[number]
+        stepper = viz.step(*results, ask=ask, insist=True, _frame=sys._getframe(1), **more)
+        questions = stepper.data["questions"]
+        print_of_it = _fingerprint(questions)
+        stepper.pane.answers = [] if again else _kept(number, print_of_it)
+
+        def keep(change: Mapping[str, Any]) -> None:
+            _keep(number, print_of_it, len(questions), change["new"])
+
+        stepper.pane.observe(keep, "answers")
+        self.steppers[number], self._stepped[number], self._asked[number] = stepper, results, len(questions)
         return stepper
 
+    def answer(self, number: int, letter: Any = ...) -> Card:
+        """Answer a question in words with a letter; the first answer counts. Never raises."""
+        question = QUESTIONS.get(number) if isinstance(number, int) else None
+        if question is None:
+            text = f"There is no question {describe(number, 20)}. There are {', '.join(map(str, QUESTIONS))}."
+            return Card(NOT_YET, text, text, heading("Which one?", "") + paragraphs(text))
+        self._asked[number] = 1
+        title = f"Question {number}: {question.asks}"
+        if blank(plain(letter)):
+            text = "Replace `...` with the letter of your answer in quotes, and run the cell again."
+            return Card(NOT_YET, f"{number} {NOT_YET}", text, heading(NOT_YET, title) + paragraphs(text))
+        got = answers.read(letter, question.right, options=options.of(f"exam.{number}"))
+        if not isinstance(got, str) or got not in list(question.letters):
+            text = f"The letters are {question.letters[0]} to {question.letters[-1]}. {answers.wanted(question.right)}"
+            return Card(
+                NOT_YET, f"{number} {NOT_YET}: {text}", text, heading(NOT_YET, title) + paragraphs(text)
+            )
+        cause, text = ("right", question.shows) if got == question.right else question.wrong[got]
+        print_of_it = _fingerprint(question.right + question.letters)
+        before = _kept(number, print_of_it)
+        if not before or before[-1]["given"] != got:  # to run a cell again is no new answer
+            _keep(number, print_of_it, 1, [*before, {"step": 1, "given": got, "outcome": cause}])
+        state = CORRECT if cause == "right" else "try again"
+        return Card(state, f"{number} {state}: {text}", text, heading(state, title) + paragraphs(text))
+
     def results(self) -> list[Result]:
-        """How each graph went, in order."""
-        return [
-            result_of(number, len(stepper.data["questions"]), stepper.answers)
-            for number, stepper in sorted(self.steppers.items())
-        ]
+        """How each graph and question went that was begun, in order."""
+        kept = {result.number: result for result in results_of(_all())}
+        every = {number: result_of(number, asked, []) for number, asked in self._asked.items()}
+        live = {
+            number: result_of(number, len(stepper.data["questions"]), stepper.answers)
+            for number, stepper in self.steppers.items()
+        }
+        asked_here = {number: kept.get(number, empty) for number, empty in every.items()}
+        return [result for _, result in sorted((asked_here | live).items())]
 
     def report(self) -> Report:
         """The table, as it stands now."""
         return Report(self.results())
 
     def save(self, path: str | Path) -> Path:
-        """Write the table as a page to print. Returns where it is."""
+        """Write the result: .html, a page to print; .json, a file to hand in. Returns where it is."""
+        path = Path(path)
+        if path.suffix.lower() == ".json":
+            data = {"names": store.NAMES, "exam": _all()}
+            return write_whole(path, json.dumps(data, indent=1, sort_keys=True) + "\n")
         return self.report().save(path)
 
 
+def _all() -> dict[str, Any]:
+    return store.load().get("exam", {})
+
+
+def _kept(number: int, print_of_it: str) -> list[dict[str, Any]]:
+    """The answers that were given to this question; none if it is another question by now, or the file is damaged."""
+    one = _all().get(str(number))
+    given = one.get("answers") if isinstance(one, dict) and one.get("question") == print_of_it else []
+    whole = isinstance(given, list) and all(
+        isinstance(a, dict) and {"step", "given", "outcome"} <= set(a) for a in given
+    )
+    return given if whole else []
+
+
+def _keep(number: int, print_of_it: str, asked: int, given: list[dict[str, Any]]) -> None:
+    store.note(exam=(str(number), {"question": print_of_it, "asked": asked, "answers": given}))
+
+
+def _fingerprint(questions: Any) -> str:
+    """What tells one question from another: an exam with other numbers has other questions. Names do not count."""
+    if isinstance(questions, Mapping):
+        what = ("kind", "answer", "ready")
+        questions = {number: [q.get(key) for key in what] for number, q in questions.items()}
+    return hashlib.sha256(json.dumps(questions, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+def _same(before: tuple, results: tuple) -> bool:
+    return len(before) == len(results) and all(a is b for a, b in zip(before, results, strict=True))
+
+
 class Report:
-    """What was stepped right, graph by graph."""
+    """What was answered right, graph by graph, question by question."""
 
     def __init__(self, results: list[Result]):
         self.results = results
 
     def __repr__(self) -> str:
         right, asked = (sum(getattr(r, what) for r in self.results) for what in ("first", "asked"))
-        return f"{right} of {asked} steps right at once, in {len(self.results)} graphs"
+        return f"{right} of {asked} right at once"
 
     def _repr_html_(self) -> str:
         cell = "text-align:left;padding:0.3em 1em 0.3em 0;border-bottom:1px solid rgba(128,128,128,0.35)"
-        head = ("graph", "steps", "right at once", "after a mistake", "shown", "not answered", "look at")
+        head = (
+            "question",
+            "steps",
+            "right at once",
+            "with a mistake",
+            "shown",
+            "not answered",
+            "mistakes",
+            "lessons",
+        )
         rows = [self._row(result) for result in self.results]
-        total = ["all", *(str(sum(getattr(r, n) for r in self.results)) for n in COLUMNS), ""]
+        total = ["all", *(str(sum(getattr(r, n) for r in self.results)) for n in COLUMNS), "", ""]
         top = "".join(f'<th scope="col" style="{cell}">{name}</th>' for name in head)
         body = "".join(
             f'<tr style="background:none">{"".join(f"<td style={chr(34)}{cell}{chr(34)}>{part}</td>" for part in row)}</tr>'
@@ -123,27 +250,26 @@ class Report:
         )
 
     def _row(self, result: Result) -> list[str]:
-        lessons = sorted({SEE[cause] for cause in result.causes if cause in SEE})
-        look = ", ".join(result.causes) + (f" (lesson {', '.join(map(str, lessons))})" if lessons else "")
-        return [str(result.number), *(str(getattr(result, name)) for name in COLUMNS), html.escape(look)]
+        numbers = [str(result.number), *(str(getattr(result, name)) for name in COLUMNS)]
+        return [*numbers, html.escape(", ".join(result.causes)), ", ".join(result.lessons)]
 
     def save(self, path: str | Path) -> Path:
         """Write a page that prints on one sheet, with lines for a name and a date. Raises ValueError if it is no .html."""
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(
-                f"a report is saved as .html, not as {path.suffix or 'a file without an ending'!r}"
-            )
+            form = path.suffix or "a file without an ending"
+            raise ValueError(f"a report is saved as .html, or to hand in as .json, not as {form!r}")
         lines = "<p>Name: ______________________________ &nbsp; Date: ________________</p>"
         style = (
             "body { font: 12pt/1.5 system-ui, sans-serif; margin: 2.5cm; color: #000; background: #fff }\n"
-            "@page { margin: 1.5cm } @media print { body { font-size: 10pt; margin: 0 } tr { break-inside: avoid } }"
+            "@page { margin: 1.5cm } @media print { body { font-size: 9pt; line-height: 1.35; margin: 0 } "
+            "tr { break-inside: avoid } td, th { padding: 0.15em 0.8em 0.15em 0 !important } }"
         )
         return write_whole(
             path,
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Exam</title><style>{style}</style>'
-            f"<h1>Exam: ten graphs</h1>{lines}{self._repr_html_()}</html>\n",
+            f"<h1>Exam</h1>{lines}{self._repr_html_()}</html>\n",
         )
 
 
-COLUMNS = ("asked", "first", "later", "shown", "open")
+COLUMNS = ("asked", "first", "mistaken", "shown", "open")

@@ -13,22 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad
-from minigrad.random import rng
 
-from . import answers as typed
+from . import answers as reading
+from . import options
+from .afterwards import as_it_was
 from .blame import in_plain_words, said
-from .bytecode import uses
+from .bytecode import has_blank, unread, uses, values_of_the_notebook
 from .limits import OutOfTime, time_limit
 from .model import Complaint, Exercise, Wrong
+from .replies import say
 from .symptoms import advise
-from .values import blank, describe, plain, same, whole
+from .values import blank, describe, plain, same
 
 NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
-
-SWITCHED_OFF = (
-    "Your code has switched recording off and left it off. Use the switch as a block, `with torch.no_grad():`, "
-    "and it is switched back at the end of the block."
-)
 
 
 class Verdict(NamedTuple):
@@ -50,12 +47,9 @@ class Observed:
 
 
 def judge(exercise: Exercise, answers: tuple) -> Verdict:
-    """The verdict on the answers to one exercise. The learner's next random numbers are what they would have been."""
-    stream = rng().get_state()
-    try:
+    """The verdict on the answers to one exercise. What they change for the whole process is put back."""
+    with as_it_was():
         return _judge(exercise, answers)
-    finally:
-        rng().set_state(stream)
 
 
 def _judge(exercise: Exercise, answers: tuple) -> Verdict:
@@ -69,18 +63,20 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     if want.error is not None:  # a mistake of ours: the lesson's own tests must see it
         raise want.error
     if _unfinished(got, answers):
-        return Verdict(
-            NOT_YET, "There is still a `...` in it. Put your own code in its place and run the cell again."
-        )
+        return Verdict(NOT_YET, say("blank left"))
     first = _first_difference(got, want, exercise)
+    if exercise.typed:
+        first = _first_known_mistake(exercise, got, want, first)
     if first is None and got.error is None:
         if forbidden := _forbidden(exercise, answers):
             return Verdict(TRY_AGAIN, forbidden, forbidden)
-        return Verdict(CORRECT, exercise.shows)
+        return Verdict(CORRECT, f"{exercise.shows}{_remarks(exercise, answers)}")
     before = first is not None and first < len(got.seen)  # something was wrong already when it stopped
+    not_handed = _of_the_notebook(exercise, answers)
     if isinstance(got.error, Complaint) and not before:
-        return Verdict(TRY_AGAIN, str(got.error), str(got.error))
-    known = recognise(exercise, got, want)
+        told = not_handed or str(got.error)
+        return Verdict(TRY_AGAIN, told, told)
+    known = Wrong(None, not_handed) if not_handed else recognise(exercise, got, want)
     if got.error is not None and not before:
         state, told = _told(got.error, exercise)
         if known:
@@ -91,11 +87,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
         got.seen
     ):  # the probe could do no more with it: the right values, as a plain number or an array
         label, _value, shown = got.seen[-1]
-        told = (
-            known.advice
-            if known
-            else "The values are right. But it is no tensor, and a tensor is wanted here."
-        )
+        told = known.advice if known else say("not a tensor")
         return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
     label, value, shown = got.seen[first]
     if known:
@@ -108,10 +100,11 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     else:
         look = exercise.look.get(label if exercise.typed else "", "")
         nothing = any(part is None for part in exercise.reference)
-        rtol = _room(exercise, value, due)
-        advice, cause = advise(value, due, rtol, typed=exercise.typed, label=label, nothing=nothing)
+        advice, cause = advise(value, due, exercise.rtol, typed=exercise.typed, label=label, nothing=nothing)
         if exercise.typed and (never := impossible(exercise, value)):
-            advice, cause = f"Not that number. {never}", never
+            advice, cause = f"{say('no')} {never}", never
+        if exercise.typed and isinstance(value, str) and not isinstance(due, str):
+            advice = f"{advice} {possible(exercise)}".strip()
         if not cause and exercise.cases is not None:
             cause = _handed_back(exercise, answers[0], value)
             advice = f"{cause} {advice}".strip()
@@ -119,10 +112,50 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
             advice = f"{advice} {look}"
         if not cause and first and not exercise.typed:
             label_before = got.seen[first - 1][0]
-            advice += (
-                f" (Before that it was right: {label_before}{'' if label_before.endswith('?') else '.'})"
-            )
+            advice += f" {say('right so far', label=label_before + '.' * (not label_before.endswith('?')))}"
     return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {advice}".strip(), cause)
+
+
+def _first_known_mistake(exercise: Exercise, got: Observed, want: Observed, first: int | None) -> int | None:
+    """The first place that is wrong, where a rounded right answer that is exactly a known mistake is that mistake."""
+    for place, ((_, value, _), (_, due, _)) in enumerate(zip(got.seen[:first], want.seen, strict=False)):
+        if not same(value, due, 0.0):
+            for number in range(len(exercise.wrong)):
+                listed = own(exercise, number).seen
+                if len(listed) > place and same(listed[place][1], value, 0.0):
+                    return place
+    return first
+
+
+def _remarks(exercise: Exercise, answers: tuple) -> str:
+    """What is added to the praise of typed lists that have a bracket too few or too many."""
+    if not exercise.typed or exercise.probe is not None:
+        return ""
+    pairs = zip(answers, exercise.reference, strict=True)
+    return "".join(f"\n\n{told}" for answer, due in pairs if (told := reading.remark(answer, plain(due))))
+
+
+def _of_the_notebook(exercise: Exercise, answers: tuple) -> str:
+    """Told if a function reads a value of the notebook's where it was handed one that it does not read."""
+    for answer, due in zip(answers, exercise.reference, strict=True):
+        if not (isinstance(answer, FunctionType) and isinstance(due, FunctionType)):
+            continue
+        names = values_of_the_notebook(answer)
+        tensors = [
+            name for name in names if isinstance(answer.__globals__[name], minigrad.Tensor | np.ndarray)
+        ]
+        parameters = list(inspect.signature(answer).parameters)
+        left = [name for name in unread(answer) if parameters.index(name) not in _unread_by(due)]
+        if found := names if left else tensors:
+            key = "not yours" if left else "not handed over"
+            return say(key, name=found[0], unread="`, `".join(left))
+    return ""
+
+
+def _unread_by(reference: FunctionType) -> set[int]:
+    """The places of the parameters that the solution itself does not read."""
+    parameters = list(inspect.signature(reference).parameters)
+    return {parameters.index(name) for name in unread(reference)}
 
 
 def _handed_back(exercise: Exercise, function: Any, value: Any) -> str:
@@ -135,8 +168,14 @@ def _handed_back(exercise: Exercise, function: Any, value: Any) -> str:
                 and value.size > 1
                 and same(value, plain(argument), exercise.rtol)
             ):
-                return f"That is `{name}`, as it came in."
+                return say("handed back", name=name)
     return ""
+
+
+def possible(exercise: Exercise) -> str:
+    """The only numbers that can be an answer, in a sentence; "" where they are not restricted."""
+    *others, last = (f"`{number:g}`" for number in exercise.allowed or (0,))
+    return say("allowed", numbers=f"{', '.join(others)} or {last}") if others else ""
 
 
 def impossible(exercise: Exercise, value: Any) -> str:
@@ -144,21 +183,20 @@ def impossible(exercise: Exercise, value: Any) -> str:
     if not isinstance(value, np.ndarray) or value.ndim:
         return ""
     if exercise.allowed and float(value) not in exercise.allowed:
-        *others, last = (f"`{number:g}`" for number in exercise.allowed)
-        return f"Only {', '.join(others)} or {last} can be an answer here."
+        return possible(exercise)
     if exercise.counts and value < 0:
-        return "A count cannot be negative."
+        return say("negative count")
     if exercise.counts and value % 1:
-        return "A count is a whole number: nothing is shared out, and nothing is averaged."
+        return say("whole count")
     if exercise.counts and value % exercise.counts:
-        return f"Each of the things that are counted takes {exercise.counts}: only multiples of that can be an answer."
+        return say("multiple", unit=exercise.counts)
     return ""
 
 
 def _letter(exercise: Exercise, value: str) -> tuple[str, str]:
     """What to say to a letter of which nothing is known."""
     if value in exercise.letters:
-        return "Not that one.", ""
+        return say("no"), ""
     told = no_such_letter(exercise, value)
     return told, told
 
@@ -166,7 +204,7 @@ def _letter(exercise: Exercise, value: str) -> tuple[str, str]:
 def no_such_letter(exercise: Exercise, value: str) -> str:
     """Told of a letter that is not offered at all."""
     first, last = exercise.letters[0], exercise.letters[-1]
-    return f"There is no `{value.replace('`', chr(39))}`: the letters are {first} to {last}."
+    return say("no such letter", letter=value.replace("`", "'"), first=first, last=last)
 
 
 def observe(
@@ -176,7 +214,8 @@ def observe(
     observed = Observed()
     recording = True
     try:
-        with time_limit(exercise.seconds) if limited else nullcontext(), minigrad.enable_grad():
+        limit = time_limit(exercise.seconds) if limited else nullcontext()
+        with as_it_was(), limit, minigrad.inference_mode(False), minigrad.enable_grad():
             try:
                 for label, value in _probe(exercise, answers):
                     observed.seen.append((label, plain(value), _shown(exercise, value)))
@@ -185,10 +224,10 @@ def observe(
                 else:
                     observed.whole = True
             finally:
-                recording = minigrad.is_grad_enabled()
+                recording = minigrad.is_grad_enabled() and not minigrad.is_inference_mode_enabled()
     except BaseException as error:  # it is kept and told, whatever it is: exit(), an interruption, ...
         observed.error, observed.whole = error, isinstance(error, Exception)
-    return observed if recording else Observed(error=Complaint(SWITCHED_OFF), whole=True)
+    return observed if recording else Observed(error=Complaint(say("switched off")), whole=True)
 
 
 def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observed:
@@ -196,7 +235,7 @@ def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observe
     is looked at once, as far as it was needed."""
     kept = exercise.observed.get(place)
     if kept is None or not (
-        kept.whole or _first_difference(kept, like, exercise) not in (None, len(kept.seen))
+        kept.whole or (like and _first_difference(like, kept, exercise) not in (None, len(kept.seen)))
     ):
         reference = place < 0
         answers = exercise.reference if reference else as_answers(exercise, exercise.wrong[place].answer)
@@ -214,35 +253,44 @@ def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
     telling = exercise.cases is None and first is not None and first < len(got.seen)
     if exercise.probe is not None and not exercise.typed:  # of code, None, True and the like have many causes
         telling = telling and isinstance(got.seen[first][1], np.ndarray | str)
-    near = None
+    best, least = None, 9
     for place, wrong in enumerate(exercise.wrong):
         seen = own(exercise, place, like=got)
-        alike = _first_difference(seen, got, exercise)
-        if alike is None and _same_error(seen.error, got.error):
-            return wrong
-        if near is None and telling and (alike is None or alike > first):
-            near = wrong
-    return near
+        differs = _first_difference(got, seen, exercise)
+        if differs is None and _same_error(seen.error, got.error):
+            rank = 0
+        elif telling and (differs is None or differs > first):
+            rank = 2
+        else:
+            continue
+        if exercise.typed and not _exactly(got, seen):  # the number itself before one that is rounded to it
+            rank += 1
+        if rank < least:
+            best, least = wrong, rank
+        if rank == 0:
+            break
+    return best
+
+
+def _exactly(got: Observed, listed: Observed) -> bool:
+    """Whether all that was seen of both has the same value, with no rounding."""
+    return all(same(one[1], other[1], 0.0) for one, other in zip(got.seen, listed.seen, strict=False))
 
 
 def _begins(one: Observed, other: Observed, exercise: Exercise) -> bool:
-    """Whether what was seen of `one` so far is how `other` begins."""
+    """Whether what was seen of `one` so far is how `other`, the learner's, begins."""
     return len(one.seen) <= len(other.seen) and _alike(
-        one.seen[-1][1], other.seen[len(one.seen) - 1][1], exercise
+        other.seen[len(one.seen) - 1][1], one.seen[-1][1], exercise
     )
 
 
-def _alike(one: Any, other: Any, exercise: Exercise) -> bool:
-    """Whether two observations are the same; brackets around a single number count only where shapes are the subject."""
-    numbers = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
-    if numbers and one.size == other.size == 1 and not exercise.strict:
-        one, other = one.reshape(()), other.reshape(())
-    return same(one, other, _room(exercise, one, other))
-
-
-def _room(exercise: Exercise, one: Any, other: Any) -> float:
-    """How far apart the two may be, relative to each other. A whole number that is typed in is meant as it stands."""
-    return 0.0 if exercise.typed and (whole(one) or whole(other)) else exercise.rtol
+def _alike(got: Any, due: Any, exercise: Exercise) -> bool:
+    """Whether an observation of the learner's answer is as it is due; brackets around a single number count only where
+    shapes are the subject, and what was typed in may be rounded."""
+    numbers = isinstance(got, np.ndarray) and isinstance(due, np.ndarray)
+    if numbers and got.size == due.size == 1 and not exercise.strict:
+        got, due = got.reshape(()), due.reshape(())
+    return reading.alike(got, due, exercise.rtol) if exercise.typed else same(got, due, exercise.rtol)
 
 
 def _shown(exercise: Exercise, value: Any) -> str:
@@ -271,7 +319,7 @@ def _probe(exercise: Exercise, answers: tuple) -> Iterable[tuple[str, Any]]:
     if exercise.cases is not None:
         return _calls(exercise, answers[0])
     return (
-        (name, typed.read(answer, plain(wanted), exercise.words))
+        (name, reading.read(answer, plain(wanted), exercise.words, options.of(exercise.id)))
         for name, answer, wanted in zip(exercise.names, answers, exercise.reference, strict=True)
     )
 
@@ -284,11 +332,8 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
         value = function(*arguments)
         for parameter, now, before in zip(parameters, arguments, untouched, strict=False):
             if not same(plain(now), plain(before), 0.0):
-                raise Complaint(
-                    f"Your function changes its input `{parameter}` in place: it was "
-                    f"{describe(before, 40)} and is now {describe(now, 40)}. The caller still needs the old "
-                    "value. Make a new one instead."
-                )
+                was, is_now = describe(before, 40), describe(now, 40)
+                raise Complaint(say("in place", name=parameter, before=was, now=is_now))
         if exercise.returns and value is not None and value is not Ellipsis:
             _several(exercise, value, reference(*untouched))
             yield from (
@@ -298,30 +343,29 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
         wrong_type = exercise.gives and not isinstance(value, exercise.gives)
         if wrong_type and value is not None and value is not Ellipsis:
             kinds = exercise.gives if isinstance(exercise.gives, tuple) else (exercise.gives,)
-            raise Complaint(
-                f"It gives back {describe(value, 40)}, a `{type(value).__name__}`. An `{kinds[0].__name__}` is wanted: "
-                "whoever calls it goes on computing with what comes back."
-            )
+            want = kinds[0].__name__
+            article = "an" if want.startswith(("a", "e", "i", "o", "u", "nd")) else "a"
+            got = type(value).__name__
+            raise Complaint(say("type", what=describe(value, 40), got=got, article=article, want=want))
         yield label, value
 
 
 def _several(exercise: Exercise, value: Any, right: tuple) -> None:
     """A Complaint, unless `value` holds as many values as the function is to give back, and none of them is None."""
     count = len(exercise.returns)
-    giving = f"{count} are wanted: `return {', '.join(exercise.returns)}`."
+    several = say("return several", count=count, names=", ".join(exercise.returns))
     if not isinstance(value, tuple | list):
         for part, due in zip(exercise.returns, right, strict=True):
             if same(plain(value), plain(due), exercise.rtol):
-                raise Complaint(f"That is `{part}`, and right. But {giving}")
-        what = "a dictionary" if isinstance(value, dict) else "one value"
-        raise Complaint(f"It gives back {what}, `{describe(value, 40).replace('`', chr(39))}`. {giving}")
+                raise Complaint(say("one of several", name=part, several=several))
+        what, shown = "a dictionary" if isinstance(value, dict) else "one value", describe(value, 40)
+        raise Complaint(say("returns one", what=what, value=shown.replace("`", "'"), several=several))
     if len(value) != count:
-        raise Complaint(f"It gives back {len(value)} value{'s' * (len(value) != 1)}. {giving}")
+        returned = f"{len(value)} value{'s' * (len(value) != 1)}"
+        raise Complaint(say("returns some", count=returned, several=several))
     for part, item in zip(exercise.returns, value, strict=True):
         if item is None:
-            raise Complaint(
-                f"`{part}` is `None`. That would say that nobody asked for it. Here both inputs ask, so each gets its gradient."
-            )
+            raise Complaint(say("part is None", name=part))
 
 
 def _not_callable(exercise: Exercise, answers: tuple) -> str:
@@ -329,14 +373,11 @@ def _not_callable(exercise: Exercise, answers: tuple) -> str:
     for name, answer, wanted in zip(exercise.names, answers, exercise.reference, strict=True):
         if isinstance(wanted, type):
             if not isinstance(answer, type):
-                return f"`{name}` is {describe(answer, 40)}, not a class. Hand over `{name}` itself: no brackets behind it."
+                return say("not a class", name=name, what=describe(answer, 40))
         elif callable(wanted):
             call = f"{name}{inspect.signature(wanted)}"
             if not callable(answer):
-                return (
-                    f"`{name}` is {describe(answer, 40)}, not a function. Begin with `def {call}:`, and hand over "
-                    f"`{name}` itself, without calling it."
-                )
+                return say("not a function", name=name, what=describe(answer, 40), call=call)
             try:
                 signature = inspect.signature(answer)
             except Exception:  # some built-in functions do not tell; calling them will
@@ -344,7 +385,7 @@ def _not_callable(exercise: Exercise, answers: tuple) -> str:
             try:
                 signature.bind(*inspect.signature(wanted).parameters)
             except TypeError:
-                return f"It is to be called as `{call}`, and yours is `{name}{signature}`."
+                return say("signature", name=name, call=call, yours=f"{name}{signature}")
     return ""
 
 
@@ -357,11 +398,11 @@ def _forbidden(exercise: Exercise, answers: tuple) -> str:
 
 
 def _missing(exercise: Exercise, answers: tuple) -> str:
-    wanted = ", ".join(exercise.names)
+    names = ", ".join(exercise.names)
     if not answers:
-        return f'Hand over what you made: `check("{exercise.id}", {wanted})`.'
+        return say("no answer", id=exercise.id, names=names)
     if len(answers) != len(exercise.names):
-        return f'{len(exercise.names)} answers are wanted: `check("{exercise.id}", {wanted})`.'
+        return say("answers", count=len(exercise.names), id=exercise.id, names=names)
     empty = [
         name
         for name, answer in zip(exercise.names, answers, strict=True)
@@ -370,8 +411,8 @@ def _missing(exercise: Exercise, answers: tuple) -> str:
     if not empty:
         return ""
     if len(exercise.names) == 1:
-        return f"Write your answer in the place of the `...` in `{empty[0]}` and run the cell again."
-    return f"Still to do: {', '.join(f'`{name}`' for name in empty)}."
+        return say("blank", name=empty[0])
+    return say("blanks", names=", ".join(f"`{name}`" for name in empty))
 
 
 def _stub(answer: Any) -> bool:
@@ -392,10 +433,8 @@ def _stub(answer: Any) -> bool:
 def _unfinished(got: Observed, answers: tuple) -> bool:
     """Whether a half-filled function met one of its `...`."""
     if got.error is not None:
-        codes = [answer.__code__ for answer in answers if isinstance(answer, FunctionType)]
-        return "ellipsis" in said(got.error).casefold() and (
-            not codes or any(Ellipsis in code.co_consts for code in codes)
-        )
+        codes = [answer for answer in answers if isinstance(answer, FunctionType | type)]
+        return "ellipsis" in said(got.error).casefold() and (not codes or any(map(has_blank, codes)))
     return any(blank(value) for _, value, _ in got.seen)
 
 
@@ -409,12 +448,9 @@ def _first_difference(one: Observed, other: Observed, exercise: Exercise) -> int
 
 def _told(error: BaseException, exercise: Exercise) -> tuple[str, str]:
     if isinstance(error, OutOfTime):
-        return RAISED, (
-            f"It was stopped after {exercise.seconds:g} seconds. Does a loop never end? Look at the condition of each "
-            "`while`: what in the loop changes it? And does a function call itself?"
-        )
+        return RAISED, say("out of time", seconds=f"{exercise.seconds:g}")
     if isinstance(error, KeyboardInterrupt):
-        return NOT_YET, "You stopped it. Run the cell again when you like."
+        return NOT_YET, say("stopped by you")
     return RAISED, in_plain_words(error)
 
 

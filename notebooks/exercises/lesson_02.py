@@ -8,6 +8,7 @@ from typing import Any
 
 import minigrad as torch
 
+from . import options
 from .answers import letters, read
 from .model import Complaint, Exercise, Question, Wrong
 from .values import plain
@@ -139,7 +140,7 @@ def keeps(add: Any, mul: Any, scaled: Any, matmul: Any, why: Any) -> Seen:
     """Probe: which operands the learner thinks are kept."""
     answers = {"add": add, "mul": mul, "scaled": scaled, "matmul": matmul}
     said = {name: set(letters(answer, "xwd", name)) for name, answer in answers.items()}
-    reason = read(why, "a")
+    reason = read(why, "a", options=options.of("2.3"))
     if reason not in ("a", "b", "c"):
         raise Complaint("`why` should be one letter in quotes, from `a` to `c`.")
     for name, kept in keepsakes().items():
@@ -180,8 +181,8 @@ def name_of(answer: Any) -> str | None:
     if text is None or (isinstance(text, str) and text.strip().casefold() in ("none", "")):
         return None
     if not isinstance(text, str):
-        raise Complaint('A name in quotes is wanted, such as `"MulBackward0"`, or `None`.')
-    word = text.strip(" <>()'`").casefold().removeprefix("torch.").split(" object")[0]
+        raise Complaint('Write a name in quotes, such as `"MulBackward0"`, or `None`.')
+    word = text.strip(" <>()'`.").casefold().removeprefix("torch.").split(" object")[0]
     return re.sub(r"backward\d*$", "", word)
 
 

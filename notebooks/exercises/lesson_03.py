@@ -305,23 +305,21 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 lambda upstream, x, w: x.T @ upstream,
-                "That is `grad_w`, and right.",
+                "That is `grad_w`, and it is right.",
             ),
-            Wrong(lambda upstream, x, w: upstream @ w.T, "That is `grad_x`, and right."),
+            Wrong(lambda upstream, x, w: upstream @ w.T, "That is `grad_x`, and it is right."),
             Wrong(
                 lambda upstream, x, w: (None, x.T @ upstream),
-                "`grad_x` is `None`. That would say that nobody asked for it.",
+                "`grad_x` is `None`. Return a value for it.",
             ),
             Wrong(
                 lambda upstream, x, w: (upstream @ w.T, None),
-                "`grad_w` is `None`. That would say that nobody asked for it.",
+                "`grad_w` is `None`. Return a value for it.",
             ),
-            Wrong(
-                lambda upstream, x, w: (upstream, upstream @ w.T, x.T @ upstream), "It gives back 3 values."
-            ),
+            Wrong(lambda upstream, x, w: (upstream, upstream @ w.T, x.T @ upstream), "It returns 3 values."),
             Wrong(
                 lambda upstream, x, w: {"x": upstream @ w.T, "w": x.T @ upstream},
-                "It gives back a dictionary",
+                "It returns a dictionary",
             ),
             Wrong(
                 lambda upstream, x, w: (upstream @ w.T, x.T @ upstream / len(x)),

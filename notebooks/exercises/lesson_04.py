@@ -11,7 +11,7 @@ import numpy as np
 
 import minigrad as torch
 
-from .answers import read
+from .answers import names, read
 from .model import Complaint, Exercise, Question, Wrong
 
 LADDER = {
@@ -73,15 +73,13 @@ def _fire(order: list[str]) -> tuple[int, list[str]]:
 
 def _in_order(order) -> Iterator[tuple]:
     """The engine's findings for the order of exercise 4.1."""
-    names = ", ".join(f"`{name}`" for name in sorted(LADDER))
-    if isinstance(order, str):
-        order = order.replace(",", " ").split()
-    if not isinstance(order, list | tuple) or not all(isinstance(name, str) for name in order):
-        raise Complaint(f'A list of names is wanted, such as `["loss", "k"]`. The names are {names}.')
-    order = [name.strip().casefold() for name in order]
+    every = ", ".join(f"`{name}`" for name in sorted(LADDER))
+    order = names(order)
+    if order is None:
+        raise Complaint(f'Write a list of names, such as `["loss", "k"]`. The names are {every}.')
     unknown = [name for name in order if name not in LADDER]
     if unknown:
-        raise Complaint(f"There is no function called `{unknown[0][:20]}` among these five: {names}.")
+        raise Complaint(f"There is no function called `{unknown[0][:20]}` among these five: {every}.")
     if len(order) != len(set(order)):
         raise Complaint("Each function fires once. One of them is in your list twice.")
     missing = [name for name in LADDER if name not in order]

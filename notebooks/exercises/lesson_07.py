@@ -7,12 +7,12 @@ engine by the gradients and the firings on a diamond, a chain of doublings and t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from . import tiny_engine as engine
+from .bytecode import has_blank
 from .lesson_06 import unbroadcast as unbroadcast_for_tensors
 from .model import Complaint, Exercise, Question, Wrong
 from .tiny_engine import Node, Tensor, parts_of
@@ -31,13 +31,6 @@ TOO_DEEP = (
 
 
 # what the probes look at
-
-
-def blank_inside(thing: Any) -> bool:
-    """Whether a function, or a method that a class defines, still has a `...` in it."""
-    if isinstance(thing, type):
-        return any(blank_inside(part) for part in vars(thing).values() if isinstance(part, FunctionType))
-    return isinstance(thing, FunctionType) and any(value is Ellipsis for value in thing.__code__.co_consts)
 
 
 def has_a_rule(kind: type, name: str) -> None:
@@ -146,7 +139,7 @@ def mul_probe(kind: Any) -> Iterator[tuple[str, Any]]:
 
 
 def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
-    if blank_inside(kind) or blank_inside(tanh):
+    if has_blank(kind) or has_blank(tanh):
         yield "tanh", ...
         return
     has_a_rule(kind, "TanhBackward0")
@@ -180,7 +173,7 @@ ALIASED = (
 
 def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     has_a_rule(kind, "AccumulateGrad")
-    if blank_inside(kind):
+    if has_blank(kind):
         yield "AccumulateGrad", ...
         return
     x, twin = leaf([7.0, 8.0]), leaf([7.0, 8.0])
@@ -245,7 +238,7 @@ def listen(root: Any) -> list:
 
 
 def count_probe(count_consumers: Any) -> Iterator[tuple[str, Any]]:
-    if blank_inside(count_consumers):
+    if has_blank(count_consumers):
         yield "count_consumers", ...
         return
     tensors = diamond()
@@ -313,13 +306,13 @@ def pieces_beside(run: Any) -> tuple[Callable, Callable]:
     own = [
         beside.get(name) for name in ("Tensor", "tanh", "AccumulateGrad", "MulBackward0", "record", "edge")
     ]
-    if all(map(callable, own)) and not any(map(blank_inside, own)):
+    if all(map(callable, own)) and not any(map(has_blank, own)):
         return lambda value: own[0](value, requires_grad=True), own[1]
     return leaf, engine.tanh
 
 
 def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
-    if blank_inside(run):
+    if has_blank(run):
         yield "run", ...
         return
     yield "On the diamond", on_the_diamond(run)
@@ -377,7 +370,7 @@ class Standing:
 
 
 def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
-    if blank_inside(choose):
+    if has_blank(choose):
         yield "choose", ...
         return
     for numbers in ([3, 8, 5], [4], [9, 2, 7], [1, float("inf"), 12]):
@@ -397,7 +390,7 @@ def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
 
 
 def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
-    if blank_inside(train_step):
+    if has_blank(train_step):
         yield "train_step", ...
         return
     w, b = leaf(5.0), leaf([1.0, -2.0])
@@ -1505,7 +1498,7 @@ EXERCISES: list[Exercise] = [
         wrong=(
             Wrong(
                 lambda grad, shape: engine.unbroadcast(grad, shape).tolist(),
-                "An `ndarray` is wanted: whoever calls it goes on computing with what comes back.",
+                "Return an `ndarray`: the caller computes with the result.",
             ),
             Wrong(
                 _from_the_back,

@@ -613,7 +613,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 lambda w, g, velocity, lr, momentum, decay: w - lr * (momentum * velocity + g + decay * w),
-                "But 2 are wanted: `return the new weight, the new velocity`.",
+                "Return 2 values: `return the new weight, the new velocity`.",
             ),
         ),
         right=(

@@ -1,7 +1,12 @@
 """Stops code that does not end by itself: `with time_limit(5): ...` raises OutOfTime inside the block.
 
-The seconds are the processor's, so that code which ends in time does so on a machine that is busy with other things, too.
-Code that uses none, because it sleeps or waits, has PATIENCE times as many by the clock.
+The seconds are the processor's, of the thread that runs the block: on a busy machine, or beside other threads, code that ends
+in time still ends in time. Code that uses none, because it sleeps or waits, has PATIENCE times as many by the clock; time in
+which it could run and another program did is not counted (where the system tells: Linux).
+
+An exception can only be raised between two instructions of Python. A single call that loops inside of C, such as
+`sum(iter(int, 1))`, cannot be stopped by any code in the same process. Where the system has a timer that interrupts (not on
+Windows), that is said, in words, while it happens: what to do, and in which line.
 """
 
 from __future__ import annotations
@@ -13,8 +18,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from .blame import place_in
+from .replies import say
 
 PATIENCE = 12
+STUCK = (
+    2.0  # seconds of the processor beyond the limit, after which a call counts as one that cannot be stopped
+)
 
 
 class OutOfTime(BaseException):
@@ -23,7 +36,7 @@ class OutOfTime(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Run the block for at most `seconds` of this process. The interruption is repeated until the block is left.
+    """Run the block for at most `seconds` of its thread. The interruption is repeated until the block is left.
 
     A POSIX main thread uses an alarm, which also ends a sleep. Elsewhere the exception is set on the thread
     from a watcher, which takes effect between two Python instructions.
@@ -34,32 +47,96 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def _clock(seconds: float) -> Callable[[], float]:
-    """A function that tells how long to wait until it can be over; 0.0 when it is."""
-    used, waited = time.process_time() + seconds, time.monotonic() + PATIENCE * seconds
-    return lambda: max(used - time.process_time(), 0.0) if time.monotonic() < waited else 0.0
+    """A function that tells how long to wait until the time of the thread that calls this can be over; 0.0 when it is."""
+    used, delayed, began = _processor_time(), _delay(), time.monotonic()
+    started, held_up = used(), delayed()
+
+    def left() -> float:
+        worked, kept_waiting = used() - started, delayed() - held_up
+        idle = time.monotonic() - began - worked - kept_waiting
+        return max(min(seconds - worked, PATIENCE * seconds - idle), 0.0)
+
+    return left
+
+
+def _processor_time() -> Callable[[], float]:
+    """The seconds of the processor that this thread has used, for any thread to ask. On Windows those of the process."""
+    if not hasattr(time, "pthread_getcpuclockid"):
+        return time.process_time
+    clock = time.pthread_getcpuclockid(threading.get_ident())
+    return lambda: time.clock_gettime(clock)
+
+
+def _delay() -> Callable[[], float]:
+    """The seconds for which this thread could have run and another one did. 0.0 where the system does not tell."""
+    told = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
+
+    def seconds() -> float:
+        try:
+            return int(told.read_text(encoding="ascii").split()[1]) * 1e-9
+        except (OSError, ValueError, IndexError):
+            return 0.0
+
+    return seconds
 
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
     over, left = False, _clock(seconds)
 
-    def ring(signum: int, frame: object) -> None:
-        if not over:
+    def ring(signum: int, frame: FrameType | None) -> None:
+        if not over and not _inside_of_a_call(frame):
             if (more := left()) > 0:
                 signal.setitimer(signal.ITIMER_REAL, max(more, 0.001), 0.5)
             else:
                 raise OutOfTime
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
-    try:
+    with _says_when_stuck(seconds + STUCK):
+        before = signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
         try:
-            yield
+            try:
+                yield
+            finally:
+                over = True  # a ring from here on is for nobody
         finally:
-            over = True  # a ring from here on is for nobody
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _says_when_stuck(seconds: float) -> Iterator[None]:
+    """After so many seconds of the processor, say that the running call cannot be stopped.
+
+    Python's own handlers wait for the next instruction, which never comes. This one is called by the system, inside of the
+    call that loops. It says its sentence, and lets the threads run that bring it to the page.
+    """
+
+    def said_inside(signum: int) -> None:
+        line = place_in(sys._getframe(1)).rstrip(": ")
+        sys.stderr.write("\n" + say("stuck in C", line=line or "One call") + "\n")
+        sys.stderr.flush()
+        time.sleep(0.3)
+
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(said_inside)
+    install = ctypes.CDLL(None).signal
+    install.restype, install.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p]
+    before = install(signal.SIGVTALRM, ctypes.cast(handler, ctypes.c_void_p))
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        install(signal.SIGVTALRM, before)
+
+
+def _inside_of_a_call(frame: FrameType | None) -> bool:
+    """Whether this runs in the handler of `_says_when_stuck`: an exception there would stop nothing but its sentence."""
+    while frame is not None:
+        if frame.f_code.co_name == "said_inside" and frame.f_code.co_filename == __file__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The learner's progress: one small JSON file beside the lessons. It never leaves the machine.
+"""The learner's progress: one small JSON file beside the learner's lessons. It never leaves the machine.
 
 Delete the file to begin afresh. Under pytest, and while the lessons are built (MINIGRAD_PROGRESS=off),
 nothing is read or written, so that a saved lesson looks the same whoever ran it. Set MINIGRAD_PROGRESS to a
@@ -7,23 +7,42 @@ path to keep it elsewhere.
 Beside what is solved it keeps the tries that were wrong, with the cause that was told, so that a class may look at what
 it found hard: a learner who wants to hands the file in (classroom.py reads it). No name and no time is in it, and of
 code only what was told about it.
+
+Nothing noted is lost: a note is added to what the file holds at that moment, one kernel at a time; what cannot be written is
+remembered and written with a later note. A damaged file is put aside, and one of a newer version is left as it is. Both are
+said once (`news`).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from viz.read.text import write_whole
 
+from .replies import say
+
 TRIES = 12  # of an exercise are kept, the last ones
 NAMES = 2  # the names of exercises that a file is written with; one that does not say has the first
 MOVED = {f"9.{number}": f"9b.{number - 2}" for number in range(3, 11)} | {"9.c": "9b.b"}
 """What became of the first names: lesson 9 was cut in two, and its clinic became lesson 9b."""
+WAIT, STALE = (
+    5.0,
+    20.0,
+)  # seconds: for another kernel that is writing, and until a lock counts as left behind by a dead one
 
-_session: dict[str, Any] = {}  # all there is, while it cannot be written to the file
+LESSONS = Path(__file__).resolve().parents[2] / "my_lessons"  # the learner's copy (tools/learners_copy.py)
+FILE, COPIED = "progress.json", ".copied.json"  # the second is in every folder that holds a learner's copy
+BEGAN = Path(os.path.abspath(os.curdir))  # where the kernel was started: the folder of the notebook
+
+_unwritten: list[dict[str, Any]] = []  # the notes of this kernel that are not in the file yet
+_news: list[str] = []  # what has not been said yet
+_said: set[str] = set()  # what has been, about a file that is left as it is
 
 
 def path() -> Path | None:
@@ -31,19 +50,83 @@ def path() -> Path | None:
     chosen = os.environ.get("MINIGRAD_PROGRESS", "")
     if chosen == "off" or (not chosen and "PYTEST_VERSION" in os.environ):
         return None
-    return Path(chosen) if chosen else Path(__file__).resolve().parents[1] / ".progress.json"
+    return Path(chosen) if chosen else folder() / FILE
+
+
+def folder() -> Path:
+    """The learner's folder: the one that the notebook is in, or below; for a notebook elsewhere, my_lessons."""
+    return next((place for place in (BEGAN, *BEGAN.parents) if (place / COPIED).is_file()), LESSONS)
 
 
 def load() -> dict[str, Any]:
     """{"names": NAMES, "solved": [ids], "predicted": {id: whether it came true}, "guesses": {id: as it was written},
-    "tries": {id: [[answer, cause], ...]}}. What is damaged counts as empty."""
-    if _session:
-        return _session
+    "tries": {id: [[answer, cause], ...]}} and, once it was begun, "exam": {question: what exam.py keeps of it}: the file, and
+    what this kernel could not write. What is damaged counts as empty."""
     place = path()
+    data = tidy(None if place is None else _read(place))
+    for one in _unwritten:
+        _add(data, **one)
+    return data
+
+
+def news() -> str:
+    """What has happened to the file since this was last asked, for the learner; "" if nothing."""
+    told = "\n\n".join(_news)
+    _news.clear()
+    return told
+
+
+def _read(place: Path) -> Any:
+    """What is in the file, or None. A file that is not one of ours, or in part, is put aside as it is."""
     try:
-        return tidy(None if place is None else json.loads(place.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return tidy(None)
+        text = place.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        text = ""
+    except OSError:  # another program has it, or it may not be read: it is not touched
+        return None
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        data = None
+    if not _whole(data):
+        _put_aside(place, data)
+    return data
+
+
+def _whole(data: Any) -> bool:
+    """Whether this is all that `tidy` looks for, of the right kinds."""
+    kinds = {"solved": list, "predicted": dict, "guesses": dict, "tries": dict}
+    return isinstance(data, dict) and all(
+        isinstance(data.get(key, kind()), kind) for key, kind in kinds.items()
+    )
+
+
+def _put_aside(place: Path, data: Any) -> None:
+    """Copy a damaged file to one beside it, and leave what can be read of it in its place."""
+    try:
+        damaged, number = place.read_bytes(), 1
+        while (aside := place.with_name(f"{place.stem}.damaged-{number}{place.suffix}")).exists():
+            number += 1
+        write_whole(aside, damaged)
+        if isinstance(data, dict):
+            write_whole(place, _as_text(tidy(data)))
+        else:
+            place.unlink(missing_ok=True)
+    except OSError:
+        return
+    _news.append(say("damaged", file=place.name, aside=aside.name))
+
+
+def _as_text(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=1, sort_keys=True) + "\n"
+
+
+def newer(data: Any) -> bool:
+    """Whether the file was written by a version that names things in a way not known here."""
+    names = data.get("names") if isinstance(data, dict) else None
+    return isinstance(names, int) and names > NAMES
 
 
 def tidy(data: Any) -> dict[str, Any]:
@@ -53,7 +136,7 @@ def tidy(data: Any) -> dict[str, Any]:
     of = {
         key: data[key] if isinstance(data.get(key), dict) else {} for key in ("predicted", "guesses", "tries")
     }
-    if data and data.get("names") != NAMES:
+    if data and data.get("names") != NAMES and not newer(data):
         solved = [MOVED.get(str(key), key) for key in solved]
         of = {
             name: {MOVED.get(str(key), key): told for key, told in every.items()}
@@ -64,7 +147,8 @@ def tidy(data: Any) -> dict[str, Any]:
         for key, every in of["tries"].items()
         if isinstance(every, list)
     }
-    return {
+    exam = data.get("exam") if isinstance(data.get("exam"), dict) else {}
+    return ({"exam": exam} if exam else {}) | {
         "names": NAMES,
         "solved": [str(item) for item in solved],
         "predicted": {str(key): bool(true) for key, true in of["predicted"].items()},
@@ -78,9 +162,39 @@ def note(
     solved: str | None = None,
     predicted: tuple[str, bool, str] | None = None,
     tried: tuple[str, str, str] | None = None,
+    exam: tuple[str, Any] | None = None,
 ) -> None:
-    """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), or a wrong try."""
-    data = load()
+    """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), a wrong try, or what
+    was answered to a question of the exam (in place of what was noted for it before; None removes it)."""
+    _unwritten.append({"solved": solved, "predicted": predicted, "tried": tried, "exam": exam})
+    place = path()
+    if place is None:
+        return
+    try:
+        if place.parent == LESSONS:
+            LESSONS.mkdir(exist_ok=True)
+        with _alone(place):
+            found = _read(place)
+            if newer(found):
+                if str(place) not in _said:
+                    _said.add(str(place))
+                    _news.append(say("newer", file=place.name))
+                return
+            data = tidy(found)
+            for one in _unwritten:
+                _add(data, **one)
+            write_whole(place, _as_text(data))
+    except OSError:
+        return  # a read-only folder, a full disk, another kernel that does not come to its end: the next note tries again
+    _unwritten.clear()
+
+
+def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any, exam: Any) -> None:
+    if exam is not None:
+        question, kept = exam
+        data["exam"] = {key: value for key, value in data.get("exam", {}).items() if key != question}
+        if kept is not None:
+            data["exam"][question] = kept
     if tried is not None:
         key, *said = tried
         data["tries"][key] = [*data["tries"].get(key, []), said][-TRIES:]
@@ -90,12 +204,41 @@ def note(
         key, came_true, guess = predicted
         if key not in data["predicted"]:
             data["predicted"][key], data["guesses"][key] = came_true, guess
-    place = path()
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """While the block runs no other kernel writes the file. Raises OSError where that cannot be had.
+
+    A lock is a file that only one can create, on every system. One that a dead kernel has left is removed.
+    """
+    lock = place.with_name(f"{place.name}.lock")
+    until = time.monotonic() + WAIT
+    while True:
+        try:
+            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            break
+        except FileExistsError:
+            if time.monotonic() > until:
+                raise
+            _remove_if_stale(lock)
+            time.sleep(0.005)
+        except PermissionError:  # on Windows: it is being removed at this moment
+            if time.monotonic() > until or not lock.exists():
+                raise
+            time.sleep(0.005)
     try:
-        if place is not None:
-            write_whole(place, json.dumps(data, indent=1, sort_keys=True) + "\n")
-            _session.clear()
-            return
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _remove_if_stale(lock: Path) -> None:
+    """Remove a lock that has been there for too long. It is renamed first, which only one can do."""
+    try:
+        if time.time() - lock.stat().st_mtime > STALE:
+            mine = lock.with_name(f"{lock.name}.{os.getpid()}")
+            lock.rename(mine)
+            mine.unlink()
     except OSError:
-        pass  # a read-only folder: the session remembers
-    _session.update(data)
+        pass  # gone, or taken by another

@@ -1,8 +1,8 @@
 """The lessons as a whole: what each gives, how long it takes, what it needs, and in which order people take them.
 
     lesson_map()      the map: an arrow leads from a lesson to those that need it
-    lesson_table()    the same as a table
-    routes()          three ways through it
+    table(lessons())  the same as a table in Markdown
+    routes(lessons()) three ways through, in Markdown
 
 What is known of a lesson stands once, in its own header (title, Objective, Minutes, Needs); here it is read from there. The
 page of the start, README.md, TEACHING.md and the pages of `make site` are made from it.
@@ -361,65 +361,42 @@ def lesson_map() -> Shown:
     return Shown("\n".join(lines), map_html(every, solved=store.load()["solved"]))
 
 
-def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    cell = "text-align:left;vertical-align:top;padding:0.25em 1.2em 0.25em 0"
-    top = "".join(f'<th scope="col" style="{cell}">{name}</th>' for name in head)
-    body = "".join(
-        f'<tr style="background:none">{"".join(f"<td style={chr(34)}{cell}{chr(34)}>{part}</td>" for part in row)}</tr>'
-        for row in rows
+def _linked(lesson: Lesson, *, title: bool = True) -> str:
+    return (
+        f"[{lesson.number}. {lesson.title}]({lesson.file})" if title else f"[{lesson.number}]({lesson.file})"
     )
-    return f'<table style="border-collapse:collapse;margin:0.3em 0 1em"><tr>{top}</tr>{body}</table>'
 
 
-def linked(lesson: Lesson, link: str = "{file}", *, title: bool = True) -> str:
-    """A link to a lesson, in HTML."""
-    where = _where(lesson, link)
-    name = f"{lesson.number}. {lesson.title}" if title else lesson.number
-    return f'<a href="{where}" title="{html.escape(lesson.title)}">{html.escape(name)}</a>'
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def table_html(every: tuple[Lesson, ...], link: str = "{file}") -> str:
-    """Title, objective, minutes, needs of each lesson, as a table in HTML."""
-    from .cards import inline
-
+def table(every: tuple[Lesson, ...]) -> str:
+    """Title, objective, minutes (in brackets: without what can wait) and needs of each lesson, as a table in Markdown."""
     rows = (
         (
-            linked(lesson, link),
-            inline(lesson.objective),
+            _linked(lesson),
+            lesson.objective,
             f"{lesson.minutes}" + (f" ({lesson.core})" if lesson.core != lesson.minutes else ""),
             ", ".join(lesson.needs) or "–",
         )
         for lesson in every
     )
-    return _rows(("lesson", "what it gives", "minutes", "needs"), rows)
+    return _table(("lesson", "what it gives", "minutes", "needs"), rows)
 
 
-def routes_html(every: tuple[Lesson, ...], link: str = "{file}") -> str:
-    """The three ways through, as tables in HTML."""
+def routes(every: tuple[Lesson, ...]) -> str:
+    """The three ways through, as tables in Markdown."""
     parts = []
     for route in ROUTES:
         rows = [
-            (about, ", ".join(linked(lesson, link, title=False) for lesson in there), str(minutes))
+            (about, ", ".join(_linked(lesson, title=False) for lesson in there), str(minutes))
             for about, there, minutes in route_rows(route, every)
         ]
         whole = sum(minutes for *_, minutes in route_rows(route, every))
-        taken = [linked(lesson, link, title=False) for lesson in every if lesson.number in route.known]
+        taken = [_linked(lesson, title=False) for lesson in every if lesson.number in route.known]
         for_known = f" It takes lessons {', '.join(taken[:-1])} and {taken[-1]} for known." if taken else ""
-        parts.append(
-            f"<h3>{html.escape(route.name)}</h3><p>{html.escape(route.whom)}{for_known}</p>"
-            f"{_rows(('about', 'lessons', f'minutes ({whole} in all)'), rows)}"
-        )
-    return "".join(parts)
-
-
-def lesson_table() -> Shown:
-    """What each lesson gives, how long it takes (in brackets: without what can wait), what it needs."""
-    every = lessons()
-    return Shown(f"{len(every)} lessons, {sum(lesson.core for lesson in every)} minutes", table_html(every))
-
-
-def routes() -> Shown:
-    """Three ways through the lessons."""
-    every = lessons()
-    told = [f"{route.name}: {sum(m for *_, m in route_rows(route, every))} minutes" for route in ROUTES]
-    return Shown("\n".join(told), routes_html(every))
+        head = ("about", "lessons", f"minutes ({whole} in all)")
+        parts.append(f"### {route.name}\n\n{route.whom}{for_known}\n\n{_table(head, rows)}")
+    return "\n\n".join(parts)

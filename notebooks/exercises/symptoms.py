@@ -1,4 +1,4 @@
-"""What can be said of a wrong value by comparing it with the right one. Texts only, no judging."""
+"""What can be said of a wrong value by comparing it with the right one. No judging."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from . import typed as reading
+from .replies import say
 from .values import Opaque, describe, same, whole
 
 Advice = tuple[str, str]
@@ -25,64 +27,72 @@ def advise(got: Any, want: Any, rtol: float, *, typed: bool, label: str, nothing
 def _of_typed(got: Any, want: Any, rtol: float, nothing: bool) -> Advice:
     if isinstance(want, str):
         if not isinstance(got, str):
-            return _specific(f"That is {_kind(got)}. A letter in quotes is wanted.")
-        if len(want) == 1 and len(got.strip()) != 1:
-            return _specific("One of the letters is wanted, in quotes.")
-        return "Not that one.", ""
+            return _specific(say("letter", kind=_kind(got)))
+        return _specific(say("one letter")) if len(want) == 1 and len(got.strip()) != 1 else (say("no"), "")
     if want is not None and not isinstance(want, np.ndarray):
-        return "Not that.", ""
+        return say("no"), ""
     if got is None:
-        return _specific("`None` would say that nothing is computed. Here something is.")
-    number = "A number, or `None`, is wanted" if nothing else "A number is wanted"
+        return _specific(say("not None"))
+    enter = say("a number or None" if nothing else "a number")
     if want is not None and want.size > 1:
-        number = "Numbers in a list are wanted"
+        enter = say("numbers")
     if isinstance(got, str):
-        return _specific(f"That is a text. {number}: put in the values, and write what comes out.")
+        return _specific(say("unread", part=_not_understood(got), enter=enter))
     if not isinstance(got, np.ndarray):
-        return _specific(f"That is {_kind(got)}. {number}.")
+        return _specific(say("enter", kind=_kind(got), enter=enter))
     due = np.zeros(()) if want is None else want
     if got.shape != due.shape:
         return _specific(_how_many(got, due))
     if want is not None and same(got, np.asarray(-want), rtol) and want.any():
-        return _specific("The size is right, the sign is not.")
+        return _specific(say("sign"))
     if due.size > 1:
-        return _specific(f"{_place(got, due, rtol)} Go through that one once more.")
-    if whole(want) and not whole(got) and same(got, want, 0.01):
-        return _specific("Very near. Was it nudged, or rounded? The exact number is wanted.")
-    return "Not that number.", ""
+        return _specific(f"{_place(got, due, rtol)} {say('go through')}")
+    if want is not None and reading.close(got.item(), want.item()):
+        return _specific(say("near" if whole(want) or not _one_digit(got) else "rounded"))
+    return say("no"), ""
+
+
+def _one_digit(got: np.ndarray) -> bool:
+    return len(f"{got.item():g}".strip("-0.")) == 1
+
+
+def _not_understood(text: str) -> str:
+    try:
+        reading.read(text)
+    except reading.Unreadable as error:
+        return str(error).replace("`", "'")
+    return text[:20].replace("`", "'")
 
 
 def _how_many(got: np.ndarray, want: np.ndarray) -> str:
     """What is said of typed numbers that are too many, too few, or laid out in another way."""
     if want.size == 1:
-        return "One number is wanted here, not a list of them. (Python makes two of `8,000`: write 8000.)"
+        return say("one number")
     if want.ndim == 1:
-        return f"A list of {want.size} numbers is wanted: one for each entry."
+        return say("list", count=want.size)
     rows, columns = want.shape
-    lies = " Yours lies on its side." if got.T.shape == want.shape else ""
-    return f"A table of {rows} rows with {columns} numbers each is wanted.{lies}"
+    lies = f" {say('lies')}" if got.T.shape == want.shape else ""
+    return say("table", rows=rows, columns=columns) + lies
 
 
 def _of_code(got: Any, want: Any, rtol: float, label: str) -> Advice:
-    right = f"`{want if isinstance(want, str) else describe(want)}` is right."
+    right = say("right", right=want if isinstance(want, str) else describe(want))
     if isinstance(got, np.ndarray) and isinstance(want, np.ndarray):
         if got.shape != want.shape:
             return _specific(_shapes(got, want))
         cause = _factor(got, want, rtol)
         if describe(want) in (describe(got), f"a tensor of shape {want.shape}"):  # too many numbers to
             # be written out, or different only in the last digits
-            right = f"The shape is right. {_place(got, want, rtol)}" if want.ndim else right
+            right = say("shape right", place=_place(got, want, rtol)) if want.ndim else right
         return f"{cause} {right}".strip(), cause
     if got is None:
-        if ".grad" in label:
-            return _specific(f"Nothing has arrived there; {right}")
-        return _specific("Is there a `return`?")
+        return _specific(say("grad is None", right=right) if ".grad" in label else say("no return"))
     if isinstance(want, np.ndarray):
-        return _specific(f"That is {_kind(got)}. A number or a tensor is wanted.")
+        return _specific(say("not a number", kind=_kind(got)))
     if want is None and isinstance(got, str):
-        return _specific("That is a text. `None` itself is wanted, without quotes.")
+        return _specific(say("None in quotes"))
     if isinstance(want, tuple | dict) and not isinstance(got, tuple | dict):
-        return _specific(f"{len(want)} values are wanted here.")
+        return _specific(say("count of values", count=len(want)))
     if isinstance(want, str) and isinstance(got, str) and len(want) > 20:
         return _specific(right)  # the probe has put into words what happened, and where it goes wrong
     return right, ""
@@ -99,55 +109,51 @@ def _kind(got: Any) -> str:
         return "a number" if got.ndim == 0 else "a tensor"
     if isinstance(got, tuple | dict) and not got:
         return "empty"
-    names = {tuple: "several values", dict: "a dictionary", str: "a text", bool: "True or False"}
+    names = {tuple: "several values", dict: "a dictionary", str: "a string", bool: "True or False"}
     return names.get(type(got), f"`{got}`")
 
 
 def _shapes(got: np.ndarray, want: np.ndarray) -> str:
-    text = f"It has the shape {got.shape}, and {want.shape} is wanted."
+    text = say("shape", got=got.shape, want=want.shape)
     if got.ndim > 1 and got.T.shape == want.shape:
-        return text + " Is a transpose missing, or one too many?"
+        return f"{text} {say('transpose')}"
     if want.ndim == 0:
-        return text + " Is a sum or a mean missing?"
+        return f"{text} {say('sum or mean')}"
     if got.ndim == 0:
-        return text + " One number came out where each entry needs its own."
+        return f"{text} {say('one for all')}"
     if got.size > want.size:
-        return text + " Is a sum missing? And over which axis?"
+        return f"{text} {say('sum')}"
     if got.size < want.size and got.ndim == want.ndim:
-        return text + " Was it summed over the wrong axis?"
+        return f"{text} {say('wrong axis')}"
     return text
 
 
 def _place(got: np.ndarray, want: np.ndarray, rtol: float) -> str:
-    """Where the first wrong entry stands, in words."""
+    """Where the first wrong entry is, in words."""
     wrong = ~np.isclose(got, want, rtol=rtol, atol=1e-6)
     where = np.argwhere(wrong)[0] if wrong.any() else np.zeros(want.ndim, int)
-    index = "".join(f"[{place}]" for place in where)
-    several = (
-        f"{int(wrong.sum())} entries are not right yet, the first"
-        if wrong.sum() > 1
-        else "One entry is not right yet,"
-    )
-    return f"{several} at `{index}`: {float(got[tuple(where)]):g}."
+    index, value = "".join(f"[{place}]" for place in where), f"{float(got[tuple(where)]):g}"
+    if wrong.sum() > 1:
+        return say("entries", count=int(wrong.sum()), index=index, value=value)
+    return say("entry", index=index, value=value)
 
 
 def _factor(got: np.ndarray, want: np.ndarray, rtol: float) -> str:
-    """Named if one number is all that stands between the two."""
+    """Named if the two differ by a factor only."""
     if same(got, np.asarray(-want), rtol):
-        return "The size is right, the sign is not."
+        return say("sign")
     if not np.all(np.isfinite(got)) and np.all(np.isfinite(want)):
-        return "Something overflowed or was divided by zero: there is an inf or a nan in it."
+        return say("not finite")
     usable = np.abs(want) > 1e-12
     if not usable.any() or not got.any():
-        zero = "It is 0." if got.ndim == 0 else "It is zero everywhere."
-        return zero if want.any() and not got.any() else ""
+        return say("zero" if got.ndim == 0 else "zeros") if want.any() and not got.any() else ""
     with np.errstate(over="ignore", invalid="ignore"):
         ratio = float((got[usable] / want[usable]).flat[0])
         if not same(got, np.asarray(ratio * want), rtol):
             return ""
     for number in range(2, 65):
         if abs(ratio - number) < 1e-3 * number:
-            return f"It is exactly {number} times too large."
+            return say("too large", count=number)
         if abs(ratio * number - 1) < 1e-3:
-            return f"It is exactly {number} times too small."
+            return say("too small", count=number)
     return ""

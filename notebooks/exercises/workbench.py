@@ -148,7 +148,7 @@ def _draw(trace: viz.Trace, marked: int | None = None) -> str:
     a = y + 1
     b = y * 2
     c = a + b
-    drawing = viz.draw(c, "functions", names={"x": x, "y": y, "a": a, "b": b, "c": c})
+    drawing = viz.draw(c, view="functions", names={"x": x, "y": y, "a": a, "b": b, "c": c})
     more = []
     for function, item in drawing.picture.of_function.items():
         left, top = drawing.places.items[item.id]

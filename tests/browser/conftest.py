@@ -34,7 +34,7 @@ def browser() -> Iterator[Browser]:
     except ModuleNotFoundError as error:
         if error.name != "playwright":
             raise
-        pytest.skip("playwright is not installed: make test installs it into .venv")
+        pytest.skip("playwright is not installed: make browser installs it into .venv")
     if find_chromium() is None:
         pytest.skip("no chromium on this machine; on Debian and Ubuntu: sudo apt install chromium")
     from playwright.sync_api import expect

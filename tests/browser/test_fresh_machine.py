@@ -109,11 +109,14 @@ def test_from_a_clone_to_the_first_answer(clone: Path, browser: Browser):
             time.sleep(0.2)
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.goto(address)
-        page.locator(".jp-Notebook .jp-Cell").first.click(timeout=60_000)
-        expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
+        page.get_by_role("link", name="0. Start here").first.click(timeout=60_000)  # on the start page
+        first = page.get_by_role("heading", name="0. Start here")
+        lesson = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)").filter(has=first)
+        lesson.locator(".jp-Cell").first.click(timeout=60_000)
+        expect(lesson.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
             "data-status", "idle", timeout=60_000
         )
-        pane = page.locator(".jp-OutputArea-output .mgv").first
+        pane = lesson.locator(".jp-OutputArea-output .mgv").first
         for _ in range(30):  # reading on, cell by cell
             if pane.count():
                 break
@@ -124,3 +127,6 @@ def test_from_a_clone_to_the_first_answer(clone: Path, browser: Browser):
         pane.get_by_role("button", name=re.compile("next|forward", re.I)).first.click()
         expect(pane).to_have_attribute("data-step", "1")
         page.close()
+    assert (clone / "my_lessons" / "00_start_here.ipynb").is_file()
+    with socket.socket() as client:  # what ends the command has ended JupyterLab
+        assert client.connect_ex(("127.0.0.1", port)) != 0

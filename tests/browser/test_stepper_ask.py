@@ -109,12 +109,13 @@ def test_what_is_asked_is_shown_nowhere(browser: Browser, tmp_path: Path):
         ("4", "fires too early, with the part from a"),
         ("8", "fires too early, with the part from b"),
         ("16", "fires twice"),
-        ("2", "overwrites a gradient where it should add"),
+        ("2", "overwrites a gradient (=) instead of adding"),
         ("6", "the part from y alone"),
         ("-12", "the sign is not"),
         ("[1, 2]", "2 numbers"),
-        ("13", "That is not it"),
-        ("twelve", "Write a number"),
+        ("13", "the value of c, not a gradient"),
+        ("14", "That is not it"),
+        ("twelve", 'I cannot read "twelve"'),
     ],
 )
 def test_a_wrong_answer_is_answered_with_its_cause(browser: Browser, tmp_path: Path, given: str, says: str):
@@ -137,11 +138,11 @@ def test_a_wrong_answer_is_answered_with_its_cause(browser: Browser, tmp_path: P
         ("1 2 3", None),
         ("[[3/3], [4/2], [3.0]]", None),
         ("tensor([[1.], [2.], [3.]])", None),
-        ("[1, 2, 3]", "the shape is not: (3,)"),
+        ("[1, 2, 3]", None),
         ("[[1, 2, 3]]", "transposed"),
         ("6", "sum of all entries"),
-        ("[[2], [4], [6]]", "2 times what it should be"),
-        ("[[1, 2], [3]]", "Write a number"),
+        ("[[2], [4], [6]]", "off by the same factor"),
+        ("[[1, 2], [3]]", "Enter a number"),
     ],
 )
 def test_arrays_can_be_written_in_several_ways(
@@ -171,10 +172,10 @@ def test_arrays_can_be_written_in_several_ways(
         ("0.25 NaN", None),
         ("[0.25, 0/0]", None),
         ("[0.25, 0]", "a sum with a nan in it is nan"),
-        ("[0.25, inf]", "no value at all"),
+        ("[0.25, inf]", "undefined value to be inf"),
         ("[-1/4, -nan]", "the sign is not"),
         ("[0.25, 7]", "That is not it"),
-        ("[0.25, nun]", "Write a number"),
+        ("[0.25, nun]", "Enter a number"),
     ],
 )
 def test_what_is_not_finite_can_be_typed(browser: Browser, tmp_path: Path, given: str, says: str | None):
@@ -277,7 +278,7 @@ def test_which_node_may_fire_next_is_answered_by_a_click(browser: Browser, tmp_p
         pane.press("ArrowRight")
         pane.node(by_tensor["y"]).click()
         expect(feedback).to_contain_text("1 of 2 parts and must wait for a")
-        expect(feedback).to_contain_text("x.grad = 8 in the place of 12")
+        expect(feedback).to_contain_text("x.grad would be 8 instead of 12")
         pane.node(by_tensor["c"]).click()
         expect(feedback).to_contain_text("fired already")
         pane.page.locator(".mgv-choices").get_by_role("button", name="a AddBackward0").click()

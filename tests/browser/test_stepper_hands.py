@@ -12,7 +12,7 @@ import minigrad as mg
 import viz
 from tests.browser.pages import Pane, opened, page_of, recorded, until
 from tests.browser.test_stepper_fit import PROGRAMS, mlp
-from viz.picture.draw import FEW
+from viz.picture.choose import BOXES
 from viz.show.page import page
 from viz.show.payload import payload
 
@@ -32,7 +32,7 @@ def place(pane: Pane, ident: str) -> tuple[float, float]:
 @pytest.mark.parametrize("key", [None, "Enter", " "])
 def test_a_box_opens_and_closes_where_it_stands(browser: Browser, tmp_path: Path, torch, key):
     data = payload(PROGRAMS["attention"](torch))
-    shown = next(p for p in [data, *data["pictures"]] if p["fold"] == FEW)
+    shown = next(p for p in [data, *data["pictures"]] if p["fold"] == BOXES // 3)
     box = next(iter(shown["insides"]))
     members = [f for f, where in shown["folds"].items() if where == box]
     with opened(browser, page(data), tmp_path, viewport={"width": 1280, "height": 800}) as pane:
@@ -59,7 +59,7 @@ def test_a_box_opens_and_closes_where_it_stands(browser: Browser, tmp_path: Path
         assert place(pane, box) == pytest.approx(before, abs=2)
 
 
-BOXES = """() => [...document.querySelectorAll('.mgv-svg .node .shape')].map((el) => el.getBoundingClientRect())
+OUTLINES = """() => [...document.querySelectorAll('.mgv-svg .node .shape')].map((el) => el.getBoundingClientRect())
     .map((r) => [r.left, r.top, r.right, r.bottom])"""
 PAINTED = "(map) => map.querySelector('canvas').toDataURL()"
 
@@ -68,7 +68,7 @@ def test_what_was_apart_stays_apart_when_boxes_are_open(browser: Browser, tmp_pa
     with opened(browser, page(payload(PROGRAMS["transformer"](torch))), tmp_path) as pane:
         for _ in range(4):
             pane.page.locator('[data-toggle][aria-expanded="false"]').nth(3).press("Enter")
-        boxes = pane.page.evaluate(BOXES)
+        boxes = pane.page.evaluate(OUTLINES)
         assert len(boxes) > 25
         for i, (left, top, right, bottom) in enumerate(boxes):
             for other in boxes[:i]:

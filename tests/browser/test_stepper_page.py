@@ -45,6 +45,18 @@ def test_keys_buttons_and_slider_move_through_the_pass(browser: Browser, tmp_pat
         pane.at(3)
 
 
+def test_a_page_takes_the_keys_as_soon_as_it_is_open(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond"), tmp_path) as pane:
+        pane.page.keyboard.press("ArrowRight")  # nothing was clicked
+        pane.page.keyboard.press("ArrowRight")
+        pane.at(2)
+        pane.page.keyboard.press("Home")
+        pane.at(0)
+        pane.page.get_by_role("slider", name="Step of the backward pass").focus()
+        pane.page.keyboard.press("ArrowRight")  # once, also where something in the pane has the focus
+        pane.at(1)
+
+
 def test_play_walks_to_the_end_and_stops(browser: Browser, tmp_path: Path):
     with opened(browser, page_of("diamond", options={"interval": 400}), tmp_path) as pane:
         pane.press("Space")

@@ -34,9 +34,7 @@ PROGRAMS = {
 # Such a program is known by its gradients' addresses, whatever its number.
 SHARED = "the gradients of two leaves share their memory"
 # Transforms in transforms, by number.
-NESTED = {
-    940: "what is differentiated is constant: PyTorch gives zeros, minigrad says that it has no grad_fn",
-}
+NESTED = {}
 # What PyTorch cannot do inside its transforms, with writes in place or saved values; minigrad may.
 LIMITS = re.compile(
     "ZeroTensors are immutable|vmap: |modified by an inplace operation|not supported|not implemented|Batching rule"
@@ -89,6 +87,10 @@ DIFFERS = {
     "logcumsumexp": (r"twice: items|tangents", "PyTorch's own are only exact to 1e-9"),
     "linalg.svd": (r"ReshapeAlias", "PyTorch's vectors lie in memory by columns"),
     "svd": (r"ReshapeAlias", "the same"),
+    "bernoulli": (r"order|grad_fn|requires_grad|tangents", "no gradient passes, in PyTorch one of zeros does"),
+    "normal": (r"order|grad_fn|requires_grad|invalid combination", "the same"),
+    "normal.in_place": (r"invalid combination", "the same"),
+    "normal.number_mean": (r"order|grad_fn|requires_grad", "the same"),
     "diff": (r"y: version", "of order 0: a copy, which PyTorch writes into zeros"),
     "linalg.det": (r"requires_grad", "of no or one row: the second derivative, zero, hangs on the matrix"),
     "linalg.norm": (r"is not offered here|\bnan\b", "no orders that need singular values; at 0 twice is NaN"),

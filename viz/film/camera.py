@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..run.hooks import let_go
+from ..read.hooks import let_go
 from .moves import Leaves, seen
 from .norms import UNKNOWN, alive, length_of, numbers
 from .scene import Arrow, Scene, stem

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from ..read.hooks import hanging, let_go
 from ..read.names import overrides, variables
 from ..read.text import one_line, plural
-from ..run.hooks import hanging, let_go
 from .again import About, Again, whole
 from .camera import Shot
 from .findings import Finding, Looker, ranked

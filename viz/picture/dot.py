@@ -28,6 +28,7 @@ COLOURS: dict[str, tuple[str, str, str, str]] = {
     "saved": ("#fff4e6", "#c2500b", "#3d2410", "#ffa94d"),
     "second": ("#f1e6fb", "#7b3fb5", "#2b1d3a", "#bb8ae8"),
     "custom": ("#dff7fa", "#0b7285", "#083b45", "#66d9e8"),
+    "failed": ("#ffe3e3", "#c92a2a", "#3d1518", "#ff8787"),
 }
 EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, width
     "backward": ("#343a40", "#ced4da", "", 1.5),
@@ -45,7 +46,9 @@ _STYLE = {"forward": "dashed", "not_computed": "dotted", "saved": "dotted", "cut
 
 def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
     """Fill and line of an item, light then dark."""
-    own = [css for css in ("second", "custom") if css in classes and kind in ("function", "accumulate")]
+    own = [
+        css for css in ("failed", "second", "custom") if css in classes and kind in ("function", "accumulate")
+    ]
     return COLOURS[(own or [kind])[0]]
 
 

@@ -1,17 +1,19 @@
 """Where Graphviz puts things: DOT in, positions out. The picture itself is painted by ``svg.py``.
 
-Graphviz runs inside ``pygraphviz``'s wheel: nothing has to be installed on the machine. In process it cannot be
-interrupted, so a graph that could be slow is laid out in a child process with a time limit.
+Graphviz runs inside ``pygraphviz``'s wheel: nothing has to be installed on the machine. In this process it cannot be
+interrupted, so anything but a small picture is laid out by a child process, which can be ended: every layout has a time limit.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,14 +25,15 @@ import numpy as np
 from .dot import digraph
 from .parts import Item, Picture
 
-QUICK = 70  # up to this estimated cost (about 0.01 s) the better one of two layouts is taken
-IN_PROCESS = 3_000  # up to this estimated cost (about 0.15 s, 1,300 items at most) the layout runs in process
-SECONDS = 10.0  # the time limit of a child process
+QUICK = 50  # items and links; of up to so many the better one of two layouts is taken
+IN_PROCESS = 150  # items and links; of up to so many a layout takes some hundredths of a second: no process is started for it
+# the time limit of a layout: of processor time where the system can measure it, so that a busy machine draws the same
+SECONDS = 2.0
 FORMATS = ("svg", "png", "pdf", "dot")
 
 
 class LayoutTooSlow(RuntimeError):
-    """Graphviz did not finish in time."""
+    """Graphviz did not finish in time. Who asked for the picture folds more of it and tries again."""
 
 
 @dataclass
@@ -56,43 +59,43 @@ class Places:
         return {ident: np.concatenate(spans) for ident, spans in parts.items()}
 
 
-def cost(p: Picture) -> float:
-    """About how much work the layout is: items, links, and the ranks that long links span."""
-    place = {item: i for i, item in enumerate(p.items)}
-    spans = sum(min(abs(place[a.tail] - place[a.head]), 200) for a in p.links)
-    return len(p.items) + len(p.links) + spans / 4
+def size(p: Picture) -> int:
+    """How much there is to place: items and links."""
+    return len(p.items) + len(p.links)
 
 
-def least_width(p: Picture) -> float:
-    """The least width where inputs stand on the left: the longest way (of two rails the forward pass), item beside item."""
-    if p.direction != "LR":
-        return 0.0
+def least_length(p: Picture) -> float:
+    """The least length along the direction of the picture, in points: its longest way (of two rails the forward pass), item
+    beside item. What is too long by this needs no layout to be known for it."""
+    sides = p.direction == "LR"
     reach: dict[Item, float] = {}
     for a in [a for a in p.links if a.kind == "forward"] if p.same_rank else p.links:
         before, after = (a.head, a.tail) if a.backwards else (a.tail, a.head)
-        reach[after] = max(reach.get(after, 0.0), reach.get(before, before.width) + after.width)
+        own, start = (after.width, before.width) if sides else (after.height, before.height)
+        reach[after] = max(reach.get(after, 0.0), reach.get(before, start) + own)
     return max(reach.values(), default=0.0)
 
 
-def places(p: Picture, margin: float = 10.0) -> Places:
-    """Lay the picture out, each form once; where that is quick, also with its items told in the opposite order, by which
-    Graphviz goes where it has a choice: taken if it has fewer faults."""
-    at = _placed(p, margin)
-    if p.links and cost(p) <= QUICK:
-        other = _placed(p, margin, turned=True)
+def places(p: Picture, margin: float = 10.0, seconds: float = SECONDS) -> Places:
+    """Lay the picture out, each form once; a small one also with its items told in the opposite order, by which Graphviz goes
+    where it has a choice: taken if it has fewer faults. Raises LayoutTooSlow after ``seconds``."""
+    at = _placed(p, margin, seconds)
+    if p.links and size(p) <= QUICK:
+        other = _placed(p, margin, seconds, turned=True)
         at = other if _faults(other) < _faults(at) - 0.25 else at
     return at
 
 
-def _placed(p: Picture, margin: float, turned: bool = False) -> Places:
-    data = json.loads(laid_out(digraph(p, bare=True, turned=turned).source, "json0", cost(p)))
+def _placed(p: Picture, margin: float, seconds: float, turned: bool = False) -> Places:
+    source = digraph(p, bare=True, turned=turned).source
+    data = json.loads(laid_out(source, "json0", seconds, size(p) <= IN_PROCESS))
     x0, y0, x1, y1 = map(float, data["bb"].split(","))
-    axis, size, mirrored = int(p.direction == "LR"), (x1 - x0, y1 - y0), False
+    axis, extent, mirrored = int(p.direction == "LR"), (x1 - x0, y1 - y0), False
 
     def point(text: str, dx: float = margin, dy: float = margin) -> tuple[float, float]:
         x, y = map(float, text.split(","))
         q = [x - x0, y1 - y]
-        q[axis] = size[axis] - q[axis] if mirrored else q[axis]
+        q[axis] = extent[axis] - q[axis] if mirrored else q[axis]
         return q[0] + dx, q[1] + dy
 
     objects = {o["name"]: o for o in data.get("objects", ())}
@@ -111,7 +114,7 @@ def _placed(p: Picture, margin: float, turned: bool = False) -> Places:
         lines[link.id] = ([point(part) for part in parts if part[0] not in "es"], tip)
         if "lp" in e:
             labels[link.id] = point(e["lp"])
-    return _freed(p, Places(size[0] + 2 * margin, size[1] + 2 * margin, items, lines, labels, frames))
+    return _freed(p, Places(extent[0] + 2 * margin, extent[1] + 2 * margin, items, lines, labels, frames))
 
 
 def _faults(at: Places) -> float:
@@ -151,24 +154,105 @@ def _freed(p: Picture, at: Places) -> Places:
     return at
 
 
-def render(source: str, form: str, work: float = 0.0) -> bytes:
-    """DOT rendered by Graphviz, in process or, for a large graph, in a child process with a time limit."""
-    if work <= IN_PROCESS:
+def render(source: str, form: str, seconds: float = SECONDS, here: bool = False) -> bytes:
+    """DOT rendered by Graphviz: ``here``, in this process, or in a child process with a time limit (none in a browser, which
+    has no processes). Raises LayoutTooSlow after ``seconds``."""
+    if here or sys.platform == "emscripten":
         return _graphviz(source, form)
-    options = {"capture_output": True, "timeout": SECONDS, "check": False}
-    try:  # -P: a module of the user's folder must not stand in for one of the library's
-        child = subprocess.run([sys.executable, "-P", "-c", _CHILD, form], input=source.encode(), **options)
-    except subprocess.TimeoutExpired:
-        raise LayoutTooSlow(
-            f"Graphviz could not place this graph within {SECONDS:g} seconds. Draw less of it: view='functions', "
-            "fold=True, or one layer or time step."
-        ) from None
-    if child.returncode:
-        raise RuntimeError(f"Graphviz failed: {child.stderr.decode(errors='replace').strip()[-500:]}")
-    return child.stdout
+    if source in TOO_SLOW and TOO_SLOW[source] >= seconds:
+        raise LayoutTooSlow(TOO_LONG.format(TOO_SLOW[source]))
+    try:
+        return CHILD.render(source, form, seconds)
+    except LayoutTooSlow:
+        TOO_SLOW[source] = seconds
+        raise
 
 
 laid_out = lru_cache(maxsize=64)(render)
+
+TOO_SLOW: dict[str, float] = {}  # what was not laid out in time, and in what time: it is not tried again
+TOO_LONG = (
+    "Graphviz could not place this graph within {:g} seconds. Draw less of it: fold='module', one layer or one time step; or "
+    "give it more time, as seconds=20."
+)
+
+
+class _Child:
+    """A process of its own in which Graphviz runs. It is started when it is first needed, and again after it was ended."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen | None = None
+        self._owner, self._lock = 0, threading.Lock()
+
+    def render(self, source: str, form: str, seconds: float) -> bytes:
+        with self._lock:
+            if self._process is None or self._process.poll() is not None or self._owner != os.getpid():
+                self._start()
+            answer: list[bytes] = []
+            asked = threading.Thread(
+                target=self._ask, args=(source.encode(), form, seconds, answer), daemon=True
+            )
+            asked.start()
+            try:  # processor time is counted in the child; the clock is looked at where that cannot be done
+                asked.join(seconds if os.name == "nt" else 4 * seconds)
+            except BaseException:  # Ctrl+C: what the child still writes would be taken for the next answer
+                self.end()
+                raise
+            if asked.is_alive() or not answer:
+                self.end()
+                raise LayoutTooSlow(TOO_LONG.format(seconds))
+        good, data = answer[0] == b"ok", answer[1]
+        if not good:
+            raise RuntimeError(f"Graphviz failed: {data.decode(errors='replace').strip()[-500:]}")
+        return data
+
+    def _start(self) -> None:
+        # -P: a module of the user's folder must not stand in for one of the library's
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self._process = subprocess.Popen([sys.executable, "-P", "-c", _PROGRAM], **pipes)
+        self._owner = os.getpid()
+        self._process.stdout.readline()  # it is ready: starting does not count
+
+    def _ask(self, source: bytes, form: str, seconds: float, answer: list[bytes]) -> None:
+        process = self._process
+        with contextlib.suppress(OSError, ValueError):  # it was ended: there is no answer
+            process.stdin.write(f"{form} {seconds} {len(source)}\n".encode() + source)
+            process.stdin.flush()
+            state, length = process.stdout.readline().split()
+            data = process.stdout.read(int(length))
+            if len(data) == int(length):
+                answer += [state, data]
+
+    def end(self) -> None:
+        if self._process is not None and self._owner == os.getpid():
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._process = None
+
+
+CHILD = _Child()
+atexit.register(CHILD.end)
+
+_PROGRAM = """
+import signal, sys, warnings, pygraphviz
+warnings.simplefilter("ignore", RuntimeWarning)
+print("ready", flush=True)
+limit = (lambda s: signal.setitimer(signal.ITIMER_PROF, s)) if hasattr(signal, "setitimer") else lambda s: None
+for request in sys.stdin.buffer:
+    form, seconds, length = request.split()
+    source = sys.stdin.buffer.read(int(length)).decode()
+    limit(float(seconds))  # what takes longer ends the process
+    try:
+        state, data = "ok", pygraphviz.AGraph(string=source).draw(format=form.decode(), prog="dot")
+    except Exception as error:
+        state, data = "failed", str(error).encode()
+    limit(0)
+    sys.stdout.buffer.write(f"{state} {len(data)}\\n".encode() + data)
+    sys.stdout.buffer.flush()
+"""
 
 
 def _graphviz(source: str, form: str, prog: str = "dot") -> bytes:
@@ -197,13 +281,6 @@ def quiet_c_level() -> Iterator[None]:
         os.dup2(before, 2)
         os.close(before)
         os.close(nowhere)
-
-
-_CHILD = """
-import sys, warnings, pygraphviz
-warnings.simplefilter("ignore", RuntimeWarning)
-sys.stdout.buffer.write(pygraphviz.AGraph(string=sys.stdin.buffer.read().decode()).draw(format=sys.argv[1], prog="dot"))
-"""
 
 
 def painted(dot: str, form: str, dpi: int) -> bytes:

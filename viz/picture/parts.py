@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from ..read.graph import Edge, Function, Output
 from ..read.text import fit, one_line, width
 from ..read.values import SIDE, Value
+from .blocks import Block
 
 CELL = 15.0  # side of one painted cell
 NAME, SUB, TINY, LABEL = 13.0, 10.5, 9.5, 10.0  # font sizes
@@ -59,8 +60,8 @@ class Item:
     value: Value | None = None
     classes: list[str] = field(default_factory=list)
     boxes: dict[str, tuple[float, float, float, float]] = field(default_factory=dict)
-    members: list[Function] = field(default_factory=list)  # of a fold
-    period: int = 1
+    members: list[Function] = field(default_factory=list)  # of a box that stands for several nodes
+    block: Block | None = None  # what can be opened: see blocks.py
 
     @property
     def css(self) -> str:
@@ -121,14 +122,13 @@ class Picture:
     # write values into the tensors of the graph view; leave them out of the cards if False there
     values: bool = False
     saved: bool = False  # draw what each function keeps
-    bare: bool = False  # write nothing on arrows
     items: list[Item] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     same_rank: list[tuple[Item, ...]] = field(default_factory=list)
     clusters: list[tuple[str, list[Item]]] = field(default_factory=list)  # caption, items
     of_function: dict[Function, Item] = field(default_factory=dict)  # what lights up when a node fires
     notes: list[str] = field(default_factory=list)
-    fold: bool | str = ""  # by what its boxes are folded
+    fold: str | int = ""  # by what its boxes are folded: "module", "repeat", or into how many boxes at most
 
     def add(self, kind: str, outline: str, column: Column, tooltip: str, **more) -> Item:
         """Put an item of the size of its text into the picture."""
@@ -159,11 +159,15 @@ class Picture:
     def link(self, tail: Item, head: Item, kind: str, tooltip: str, **more) -> Link:
         """Draw an arrow; its label, if any, gets the room that it needs."""
         link = Link(f"e{len(self.links)}", tail, head, kind, one_line(tooltip)[:600], **more)
-        if link.label:
-            link.label = fit(link.label, 110, LABEL)
-            link.label_width = round(max(width(link.label, LABEL) + 10, 44 if kind == "backward" else 16))
+        self.say(link, link.label)
         self.links.append(link)
         return link
+
+    def say(self, link: Link, label: str) -> None:
+        """Write ``label`` on an arrow, or nothing where it is empty."""
+        link.label = fit(label, 110, LABEL) if label else ""
+        least = 44 if link.kind == "backward" else 16
+        link.label_width = round(max(width(link.label, LABEL) + 10, least)) if label else 0.0
 
 
 def grid(shape: tuple[int, ...] | None) -> tuple[int, int]:

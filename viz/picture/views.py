@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from ..read import rules
 from ..read.graph import Edge, Function, Graph, Output
+from ..read.modules import calls, prefixes
 from ..read.names import UNKNOWN, operand_names
 from ..read.text import fit, one_line, plural, shape_text, width
 from ..read.values import size_of
-from .fold import Group, calls, parts
+from .blocks import Block, boxes, texts
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
 
 VIEWS = ("graph", "cards", "functions")
 ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
-HUB_FROM = 5  # in any graph, the same for a leaf with as many uses
+HUB_FROM = 5  # in any graph, the same for a leaf with as many uses, and in the compact views for a function with twice as many
 FRAMES_UP_TO = 250  # nodes; the modules of larger graphs have no frames
 LABELS_UP_TO = 60  # nodes; the arrows of larger graphs have no labels
 SMALL = 8  # nodes; in the functions view of a larger graph no text is smaller than SMALLEST: it can be made smaller
@@ -30,36 +31,33 @@ def build(
     view: str,
     direction: str,
     title: str,
-    groups: list[Group] | None = None,
+    groups: list[Block] | None = None,
     *,
     values: bool | None = None,
     saved: bool = False,
-    bare: bool = False,
 ) -> Picture:
     """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (not in the graph view).
 
-    values: write values (by default in cards only). saved: draw what each function keeps (in the graph view). bare: write
-    nothing on arrows.
+    values: write values (by default in cards only). saved: draw what each function keeps (in the graph view).
     """
     values = view == "cards" if values is None else values
-    picture = Picture(view, direction, one_line(title)[:80], values, saved, bare)
-    made = calls(graph) if len(graph) <= FRAMES_UP_TO and not groups else {}
-    for (module, _), (_, functions) in made.items():
-        for f in functions:
-            f.module = module
+    picture = Picture(view, direction, one_line(title)[:80], values, saved)
     if view == "graph":
         _GraphView(graph, picture).draw()
     else:
         (_Cards if view == "cards" else _Functions)(graph, picture, groups or []).draw()
-    _frame_modules(made, picture, graph.classes)
+    if len(graph) <= FRAMES_UP_TO and not groups:
+        _frame_modules(calls(graph), picture, graph.classes)
     return picture
 
 
 def inside(graph: Graph, box: Item, direction: str, most: int) -> Picture:
-    """What stands in the box of a fold, as a picture of its own: its members and what goes between them; of more than
-    ``most`` the boxes that hold them."""
+    """What is in a box, as a picture of its own: its nodes and what goes between them; of more than ``most`` the boxes that
+    hold them."""
     picture = Picture("functions", direction, "")
-    _Functions(graph, picture, parts(box.members, box.period, most), box.members).draw()
+    start = box.block.path
+    start = prefixes(start)[-2] if box.block.times > 1 and len(prefixes(start)) > 1 else start
+    _Functions(graph, picture, boxes(box.block, most), box.members, start).draw()
     return picture
 
 
@@ -105,8 +103,8 @@ def _function_tooltip(f: Function) -> str:
 
 
 def _marks(f: Function) -> list[str]:
-    names = ("custom", "copyslices", "second", "freed", "hooked", "node-hooked", "unreached")
-    kinds, hooked = (f.kind == name for name in names[:2]), any(o.hooks for o in f.outputs)
+    names = ("failed", "custom", "copyslices", "second", "freed", "hooked", "node-hooked", "unreached")
+    kinds, hooked = (f.kind == name for name in names[:3]), any(o.hooks for o in f.outputs)
     so = (*kinds, f.second, f.freed, hooked, f.hooks, f.unreached)
     return [name for name, yes in zip(names, so, strict=True) if yes]
 
@@ -143,7 +141,7 @@ class _View:
     def __init__(self, graph: Graph, picture: Picture):
         self.graph, self.p = graph, picture
         self.roots = {(r.function, r.nr) for r in graph.roots}
-        self.labelled = len(graph) <= LABELS_UP_TO and not picture.bare
+        self.labelled, self.many = len(graph) <= LABELS_UP_TO, len(graph) > ALIAS_FROM
         self.first_use: dict[Function, Item] = {}
         self.plain: dict[str, Item] = {}
         self.cuts: set[tuple[Item, Item]] = set()
@@ -161,7 +159,7 @@ class _View:
         """The item for one use of a leaf: in a large graph, or for a hub, every use after the first is an alias."""
         if f not in self.first_use:
             self.first_use[f] = self.leaf_item(f)
-        elif len(self.graph) > ALIAS_FROM or len(f.users) >= HUB_FROM:
+        elif self.many or len(f.users) >= HUB_FROM:
             name = f.outputs[0].name
             column = Column.of([name_line(fit(name or "?", 120, SMALLEST, bold=True), SMALLEST)], 30, 9, 4)
             tip = f"{name} again: the same leaf, drawn once for each use"
@@ -337,21 +335,36 @@ class _Compact(_View):
 
     draws_plain = False  # whether inputs that do not require grad are drawn
 
-    def __init__(self, graph: Graph, picture: Picture, groups: list[Group], within: list | None = None):
+    def __init__(
+        self,
+        graph: Graph,
+        picture: Picture,
+        groups: list[Block],
+        within: list[Function] | None = None,
+        start: str | None = None,
+    ):
         super().__init__(graph, picture)
         self.order = graph.functions if within is None else sorted(within, key=lambda f: f.index)
         self.within = set(self.order)
+        self.start = common_start(groups) if start is None else start
+        if groups:
+            self.many = len(self.order) - sum(len(g.functions) - 1 for g in groups) > ALIAS_FROM
+        self.shapes = bool(groups) or within is not None  # what the arrows between boxes say
         self.group_of = {f: g for g in groups for f in g.functions}
         for f in self.order if groups else ():  # a leaf that only one group uses is folded into it
             users = {self.group_of.get(e.source) for e in f.users} if f.kind == "accumulate" else ()
             if len(users) == 1 and None not in users:
                 self.group_of[f] = users.pop()
-        self.members: dict[Group, list[Function]] = {}
+        self.members: dict[Block, list[Function]] = {}
         for f, g in self.group_of.items():
             self.members.setdefault(g, []).append(f)
-        self.folds: dict[Group, Item] = {}
+        self.folds: dict[Block, Item] = {}
         self.joined: dict[tuple[Item, Item], Link] = {}  # links to or from a fold: one stands for many
+        self.tensors: dict[
+            Link, set
+        ] = {}  # of such a link: (function, output) of all whose gradients go along it
         self.leaf_of_fold: dict[tuple[Item, Function], Item] = {}
+        self.hubs: set[Function] = set()  # functions with many users, drawn once already
 
     def about_leaf(self, f: Function) -> dict:
         out, marks = f.outputs[0], _marks(f) + ["node-hooked"] * bool(f.after_hooks and not f.hooks)
@@ -383,10 +396,22 @@ class _Compact(_View):
 
     def source(self, e: Edge) -> Item | None:
         if e.target is None:
-            return self.plain_input(e) if self.draws_plain else None
+            return self.plain_input(e) if self.draws_plain or e.source.kind == "failed" else None
         if e.target in self.group_of:
             return self.fold(self.group_of[e.target])
-        return self.leaf(e.target) if e.target.kind == "accumulate" else self.p.of_function[e.target]
+        return self.leaf(e.target) if e.target.kind == "accumulate" else self.function_source(e)
+
+    def function_source(self, e: Edge) -> Item:
+        """A function whose result is used many times is drawn again, small, for each further use, as a leaf is."""
+        f = e.target
+        if f in self.hubs:
+            name = f.output(e.nr).name
+            column = Column.of([name_line(fit(name or "?", 120, SMALLEST, bold=True), SMALLEST)], 30, 9, 4)
+            tip = f"{name} again: the result of the same {f.name}, drawn once for each use"
+            return self.p.add("alias", "tag", column, tip, function=f, name=name)
+        if len(f.users) >= 2 * HUB_FROM:
+            self.hubs.add(f)
+        return self.p.of_function[f]
 
     def source_of_fold(self, item: Item, e: Edge) -> Item | None:
         """As ``source``, but all uses of one leaf inside a fold are drawn as one."""
@@ -398,6 +423,11 @@ class _Compact(_View):
         return self.leaf_of_fold[key]
 
     def join(self, f: Function, e: Edge, item: Item, source: Item) -> None:
+        if f.fn is None and f.kind == "failed":  # it made nothing, and nothing will come back from it
+            shape = e.target.output(e.nr).shape if e.target is not None else e.value and e.value.shape
+            tip = f"{source.name} {shape_text(shape)} went into {f.outputs[0].name}, which failed"
+            self.p.link(source, item, "forward", tip, edge=e, label=shape_text(shape))
+            return
         if e.target is None:
             tip = f"not computed: {source.name or 'this input'} does not require grad"
             self.p.link(item, source, "not_computed", tip, backwards=True, edge=e)
@@ -405,26 +435,46 @@ class _Compact(_View):
         known = self.joined.get((item, source))
         if known is not None:
             known.more.append(e)
-            known.label = "grad" if known.label else ""  # of several tensors
+            tensors = self.tensors[known]
+            tensors.add((e.target, e.nr))
+            if known.label and len(tensors) > 1:
+                self.p.say(known, f"{len(tensors):,} tensors")
             return
         link = self.backward_link(f, e, item, source, spine=self.spine(e))
         if "fold" in (item.kind, source.kind):
             self.joined[item, source] = link
+            self.tensors[link] = {(e.target, e.nr)}
+        if self.shapes and source.kind != "leaf" and link.kind == "backward":
+            self.p.say(link, _shape(e.target.output(e.nr)) if "fold" in (item.kind, source.kind) else "")
 
-    def fold(self, group: Group) -> Item:
+    def fold(self, group: Block) -> Item:
         """The box of a group: a second edge behind it says that there is more inside."""
         if group in self.folds:
             return self.folds[group]
         members = self.members[group]
-        leaves = len(members) - len(group.functions)  # that only these functions use
-        about = f"{group.about}, {plural(leaves, 'leaf')}" if leaves else group.about
-        column = Column.of([name_line(group.title), sub_line(about, size=SMALLEST)], 90, 12, 9)
-        ends = f"from {group.functions[0].name} to {group.functions[-1].name}"
-        tip = f"{group.title}: {len(group.functions):,} functions, {ends}"
-        item = self.p.add("fold", "fold", column, tip, name=group.title, members=members, period=group.period)
+        leaves = [f for f in members if f.kind == "accumulate"]  # that only these functions use
+        title, lines = texts(group, self.start, leaves)
+        column = Column.of([name_line(title), *(sub_line(text, size=SMALLEST) for text in lines)], 90, 12, 9)
+        counts = [plural(len(members) - len(leaves), "function")] + [plural(len(leaves), "leaf")] * bool(
+            leaves
+        )
+        about = ", ".join([*lines, *counts])
+        tip = f"{group.path or title}: {about}"
+        item = self.p.add("fold", "fold", column, tip, name=title, members=members, block=group)
         self.folds[group] = item
         self.p.of_function.update(dict.fromkeys(members, item))
         return item
+
+
+def common_start(groups: list[Block]) -> str:
+    """What the paths of all boxes begin with: the model, which needs not be said on each."""
+    paths = [prefixes(g.path) for g in groups if g.path]
+    start = ""
+    for level in zip(*paths, strict=False):
+        if len(set(level)) > 1 or any(g.is_module and g.path == level[0] for g in groups):
+            break
+        start = level[0]
+    return start
 
 
 class _Functions(_Compact):

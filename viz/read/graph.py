@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .values import Value, dtype_name, scalar_text, shape_of, size_of
+from .values import Value, dtype_name, item_size, scalar_text, shape_of, size_of
 
 MOST = 200_000  # a graph with more nodes than this is refused
 # PyTorch (2.13) deletes a graph recursively where Python has seen its nodes: a chain of about 40,000 of them ends the
@@ -44,6 +44,7 @@ class Saved:
     value: Value | None = None  # for tensors that are not too large to copy
     text: str = ""  # for everything else, and for what cannot be read
     bytes: int = 0
+    memory: tuple[int, int] | None = None  # where what holds it begins, and how many bytes that has
     tensor: Any = None  # the live tensor until the graph is released
     label: str | None = None  # what the caller calls it
 
@@ -94,10 +95,16 @@ class Function:
     outputs: list[Output] = field(default_factory=list)
     leaf: Any = None  # the variable of an AccumulateGrad until the graph is released
     leaf_grad: Value | None = None  # its .grad when the graph was read
+    memory: tuple[int, int] | None = (
+        None  # of a leaf: where what holds it begins, and how many bytes that has
+    )
     second: bool = False  # belongs to the graph that a backward pass made (create_graph=True)
     hooks: int = 0  # on the node itself
     after_hooks: int = 0  # of a leaf: called after its .grad was added to
     module: str | None = None
+    calls: list[tuple[str, int, float]] = field(
+        default_factory=list
+    )  # recorded ones around it: module, number, seconds
     call: int | None = None  # of a module that a recording saw run: which of its calls made this
     line: int | None = None
     other: str | None = None  # a recorded number that is no input: the 4 of 4 - x
@@ -149,7 +156,10 @@ class Graph:
         self.by_fn: dict[Any, Function] = {f.fn: f for f in functions}
         self.by_leaf = {id(f.leaf): f for f in self.leaves}
         self.source: dict | None = None  # the lines that made it, where a recording knows them
-        self.classes: dict[str, str] = {}  # module -> its class, of modules that the caller can name
+        # of the modules that the caller can name: path -> the module (until the graph is released) and its class
+        self.modules: dict[str, Any] = {}
+        self.classes: dict[str, str] = {}
+        self.recorded = False  # whether a recording saw the modules run
 
     def __len__(self) -> int:
         return len(self.functions)
@@ -179,7 +189,7 @@ class Graph:
 
     def release(self) -> None:
         """Let go of every live object, so that the framework can free the graph; what was read stays."""
-        self.by_fn, self.by_leaf = {}, {}
+        self.by_fn, self.by_leaf, self.modules = {}, {}, {}
         for f in self.functions:
             f.fn = f.leaf = None
             for s in f._saved or ():
@@ -223,20 +233,28 @@ def place(tensor: Any) -> tuple | None:
     return None
 
 
+def _which_entry(entries: Mapping) -> str:
+    """Which tensor of a model's dict to pass: its loss, or the first that has a graph."""
+    graphs = [key for key, t in entries.items() if is_tensor(t) and t.grad_fn is not None]
+    if not graphs:
+        return "None of its values is a tensor that has a graph."
+    key = "loss" if "loss" in graphs else graphs[0]
+    more = "" if key == "loss" else ", or a scalar computed from it"
+    return f"Name the entry to start from: output[{key!r}]{more}."
+
+
 def as_tensors(what: Any, verb: str) -> list[Any]:
-    """``what`` (a tensor or a list or tuple of tensors) as a list, or an error that says what to pass instead."""
-    tensors = list(what) if isinstance(what, list | tuple) else [what]
+    """``what`` (a tensor, several, or one list of them) as a list, or an error that says what to pass instead."""
+    tensors = [what] if is_tensor(what) or not isinstance(what, list | tuple) else list(what)
+    if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
+        tensors = list(tensors[0])
     if not tensors:
         raise ValueError(f"viz.{verb} got an empty list. Pass at least one tensor that has a grad_fn.")
     for t in tensors:
         if not is_tensor(t):
-            kind = type(t).__name__
-            hint = (
-                "A function has no graph until it is called: pass its result."
-                if callable(t)
-                else "Pass the tensor that the forward pass returned, before .numpy(), .item() or float()."
+            raise TypeError(
+                f"viz.{verb} needs a tensor (or a list of tensors), but got {type(t).__name__}. {_instead(t, verb)}"
             )
-            raise TypeError(f"viz.{verb} needs a tensor (or a list of tensors), but got {kind}. {hint}")
         if t.grad_fn is None:
             if t.requires_grad:
                 why = (
@@ -250,6 +268,26 @@ def as_tensors(what: Any, verb: str) -> list[Any]:
                 )
             raise ValueError(f"viz.{verb} needs a tensor with a graph, but grad_fn is None here: {why}.")
     return tensors
+
+
+def _instead(x: Any, verb: str) -> str:
+    """What to pass in place of ``x``, which is not a tensor."""
+    if callable(getattr(type(x), "named_parameters", None)):
+        return "A module has no graph until it is called: pass what it returns, such as loss."
+    if callable(x):
+        return "A function has no graph until it is called: pass its result."
+    if isinstance(x, str):
+        return f"Options are given by name: viz.{verb}(z, view={x[:20]!r})."
+    if isinstance(x, Mapping):
+        return _which_entry(x)
+    held = (
+        next((key for key, value in vars(x).items() if is_tensor(value)), None)
+        if hasattr(x, "__dict__")
+        else None
+    )
+    if held:
+        return f"Name the tensor in it: output.{held}."
+    return "Pass the tensor that the forward pass returned, before .numpy(), .item() or float()."
 
 
 def read(tensors: list[Any]) -> Graph:
@@ -342,6 +380,7 @@ def _describe(f: Function) -> None:
         f.output(nr).hooks = len(hooks)
     if f.kind == "accumulate":
         f.leaf = f.fn.variable
+        f.memory = memory_of(f.leaf)
         describe_output(f.outputs[0], f.leaf)
         f.after_hooks = len(getattr(f.leaf, "_post_accumulate_grad_hooks", None) or ())
 
@@ -380,7 +419,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
     if any(hasattr(type(fn), a) for a in ("saved_tensors", "save_for_backward")):
         try:
             tensors = fn.saved_tensors
-        except RuntimeError as error:
+        except Exception as error:
             yield Saved("saved_tensors", *_why(error))
         else:
             yield from (_kept(f"saved_tensors[{i}]", t) for i, t in enumerate(tensors) if is_tensor(t))
@@ -389,7 +428,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
 def _try(fn: Any, attribute: str, name: str) -> Iterator[Saved]:
     try:
         value = getattr(fn, attribute)
-    except RuntimeError as error:
+    except Exception as error:  # freed, changed in place, or whatever an engine of one's own raises
         yield Saved(name, *_why(error))
         return
     several = isinstance(value, list | tuple)
@@ -415,11 +454,24 @@ def _kept(name: str, tensor: Any) -> Saved:
     shape, dtype = shape_of(tensor), dtype_name(tensor)
     value = Value.small(tensor)
     text = "" if value is not None else f"{shape}, {dtype}"
-    width = value.array.itemsize if value is not None else int("".join(filter(str.isdigit, dtype)) or 8) // 8
-    return Saved(name, "kept", value, text, size_of(shape) * width, tensor)
+    return Saved(name, "kept", value, text, size_of(shape) * item_size(dtype), memory_of(tensor), tensor)
 
 
-def _why(error: RuntimeError) -> tuple[str, None, str]:
+def memory_of(tensor: Any) -> tuple[int, int] | None:
+    """Where the memory begins that holds a tensor, and how many bytes it has: of a view its base's, whole. None if unknown."""
+    if hasattr(tensor, "fake_mode"):  # PyTorch would warn
+        return None
+    with contextlib.suppress(Exception):  # a sparse tensor, a tracer's
+        if hasattr(tensor, "untyped_storage"):
+            return tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()
+        array = tensor.detach().numpy()
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        return array.ctypes.data, array.nbytes
+    return None
+
+
+def _why(error: Exception) -> tuple[str, None, str]:
     first = str(error).splitlines()[0] if str(error) else type(error).__name__
     if FREED in first:
         return "freed", None, "freed by an earlier backward pass"

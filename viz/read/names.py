@@ -1,15 +1,16 @@
 """What the caller calls its tensors: names for the outputs and leaves of a graph.
 
-Reads the caller's local and global variables (and one level into lists, dicts, modules and objects found there); calls no
-user code except ``named_parameters``. Names given in ``names=`` win. Everything else gets a readable name of our own.
+Reads the caller's local and global variables and what they hold: lists, dicts, modules, objects, the variables of closures.
+Runs no property and calls no user code except ``named_parameters`` and ``named_modules``; looks at a limited number of objects.
+Names given in ``names=`` win. Everything else gets a readable name of our own.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
-from types import FrameType, FunctionType, ModuleType
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from types import FrameType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -62,33 +63,119 @@ def members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield form.format(name, key), item
 
 
+def reachable(frame: FrameType | None) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+    """Tensors and modules that the frame can name, wherever it holds them (``trainer.model.0.weight``): (name, tensor) pairs,
+    and path -> module. The shorter way first, locals before globals; at most ``LOOKED_AT`` objects, ``DEEPEST`` levels down."""
+    tensors: list[tuple[str, Any]] = []
+    modules: dict[str, Any] = {}
+    if frame is None:
+        return tensors, modules
+    scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
+    level = [(k, v) for scope in scopes for k, v in list(scope.items()) if not k.startswith("_")]
+    level = [(k, v) for k, v in level if k not in ("In", "Out")]
+    seen: set[int] = set()
+    for _ in range(DEEPEST):
+        below: list[tuple[str, Any]] = []
+        tensors += [(path, value) for path, value in level if is_tensor(value)]
+        for path, value in level:
+            looked_at = id(value) in seen or isinstance(value, PLAIN) or is_tensor(value)
+            looked_at = looked_at or type(value).__module__.startswith(
+                OURS
+            )  # a recording, a stepper: it names nothing
+            if not looked_at and len(seen) < LOOKED_AT:
+                seen.add(id(value))
+                with contextlib.suppress(
+                    Exception
+                ):  # an object that cannot be looked into (half built, closed) names nothing
+                    below += _inside(path, value, tensors, modules, seen)
+        level = below
+    return tensors, modules
+
+
+OURS = f"{__name__.partition('.')[0]}."
+LOOKED_AT, DEEPEST, ENTRIES = 3_000, 6, 200  # objects, levels, entries of one container
+PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType, np.ndarray, np.generic)
+
+
+def _inside(path: str, value: Any, tensors: list, modules: dict, seen: set[int]) -> Iterator[tuple[str, Any]]:
+    """What an object holds, by name. Of a module, its parameters and submodules are noted at once."""
+    kind = type(value)
+    if isinstance(value, dict):
+        yield from ((f"{path}[{key!r}]", item) for key, item in [*dict.items(value)][:ENTRIES])
+    elif isinstance(value, list | tuple):
+        fields = getattr(kind, "_fields", None) if isinstance(value, tuple) else None
+        for i, item in enumerate(value[:ENTRIES]):
+            yield f"{path}.{fields[i]}" if fields else f"{path}[{i}]", item
+    elif isinstance(value, FunctionType):
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False):
+            with contextlib.suppress(ValueError):  # not filled yet
+                yield name, cell.cell_contents
+    elif isinstance(value, MethodType):
+        yield f"{path}.__self__", value.__self__
+    elif callable(getattr(kind, "named_parameters", None)) and callable(getattr(kind, "named_modules", None)):
+        start = "" if path == "self" else path
+        tensors += [(f"{start}.{key}".strip("."), item) for key, item in value.named_parameters()]
+        for key, module in value.named_modules():
+            where = f"{start}.{key}".strip(".")
+            modules.setdefault(where, module)
+            seen.add(id(module))
+            own = ((name, item) for name, item in vars(module).items() if not name.startswith("_"))
+            yield from ((f"{where}.{name}".strip("."), item) for name, item in own)
+    else:
+        held = (
+            object.__getattribute__(value, "__dict__")
+            if hasattr(kind, "__dict__") and _has_dict(value)
+            else {}
+        )
+        yield from (
+            (f"{path}.{key}", item) for key, item in list(held.items())[:ENTRIES] if isinstance(key, str)
+        )
+        for base in kind.__mro__:
+            for name, slot in vars(base).items():
+                if isinstance(slot, MemberDescriptorType) and not name.startswith("__"):
+                    with contextlib.suppress(AttributeError):  # not filled yet
+                        yield f"{path}.{name}", slot.__get__(value)
+
+
+def _has_dict(value: Any) -> bool:
+    try:
+        return isinstance(object.__getattribute__(value, "__dict__"), dict)
+    except AttributeError:
+        return False
+
+
 def classes(frame: FrameType | None) -> dict[str, str]:
     """The class of every module that the frame can name, by its path: ``net.3`` is a ``Dropout``."""
-    found: dict[str, str] = {}
-    for name, value in [*frame.f_globals.items(), *frame.f_locals.items()] if frame is not None else ():
-        if not isinstance(value, type) and callable(getattr(type(value), "named_modules", None)):
-            with contextlib.suppress(Exception):  # half built: it tells nothing
-                path = "" if name == "self" else f"{name}."
-                found |= {f"{path}{key}".strip("."): type(m).__name__ for key, m in value.named_modules()}
-    return found
+    return {path: type(module).__name__ for path, module in reachable(frame)[1].items()}
 
 
-def overrides(names: Mapping | None) -> Iterator[tuple[str, Any]]:
-    """``names=`` as (name, tensor) pairs: {"w": tensor} and {tensor: "w"} both work."""
-    for key, value in (names or {}).items():
+def overrides(names: Any) -> Iterator[tuple[str, Any]]:
+    """``names=`` as (name, tensor) pairs: from a dict, {"w": tensor} or {tensor: "w"}, from pairs such as those that
+    ``model.named_parameters()`` gives, or from a module. Raises TypeError, with what to pass, for anything else."""
+    if names is None:
+        return
+    if callable(getattr(type(names), "named_parameters", None)):
+        names = names.named_parameters()
+    pairs = list(names.items()) if isinstance(names, Mapping) else names
+    if isinstance(pairs, str) or is_tensor(pairs) or not isinstance(pairs, Iterable):
+        raise TypeError(f"{NAMES_ARE}, not {type(names).__name__}.")
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"{NAMES_ARE}, but one entry is {type(pair).__name__}.")
+        key, value = pair
         if isinstance(key, str) and is_tensor(value):
             yield key, value
         elif is_tensor(key) and isinstance(value, str):
             yield value, key
         else:
-            raise TypeError(
-                'names= must give names to tensors, as {"w": w}, but one entry is '
-                f"{type(key).__name__}: {type(value).__name__}."
-            )
+            raise TypeError(f"{NAMES_ARE}, but one entry is {type(key).__name__}: {type(value).__name__}.")
+
+
+NAMES_ARE = 'names= must give names to tensors: {"w": w}, model.named_parameters(), or a module'
 
 
 def give_names(
-    graph: Graph, frame: FrameType | None = None, names: Mapping | None = None, recall: Callable | None = None
+    graph: Graph, frame: FrameType | None = None, names: Any = None, recall: Callable | None = None
 ) -> dict[int, str]:
     """Name every output and leaf of ``graph``; note the values of those that are still alive.
 
@@ -96,9 +183,10 @@ def give_names(
     require grad, by id of the (living) tensor.
     """
     plain: dict[int, str] = {}
-    graph.classes = classes(frame)
+    found, graph.modules = reachable(frame)
+    graph.classes = {path: type(module).__name__ for path, module in graph.modules.items()}
     places: dict[tuple | None, Any] = {place(f.leaf): (f, 0) for f in graph.leaves}
-    for name, tensor in [*overrides(names), *variables(frame)]:
+    for name, tensor in [*overrides(names), *found]:
         name = one_line(name) or "?"
         f, nr = graph.made(tensor)
         if f is None:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
 from .graph import Graph, as_tensors, read
+from .modules import know
 from .names import cut_off, give_names
 from .record import KEY, TANGENT, sequence
 from .text import SUBSCRIPTS
 
 
-def prepare(tensors: Any, verb: str, names: Mapping | None, frame: FrameType | None) -> tuple[Graph, dict]:
-    """Read and name the graph of ``tensors``, with what ``viz.record`` knows of it."""
+def prepare(tensors: Any, verb: str, names: Any, frame: FrameType | None) -> tuple[Graph, dict]:
+    """Read and name the graph of ``tensors``, with what ``viz.record`` knows of it, and the modules that made it."""
     graph = read(as_tensors(tensors, verb))
-    return graph, give_names(graph, frame, names, recall)
+    plain = give_names(graph, frame, names, recall)
+    know(graph)
+    return graph, plain
 
 
 def recall(graph: Graph) -> None:
@@ -34,6 +36,7 @@ def recall(graph: Graph) -> None:
             continue
         lines[f] = (made["file"], made["line"])
         f.module, f.call = made.get("module", (None, None))
+        f.calls = made.get("calls", [])
         if len(f.edges) == 1 and made.get("other"):  # a number that is no input of the node: the 4 of 4 - x
             f.other = made["other"][0]
         unknown = [e for e in f.edges if e.target is None and e.label is None]
@@ -72,5 +75,9 @@ def recall(graph: Graph) -> None:
 def excerpt(lines: list[str], first: int, file: str) -> dict:
     """Lines of source as they are shown: without their common margin, with the number of the first and where they stand."""
     margin = min((len(t) - len(t.lstrip()) for t in lines if t.strip()), default=0)
-    name = "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)
-    return {"lines": [t.rstrip("\n")[margin:][:300] for t in lines], "first": first, "file": name}
+    return {"lines": [t.rstrip("\n")[margin:][:300] for t in lines], "first": first, "file": shown_name(file)}
+
+
+def shown_name(file: str) -> str:
+    """What a file of source is called: a cell has none of its own."""
+    return "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)

@@ -3,7 +3,8 @@
 ``with viz.record():`` follows the lines of the block (and of the functions it calls that live in the same file or notebook)
 and writes what it sees into ``node.metadata``, so it lives exactly as long as the graph does. ``draw``, ``trace`` and
 ``step`` find it there. Uses Python's line tracing (a debugger that was tracing gets its turn back afterwards) and, until the
-block ends, wraps the operators of the tensor class, for the values that no variable ever holds.
+block ends, wraps the operators of the tensor class, for the values that no variable ever holds. Where the block raises,
+``explain`` (failure.py) finds out what failed; the exception goes on as it came.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ import threading
 from collections.abc import Callable
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from itertools import count
+from time import perf_counter
 from types import FrameType
 from typing import Any
 
 from .graph import behind, is_tensor, place, read_nodes
 from .names import give_names, itself, members, variables
+from .progress import Progress
 from .replay import replay
+from .text import plural
 from .transforms import accumulator, tangent_of, whole
 from .values import Value, same, scalar_text, unseen
 
@@ -52,8 +56,10 @@ def looking(method: Callable) -> Callable:
     @functools.wraps(method)
     def look(self: Recording, *args: Any) -> None:
         if self._following and not self._compiling() and threading.get_ident() == self._thread:
+            began = perf_counter()
             with contextlib.suppress(Exception), unseen():
                 method(self, *args)
+            self._looked += perf_counter() - began
 
     return look
 
@@ -61,7 +67,12 @@ def looking(method: Callable) -> Callable:
 def _noting(method: Callable, recordings: list[Recording]) -> Callable:
     @functools.wraps(method)
     def noting(*args, **kwargs):
-        made = method(*args, **kwargs)
+        try:
+            made = method(*args, **kwargs)
+        except Exception as error:
+            for recording in tuple(recordings):
+                recording._raised = error, args, None
+            raise
         for recording in tuple(recordings):
             recording._made(made, args)
         return made
@@ -69,11 +80,36 @@ def _noting(method: Callable, recordings: list[Recording]) -> Callable:
     return noting
 
 
+def _following(method: Callable, recordings: list[Recording]) -> Callable:
+    """``backward``, and where it raises, how far the pass came."""
+
+    @functools.wraps(method)
+    def following(*args, **kwargs):
+        progress = Progress()
+        try:
+            return progress.follow(args[:1], lambda: method(*args, **kwargs))
+        except Exception as error:
+            for recording in tuple(recordings):
+                recording._raised = error, args, progress
+            raise
+
+    return following
+
+
 class Recording:
-    """What ``viz.record()`` gives to ``as``: how many operations and lines it saw, in the block or in all of ``filename``."""
+    """What ``viz.record()`` gives to ``as``: how many operations and lines it saw, in the block or in all of ``filename``.
+
+    ``failure`` says what failed, where the block has raised: None, or what ``explain`` returned of it.
+    """
+
+    # (recording, exception) -> what failed: set where pictures can be made
+    explain: Callable[[Recording, Exception], Any] | None = None
 
     def __init__(self, filename: str | None = None) -> None:
         self.operations, self.lines, self._filename = 0, 0, filename
+        self.failure: Any = None
+        # by an operation, what that was called with, and of a backward pass how far it came
+        self._raised: tuple[Exception | None, tuple, Progress | None] = None, (), None
         self._following, self._thread = False, threading.get_ident()
         # a frame's parameters: the tensors that it was called with
         self._given: dict[FrameType, dict[str, int]] = {}
@@ -91,14 +127,19 @@ class Recording:
         self._others: dict[Any, Any] = {}  # of a function with two operands: the one that needs no gradient
         self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
         self._watched: set[type] = set()
-        self._modules: dict[int, Any] = {}  # modules whose calls are watched, kept alive
+        self._modules: dict[
+            int, tuple[Any, str]
+        ] = {}  # modules whose calls are watched, kept alive, and their names
         self._handles: list[Any] = []  # of the hooks on them
-        # calls that have begun: the module, the newest node before it
-        self._running: list[tuple[Any, int]] = []
+        self._looked = 0.0  # seconds that this recording itself took
+        # calls that have begun: the module, the newest node before it, when, and how long had been looked until then
+        self._running: list[tuple[Any, int, float, float]] = []
         self._made_by: dict[Any, tuple[str, int | None]] = {}  # function -> module and its call
+        # function -> the calls of modules that it was made in, innermost first: module, number, seconds
+        self._calls: dict[Any, list[tuple[str, int, float]]] = {}
 
     def __repr__(self) -> str:
-        return f"Recording({self.operations} operations on {self.lines} lines)"
+        return f"Recording({plural(self.operations, 'operation')} on {plural(self.lines, 'line')})"
 
     def __enter__(self) -> Recording:
         try:
@@ -137,12 +178,14 @@ class Recording:
             self._watch(type(tensor))
         self._watch_modules(frame)
 
-    def stop(self, *exc: object) -> None:
-        """Look at the last line, fill in the temporaries' values, and stop following."""
+    def stop(self, kind: type | None = None, error: BaseException | None = None, *trace: object) -> None:
+        """Look at the last line, fill in the temporaries' values, and stop following. An exception goes on unchanged."""
         try:
             sys.settrace(self._before[0])
             if self._frame is not None:
                 self._after_line(self._frame)
+            if isinstance(error, Exception) and self.explain is not None:
+                self._explain(error)
             self._fill_in()
             self._leave()
         except BaseException:  # Ctrl+C, perhaps in the middle of leaving
@@ -150,10 +193,15 @@ class Recording:
             raise
         finally:
             operations, lines = len(self._seen), {(m["file"], m["line"]) for m in self._seen.values()}
+            failure = self.failure
             self.__init__()  # nothing of the program is held
-            self.operations, self.lines = operations, len(lines)
+            self.operations, self.lines, self.failure = operations, len(lines), failure
 
     __exit__ = stop
+
+    @looking
+    def _explain(self, error: Exception) -> None:
+        self.failure = Recording.explain(self, error)
 
     def _leave(self) -> None:
         """Put back what was there. It may be done twice, and begun anew when it was interrupted."""
@@ -185,14 +233,15 @@ class Recording:
         for owner in set(owners) - self._watched:
             self._watched.add(owner)
             given = vars(owner).keys() | (set(OPERATIONS) - {"__getitem__"} if owner is owners[-1] else set())
+            wrappers = dict.fromkeys(OPERATIONS, _noting) | {"backward": _following}
             with LOCK:
                 own, recordings = WATCHED.setdefault(owner, ({}, []))
                 recordings.append(self)
-                for name in OPERATIONS if len(recordings) == 1 else ():
+                for name, wrapped in wrappers.items() if len(recordings) == 1 else ():
                     method = getattr(owner, name, None)
                     if name in given and callable(method):
                         own[name] = vars(owner).get(name)
-                        setattr(owner, name, _noting(method, recordings))
+                        setattr(owner, name, wrapped(method, recordings))
 
     @looking
     def _made(self, made: Any, args: tuple) -> None:
@@ -243,7 +292,7 @@ class Recording:
                 continue
             label = ".".join(t for t in (name, path) if t) or kind.__name__
             leaf = next(iter(module.children()), None) is None
-            self._modules[id(module)] = module
+            self._modules[id(module)] = module, label
             self._handles.append(module.register_forward_pre_hook(self._begins))
             ended = functools.partial(Recording._ended, self, label, leaf)
             self._handles.append(module.register_forward_hook(ended))
@@ -251,22 +300,25 @@ class Recording:
     @looking
     def _begins(self, module: Any, args: tuple) -> None:
         newest = max((sequence(t.grad_fn) for t in _tensors(args)), default=-1)
-        self._running.append((module, newest))
+        self._running.append((module, newest, perf_counter(), self._looked))
 
     @looking
     def _ended(self, label: str, leaf: bool, module: Any, args: tuple, output: Any) -> None:
         """Attribute what is new behind the outputs. Inner modules end first and keep what they made."""
+        now = perf_counter()
         while self._running:
-            began, newest = self._running.pop()
+            began, newest, since, looked = self._running.pop()
             if began is module:  # calls above it ended with an exception
                 break
         else:
             return
         before = {t.grad_fn for t in _tensors(args)}
-        call = next(CALLS) if leaf else None
+        number = next(CALLS)
+        call, ran = number if leaf else None, (label, number, now - since - (self._looked - looked))
         inside = (t.grad_fn for t in _tensors([output]))
         for fn in behind(inside, lambda fn: fn not in before and fn.next_functions and sequence(fn) > newest):
             self._made_by.setdefault(fn, (label, call))
+            self._calls.setdefault(fn, []).append(ran)
 
     # -- following the program
 
@@ -365,7 +417,7 @@ class Recording:
             if node is not None:
                 node.metadata[TANGENT] = tangent
         for fn in self._seen.keys() & self._made_by.keys():
-            self._seen[fn]["module"] = self._made_by[fn]
+            self._seen[fn] |= {"module": self._made_by[fn], "calls": self._calls[fn]}
         for fn in self._seen.keys() & self._others.keys():
             other = self._others[fn]
             self._seen[fn] |= {"other": self._described(*other), "detached": self._cut_from(*other)}

@@ -6,6 +6,7 @@ cannot be known for certain it stays None.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
@@ -48,7 +49,9 @@ def _inputs_from_sizes(f: Function) -> None:
     """A node that keeps the sizes of an input (``_saved_self_sym_sizes``) tells the shape of that input."""
     for name, e in zip(rules.input_names(f), f.edges, strict=True):
         if e.target is not None and e.target.output(e.nr).shape is None:
-            sizes = getattr(f.fn, f"_saved_{name}_sym_sizes", None)
+            sizes = None
+            with contextlib.suppress(Exception):  # an engine may have freed them with the tensors
+                sizes = getattr(f.fn, f"_saved_{name}_sym_sizes")
             if isinstance(sizes, tuple | list) and all(isinstance(n, int) for n in sizes):
                 e.target.output(e.nr).shape = tuple(sizes)
 

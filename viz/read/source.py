@@ -61,8 +61,10 @@ def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> N
     for before, after in pairs:
         tops = ([t.grad_fn for t in ts if t.grad_fn is not None] for ts in (before, after))
         first, last = (set(behind(fns, lambda fn: True)) for fns in tops)
-        for fn in (last - first) & graph.by_fn.keys():
-            graph.by_fn[fn].second = bool(graph.by_fn[fn].edges)
+        for f in (graph.by_fn[fn] for fn in (last - first) & graph.by_fn.keys()):
+            f.second = bool(f.edges)
+            if f.second:  # what a backward pass made of a module's weights is no call of the module
+                f.module = f.call = None
 
 
 def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list]]:
@@ -100,13 +102,18 @@ def _scope(lines: list[str], frame: FrameType) -> list[ast.stmt]:
 @lru_cache(maxsize=1)
 def _scopes(text: str) -> dict[tuple[str, int], list[ast.stmt]]:
     """(Name, first line) -> statements of each function of a file, kept until another is read: a script may draw often."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):  # cell magics, or a source that is not Python
-        return {}
+    tree = syntax(text)
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     made = {(f.name, min([f.lineno, *(d.lineno for d in f.decorator_list)])): f.body for f in functions}
     return made | {("<module>", 0): tree.body}
+
+
+def syntax(text: str) -> ast.Module:
+    """The syntax tree of a source; an empty one for cell magics, or a source that is not Python."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
 
 
 def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int, bool]]:

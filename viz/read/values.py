@@ -74,6 +74,11 @@ def dtype_name(tensor: Any) -> str:
     return str(getattr(tensor, "dtype", type(tensor).__name__)).rsplit(".", 1)[-1]
 
 
+def item_size(dtype: str) -> int:
+    """How many bytes a number of a dtype takes, by its name: 4 for ``float32``, 1 for ``bool``."""
+    return int("".join(filter(str.isdigit, dtype)) or 8) // 8
+
+
 def number(x: Any) -> str:
     """One number, four significant digits at most: ``0.3333``, ``-2``, ``1e-07``, ``inf``, ``True``."""
     return str(x) if isinstance(x, int) else f"{x:z.4g}"

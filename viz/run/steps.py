@@ -75,6 +75,7 @@ class Step:
     ready: list[Function] = field(default_factory=list)
     waiting: list[Waiting] = field(default_factory=list)
     freed: bool = False
+    seconds: float = 0.0  # that the rule took
     check: Any = None
     sentence: str = ""
 

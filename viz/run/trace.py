@@ -7,21 +7,28 @@ whom are worked out from the dependency counts, as an engine does. Hooks are rem
 
 from __future__ import annotations
 
+import contextlib
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from time import perf_counter
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from ..read.graph import Function, Graph, framework, is_tensor
+from ..read.hooks import hanging
 from ..read.recall import prepare
+from ..read.rules import operand
+from ..read.text import plural
 from ..read.values import KEPT, Value, as_array, shape_of, size_of
 from .check import check_steps
 from .explain import finish, wrong_store
-from .hooks import hanging
 from .steps import Accumulated, Sent, Step, Trace
 
+# what shows a pass that raised: (graph, exception, live nodes that ran, those that had begun); pictures are made further up
+ON_FAILURE: list[Callable[[Graph, Exception, list, list], Any]] = []
 PASS = "viz pass"  # of the metadata of a root: what was recorded of a pass from there
 
 
@@ -90,7 +97,18 @@ def run(
                 handles.append(f.fn.register_hook(recorder.after(f)))
         _backward(graph, gradients, how)
 
-    hanging(listening)
+    try:
+        hanging(listening)
+    except Exception as error:
+        for show in ON_FAILURE:
+            with contextlib.suppress(Exception):
+                show(
+                    graph,
+                    error,
+                    [s.function.fn for s in recorder.steps],
+                    [f.fn for f in recorder.before_rule],
+                )
+        raise
     out = Trace(graph, recorder.steps, list(map(_seed, graph.roots, gradients)), title)
     out.create_graph, out.given = how.get("create_graph", False), any(g is not None for g in gradients)
     out.wanted = _wanted(graph, how.get("inputs"))
@@ -120,20 +138,22 @@ class _Recorder:
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self.before_rule: dict[Function, tuple[Value | None, list[Value | None]]] = {}
+        self.before_rule: dict[Function, tuple[Value | None, list[Value | None], float]] = {}
 
     def before(self, f: Function):
         def prehook(grad_outputs):  # of what is received here: a rule, or a hook after it, may write into it
-            self.before_rule[f] = _copy(getattr(f.leaf, "grad", None)), list(map(_copy, _tuple(grad_outputs)))
+            grad, received = _copy(getattr(f.leaf, "grad", None)), list(map(_copy, _tuple(grad_outputs)))
+            self.before_rule[f] = grad, received, perf_counter()
 
         return prehook
 
     def after(self, f: Function):
         def hook(grad_inputs, grad_outputs):
+            now = perf_counter()
             if f not in self.before_rule:
                 raise TypeError(f"{f.name} did not first call the hook given to its register_prehook")
-            before, totals = self.before_rule.pop(f)
-            step = Step(len(self.steps) + 1, f, f.outputs[0].name, totals)
+            before, totals, began = self.before_rule.pop(f)
+            step = Step(len(self.steps) + 1, f, f.outputs[0].name, totals, seconds=now - began)
             sent = zip(f.edges, _match(f, _tuple(grad_inputs)), strict=True)
             step.sent = [Sent(e, "", None, None, _copy(g)) for e, g in sent]
             if any(s.edge.cut and s.value is not None for s in step.sent):
@@ -166,16 +186,19 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
     given = list(gradient) if isinstance(gradient, list | tuple) else [gradient]
     if gradient is None:
         given *= len(graph.roots)
-    if len(given) != len(graph.roots):
+    if len(given) != (n := len(graph.roots)):
         raise ValueError(
-            f"viz.{verb} got {len(graph.roots)} tensors, so gradient= must be a list of {len(graph.roots)} "
+            f"viz.{verb} got {plural(n, 'tensor')}, so gradient= must be {'one tensor' if n == 1 else f'a list of {n}'} "
             "(None for a tensor that is one number)."
         )
     for root, g in zip(graph.roots, given, strict=True):
         out = root.function.outputs[root.nr]
         shape = tuple(root.tensor.shape)
         if g is None and size_of(shape) != 1:
-            advice = f"take a scalar of it, such as {out.name}.sum()."
+            made_up = not out.name or re.fullmatch(r"t\d+′*", out.name)
+            advice = (
+                f"take a scalar of it, such as {'its sum()' if made_up else f'{operand(out.name)}.sum()'}."
+            )
             if verb not in ("explore", "beside"):
                 advice = f"pass gradient= with this shape (for example ones), or {advice}"
             raise RuntimeError(

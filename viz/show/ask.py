@@ -124,14 +124,14 @@ def _about_parts(p: Pass, i: int) -> list[Mistake]:
         sender = p.name(step["incoming"][k]["from"])
         says = f"That is the part from {sender} alone. The node must wait until all {len(p.parts[i])} parts are there."
         if last := k == len(p.parts[i]) - 1:
-            says = f"That is the part from {sender} alone, the last to arrive: it was written over the others. Parts add up."
+            says = f"That is the part from {sender} alone, the last to arrive: it has overwritten the others. Parts are added."
         found.append(Mistake(part, "overwrite" if last else "early", says))
     before = p.unhooked(i)
     if before is not None:
-        says = "That is the sum of the parts. A hook is called with it, and what the hook returns is received in its place."
+        says = "That is the sum of the parts. A hook is called with it, and the node receives what the hook returns instead."
         found.append(Mistake(before, "before the hook", says))
     elif len(p.parts[i]) > 1 and p.total[i] is not None:
-        says = f"That is the mean of the {len(p.parts[i])} parts. Nothing is averaged where gradients meet: parts add up."
+        says = f"That is the mean of the {len(p.parts[i])} parts. Nothing is averaged where gradients meet: parts are added."
         found.append(Mistake(p.total[i] / len(p.parts[i]), "averaged", says))
     return found
 
@@ -142,11 +142,14 @@ def _about_sending(p: Pass, i: int, out: Mapping) -> list[Mistake]:
     found: list[Mistake] = []
     local = p.local(i, out)
     if local is not None:
-        says = f"That is the local derivative alone. The chain rule multiplies it by what arrives, {nested(total.tolist())}."
+        arrives = nested(total.tolist())
+        says = f"That is the local derivative alone. The chain rule multiplies it by the gradient that arrives, {arrives}."
         found.append(Mistake(local, "local derivative only", says))
+        says = f"That is the local derivative plus the gradient that arrives, {arrives}. The chain rule multiplies them."
+        found.append(Mistake(local + total, "added", says))
     if total is not None:
         if total.shape == right.shape:
-            says = "That is what arrives, passed on as it is. It must be multiplied by the local derivative first."
+            says = "That is the gradient that arrives, passed on unchanged. Multiply it by the local derivative first."
             found.append(Mistake(total, "passed on", says))
         elif out.get("reduced"):
             says = f"That still has the shape of the output. A gradient has the shape of its tensor: {out['reduced']}."
@@ -154,7 +157,7 @@ def _about_sending(p: Pass, i: int, out: Mapping) -> list[Mistake]:
     for other in step["outgoing"]:
         value = array_of(other["value"])
         if other is not out and value is not None:
-            says = f"That is what goes to the other input, {other.get('name') or other['input']}."
+            says = f"That is the gradient for the other input, {other.get('name') or other['input']}."
             found.append(Mistake(value, "other input", says))
     return found + _about_form(right)
 
@@ -174,10 +177,10 @@ def _about_form(right: np.ndarray) -> list[Mistake]:
 def _about_not_finite(right: np.ndarray) -> Iterator[Mistake]:
     nan, inf = np.isnan(right), np.isinf(right)
     for where, value, says in (
-        (nan, 0, "0 is taken for 0 · ∞ or for 0/0. Both are nan, and a sum with a nan in it is nan."),
-        (nan, np.inf, "inf is taken for something that has no value at all: 0 · ∞, 0/0 and ∞ − ∞ are nan."),
-        (inf, 0, "0 is taken for something infinite: a number divided by 0, or one times infinity."),
-        (inf, np.nan, f"nan is taken for inf. {NAN}"),
+        (nan, 0, "You took 0 · ∞ or 0/0 to be 0. Both are nan, and a sum with a nan in it is nan."),
+        (nan, np.inf, "You took an undefined value to be inf: 0 · ∞, 0/0 and ∞ − ∞ are nan."),
+        (inf, 0, "You took something infinite to be 0: a number divided by 0, or a number times infinity."),
+        (inf, np.nan, f"You took inf to be nan. {NAN}"),
     ):
         if where.any():
             yield Mistake(np.where(where, value, right), "not finite", says)
@@ -208,7 +211,7 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
         elsewhere(m, part - p.total[m], "early", says)
         says = f"when {name} fires twice, once with the part from {sender} and once with the sum."
         elsewhere(m, part, "fires twice", says)
-        says = f"when the parts that meet at {name} are averaged. They add up."
+        says = f"when the parts that meet at {name} are averaged. They are added."
         elsewhere(m, p.total[m] / len(p.parts[m]) - p.total[m], "averaged", says)
     for m in range(i):
         bare = p.unhooked(m)
@@ -217,9 +220,36 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
             elsewhere(m, bare - p.total[m], "before the hook", says)
     wrong = p.overwritten()
     if i in wrong and before is None:
-        says = "That is what an engine gives that overwrites a gradient where it should add (= in the place of +=)."
+        says = "That is the result of an engine that overwrites a gradient (=) instead of adding (+=)."
         found.append(Mistake(wrong[i], "overwrite", says))
+    for m in range(i):
+        for mistake in _about_chain(
+            p, m, [out for out in p.steps[m]["outgoing"] if p.at.get(out["to"]) == i]
+        ):
+            elsewhere(i, mistake.value, mistake.cause, f"when {mistake.says}")
     return found + _about_form(after)
+
+
+def _about_chain(p: Pass, m: int, outs: list[Mapping]) -> Iterator[Mistake]:
+    """How much more arrives over these edges of step ``m`` if the chain rule is forgotten, or adds where it multiplies."""
+    locals_, name, total = [p.local(m, out) for out in outs], p.name(p.steps[m]["node"]), p.total[m]
+    if not outs or any(local is None for local in locals_):
+        return
+    sent = sum(array_of(out["value"]) for out in outs)
+    yield Mistake(sum(locals_) - sent, "local derivative only", f"{name} sends its local derivative alone.")
+    yield Mistake(total * len(outs) - sent, "passed on", f"{name} passes on what it receives, unchanged.")
+    says = f"{name} adds its local derivative to what it receives. The chain rule multiplies them."
+    yield Mistake(sum(locals_) + total * len(outs) - sent, "added", says)
+
+
+def _about_values(p: Pass, right: np.ndarray, asked: str | None) -> Iterator[Mistake]:
+    """The values of the forward pass, that of the tensor asked about first."""
+    known = [n for n in p.data["nodes"].values() if n["kind"] in ("leaf", "tensor") and n["name"]]
+    for node in sorted(known, key=lambda node: node["name"] != asked):
+        value = array_of(node["value"])
+        if value is not None and value.shape == right.shape:
+            says = f"That is the value of {node['name']}, not a gradient. A gradient says how fast the result changes with it."
+            yield Mistake(value, "the value", says)
 
 
 def _distinct(mistakes: list[Mistake], right: np.ndarray) -> list[dict]:
@@ -237,38 +267,42 @@ def _question(p: Pass, i: int) -> dict | None:
     """What is asked before step ``i`` (counted from 0) shows, or None where there is nothing to ask."""
     step = p.steps[i]
     name = p.name(step["node"])
+    fires = f"{step['name']} of {step['tensor']}" if step["tensor"] else step["name"]
     if step["accumulate"]:
-        kind, value, of = "stores", step["accumulate"]["after"], f"{step['accumulate']['leaf']}.grad"
-        text = f"AccumulateGrad of {step['accumulate']['leaf']} fires next. What is {of} after it?"
+        asked = step["accumulate"]["leaf"]
+        kind, value, of = "stores", step["accumulate"]["after"], f"{asked}.grad"
+        text = f"{fires} fires next. What is {of} after it?"
     elif len(step["incoming"]) > 1 and not step.get("totals"):
-        kind, value, of = "total", step["total"], f"the gradient of {name}"
+        asked, kind, value, of = name, "total", step["total"], f"the gradient of {name}"
         text = f"{len(step['incoming'])} gradients meet at {name}. What does {step['name']} receive in total?"
     else:
         out = next((o for o in step["outgoing"] if o["value"] is not None), None)
         if out is None:
             return None
         kind, value = "sends", out["value"]
-        to = out.get("name") or p.name(out["to"])
-        of = f"the gradient for {to}"
-        text = f"{step['name']} fires next. What does it send to {to}?"
+        asked = out.get("name") or p.name(out["to"])
+        twice = sum(o["to"] == out["to"] for o in step["outgoing"]) > 1  # as in x * x
+        to = f"{asked}, as its input {out['input']}" if twice else asked
+        of, text = f"the gradient for {to}", f"{fires} fires next. What gradient does it send to {to}?"
     right = array_of(value, finite=False)
     if value is None:
         return None
     if right is None or right.size > SMALL:
-        return _shape_question(p, step, value, of)
+        return _shape_question(p, step, fires, value, of)
     if kind == "stores":
         found = _about_storing(p, i)
     else:
         found = _about_parts(p, i) + _about_form(right) if kind == "total" else _about_sending(p, i, out)
-    asked = {"kind": kind, "text": text, "of": of, "answer": _plain(right)}
-    return asked | {"mistakes": _distinct(found, right)}
+    found += _about_values(p, right, asked)
+    question = {"kind": kind, "text": text, "of": of, "answer": _plain(right)}
+    return question | {"mistakes": _distinct(found, right)}
 
 
-def _shape_question(p: Pass, step: Mapping, value: Mapping, of: str) -> dict | None:
+def _shape_question(p: Pass, step: Mapping, fires: str, value: Mapping, of: str) -> dict | None:
     right = list(value["shape"])
     wrong = {tuple(reversed(right)): "That is transposed."}
     if step["total"]:
-        wrong[tuple(step["total"]["shape"])] = "That is the shape of what arrives."
+        wrong[tuple(step["total"]["shape"])] = "That is the shape of the gradient that arrives."
     wrong[()] = "A scalar would be the sum of all entries. There is one derivative for each entry."
     if right:
         wrong[tuple(right[:-1])] = "The last axis is missing."
@@ -277,7 +311,7 @@ def _shape_question(p: Pass, step: Mapping, value: Mapping, of: str) -> dict | N
     rule = " A gradient has the shape of the tensor that it belongs to."
     three, more = list(wrong.items())[:3], {"cause": "wrong shape"}
     choices = [{"shape": list(s), "says": says + rule} | more for s, says in three]
-    text = f"{step['name']} fires next. Which shape does {of} have?"
+    text = f"{fires} fires next. Which shape does {of} have?"
     answer = {"shape": right}
     shapes = sorted([*choices, answer], key=lambda c: (len(c["shape"]), c["shape"]))
     return {"kind": "shape", "text": text, "of": of, "answer": answer, "choices": shapes, "mistakes": []}
@@ -302,7 +336,7 @@ def _order_question(p: Pass, i: int) -> dict:
                 if after is not None and after.size <= SMALL and not np.allclose(delta, 0):
                     stored = p.steps[leaf]["accumulate"]["leaf"]
                     wrong, right = (nested(x.tolist()) for x in (after + delta, after))
-                    says += f" Fired now, it would give {stored}.grad = {wrong} in the place of {right}."
+                    says += f" If it fired now, {stored}.grad would be {wrong} instead of {right}."
         early[waiting["node"]] = says
     who = p.steps[i]["node"]
     return {"kind": "order", "text": "Which node may fire next?", "ready": ready, "next": who, "early": early}

@@ -25,7 +25,7 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
-from ..picture.draw import pictures_of
+from ..picture.choose import pictures_of
 from ..read import rules
 from ..read.graph import Edge, Graph, framework, is_tensor
 from ..read.names import free, target_name

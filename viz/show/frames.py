@@ -18,7 +18,6 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..picture.dot import FRAME, cells_table, colours, escaped, ground, quoted
-from ..picture.gif import animation
 from ..picture.layout import painted
 from ..read.text import shape_text, write_whole
 from ..read.values import Value
@@ -275,6 +274,8 @@ def _for_slides(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def save_gif(data: Mapping[str, Any], path: Path, seconds: float = 1.5) -> Path:
     """All steps as one animated GIF, which follows them in a large picture; the last frame stays twice as long."""
+    from ..picture.gif import animation  # Pillow: for nothing else
+
     count, data = len(data["steps"]) + 1, _for_slides(data)
     frames = [painted(frame_dot(data, k, window), "gd", DPI) for k, window in enumerate(windows(data, DPI))]
     return write_whole(path, animation(frames, [seconds] * (count - 1) + [2 * seconds], [NOW, DONE, WAIT]))

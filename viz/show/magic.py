@@ -58,7 +58,7 @@ def run(shell: Any, line: str, cell: str) -> Any:
     names = {k: v for k, v in scope.items() if not k.startswith("_") and is_tensor(v)}
     view = next((w for w in words if w in VIEWS), None)
     if "draw" in words:
-        return draw(result, view, names=names)
+        return draw(result, view=view, names=names)
     from .stepper import step
 
     return step(result, view=view, names=names)

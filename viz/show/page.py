@@ -22,9 +22,7 @@ import numpy as np
 
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
-PROGRAM = (
-    "elements numbers svg timeline columns opening painting panels looking room pane rows answers asking"
-)
+PROGRAM = "elements numbers svg timeline columns opening painting panels looking room pane rows typed answers asking"
 # what a page need not carry: what the files take from each other, indentation, comments
 _LEFT_OUT = re.compile(
     r'^import \{[^}]*\} from "\./\w+\.js";\n|^export (?!default)|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?',
@@ -50,7 +48,7 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 @cache
 def asset(name: str) -> str:
     """The front end as one text: ``stepper.js`` (``rows.js``, ``steps.js``: all but its last files), or another file."""
-    names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -3, "rows.js": -2}.get(name)]
+    names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -4, "rows.js": -3}.get(name)]
     return lean([FRONT / file for file in (names if name.endswith(".js") else [name])])
 
 
@@ -239,12 +237,17 @@ def over(stills: list[tuple[str, str, int]], title: str, inside: str, tall: int)
     )
 
 
+def still_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of the pictures of a payload the richest that can be read on a page of text."""
+    drawn = [data, *data.get("pictures", ())]
+    return max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
+
+
 def frame(
     data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None, text: str | None = None
 ) -> str:
     """What a saved notebook shows: of the pictures the richest that can be read on a page of text, over it the stepper."""
-    drawn = [data, *data.get("pictures", ())]
-    shown = max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
+    shown = still_of(data)
     tall = round(min(max(float(shown["height"]), 60.0), 480.0))
     alt = f"Graph of {data.get('title') or 'a tensor'}"
     inside = page(data, options={**(options or {}), "framed": FRAMED}, bare=True, text=text)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
+from itertools import chain
 from types import FrameType
 from typing import Any
 
 from ..picture import svg as painter
-from ..picture.draw import WIDEST, check_options, pictures_of
-from ..picture.layout import Places, least_width, places
+from ..picture.choose import BOXES, PAGE, WHOLE, check_options, fewer, pictures_of, too_slow
+from ..picture.layout import SECONDS, LayoutTooSlow, Places, least_length, places
 from ..picture.parts import Item, Picture
 from ..picture.views import inside, leaf_tooltip
 from ..read import rules
@@ -22,39 +23,38 @@ from ..read.values import Value
 from ..run.steps import Step, Trace
 from ..run.trace import first_freed, remember, remembered, run
 
-# nodes in a box: where it holds more, they stand in boxes of their own; and of how many boxes the inside is told at once
-MOST_INSIDE, MOST_OPENED = 60, 60
-OPEN_WHOLE = 400  # nodes; of a graph of so many it is told at once what stands in every box, also for an exported notebook
+MOST_OPENED = 60  # of so many boxes of a picture the inside is sent at once; in a graph of at most WHOLE nodes that of all
 MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
 
 
 def payload(
     *tensors: Any,
     view: str | None = None,
+    direction: str | None = None,
+    fold: Any = None,
+    names: Any = None,
+    values: bool | None = None,
+    saved: bool = False,
+    forward: Any = None,
+    seconds: float = SECONDS,
     gradient: Any = None,
     inputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    names: Mapping | None = None,
-    direction: str | None = None,
-    fold: bool | str | None = None,
     check: bool = True,
-    forward: Any = None,
-    values: bool | None = None,
-    saved: bool = False,
-    frame: FrameType | None = None,
-    verb: str = "step",
+    _frame: FrameType | None = None,
+    _verb: str = "step",
 ) -> Payload:
     """Run the backward pass of ``tensors`` once and return everything that the stepper needs, as JSON-ready data.
 
-    Arguments and errors are those of ``viz.trace`` and ``viz.draw``; ``verb`` is the name used in messages.
+    Arguments and errors are those of ``viz.trace`` and ``viz.draw``; ``_verb`` is the name used in messages.
     """
-    check_options(view, direction, fold)
-    frame = frame or sys._getframe(1)
-    graph, plain = prepare(tensors[0] if len(tensors) == 1 else tensors, verb, names, frame)
+    check_options(view, direction, fold, seconds)
+    frame = _frame or sys._getframe(1)
+    graph, plain = prepare(tensors, _verb, names, frame)
     if len(graph) > MOST_STEPS:
         raise ValueError(
-            f"This graph has {len(graph):,} nodes; viz.{verb} walks through at most {MOST_STEPS:,}. Take fewer time steps or "
+            f"This graph has {len(graph):,} nodes; viz.{_verb} walks through at most {MOST_STEPS:,}. Take fewer time steps or "
             "layers, or look at the whole with viz.draw (it folds what repeats) or viz.trace (plain Python objects)."
         )
     mark_second(graph, frame, forward)
@@ -62,13 +62,12 @@ def payload(
     if known is None:
         source, root = graph.source or source_of(graph, frame), graph.roots[0].function.fn
         how = {"inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
-        trace = run(graph, plain, gradient, check, verb, **how)
+        trace = run(graph, plain, gradient, check, _verb, **how)
         remember(root, trace, source)
     else:
         trace, source = known  # a cell that is run again: the graph is freed, the pass is known
-    data = describe(
-        trace, *pictures_of(trace.graph, view, direction, fold, values=values, saved=saved), source=source
-    )
+    pictures = pictures_of(trace.graph, view, direction, fold, values=values, saved=saved)
+    data = describe(trace, *pictures, source=source, seconds=seconds)
     if known is None:
         return data
     again = "This pass ran before and freed its graph: what was recorded then is shown again."
@@ -78,7 +77,9 @@ def payload(
     return data
 
 
-def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> Payload:
+def describe(
+    trace: Trace, *pictures: Picture, source: dict | None = None, seconds: float = SECONDS
+) -> Payload:
     """The payload of a trace in pictures of the same graph; the pane takes the one that fits.
 
     In the steps a node is called ``f`` and its position in the graph, an edge ``e`` and its own, whatever is drawn:
@@ -87,18 +88,12 @@ def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> Pa
     """
     graph = trace.graph
     step_of = {s.function: s.number - 1 for s in trace.steps}
-    # what is too wide is not sent beside what is not, nor beside what is less so; what must be is not even laid out
-    every, fits = [], []
-    for picture in sorted(pictures, key=lambda picture: least_width(picture) > WIDEST):
-        if not fits or least_width(picture) <= WIDEST:
-            every.append((picture, _drawn(picture, step_of, str(len(every)))))
-            fits = [both for both in every if both[1]["width"] <= WIDEST]
-    fits = fits or [min(every, key=lambda both: both[1]["width"])]
+    fits = _laid_out(graph, pictures, step_of, seconds)
     pictures, drawn = zip(*fits, strict=True)
     data = Payload(graph, step_of)
     for picture, one in fits:
         one["insides"] = data.insides(picture, MOST_OPENED)
-    while len(graph) <= OPEN_WHOLE and data.closed:
+    while len(graph) <= WHOLE and data.closed:
         data.open(next(iter(data.closed)))
     hidden = {f: 0 for picture in pictures for f, item in picture.of_function.items() if item.members}
     data |= drawn[0] | {
@@ -119,12 +114,38 @@ def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> Pa
     return data
 
 
+def _laid_out(
+    graph: Graph, pictures: Sequence[Picture], step_of: dict, seconds: float
+) -> list[tuple[Picture, dict]]:
+    """The pictures that can be placed in time, and are not far too wide; where there is none, the graph in fewer boxes.
+    ``rank``: how far down the list the first picture of its kind is."""
+    found: list[tuple[Picture, dict]] = []
+    late = None
+    kinds = list(dict.fromkeys((picture.view, picture.fold) for picture in pictures))
+    short = [p for p in pictures if p.direction != "LR" or least_length(p) <= 2 * PAGE[0]] or pictures
+    for picture in chain(short, fewer(graph)):
+        if found and picture not in short:
+            break
+        try:  # of further pictures those are sent that cost little
+            one = _drawn(picture, step_of, str(len(found)), seconds / 4 if found else seconds)
+        except LayoutTooSlow:
+            late = late or picture
+            continue
+        kind = (picture.view, picture.fold)
+        found.append((picture, one | {"rank": kinds.index(kind) if kind in kinds else len(kinds)}))
+    if late is not None and found[0][0] is not short[0]:
+        found[0][1]["notes"].insert(0, too_slow(late, seconds))
+    return [both for both in found if both[1]["width"] <= 2 * PAGE[0]] or [
+        min(found, key=lambda both: both[1]["width"])
+    ]
+
+
 def ident(thing: Function | Edge | None) -> str | None:
     """What a node or an edge is called in every picture and every step."""
     return None if thing is None else f"{'e' if isinstance(thing, Edge) else 'f'}{thing.index}"
 
 
-def _drawn(picture: Picture, step_of: dict, within: str) -> dict:
+def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECONDS) -> dict:
     """One picture: its SVG, and what stands where. ``within``: its number, or the box of another in which it is shown."""
     for f, item in picture.of_function.items():
         if not item.members:
@@ -133,7 +154,7 @@ def _drawn(picture: Picture, step_of: dict, within: str) -> dict:
             item.id = f"b{within}{item.id}"
     for link in picture.links:
         link.id = ident(link.edge) or link.id.replace("e", f"l{within}")
-    at = places(picture)
+    at = places(picture, seconds=seconds)
     return {
         "view": picture.view,
         "direction": picture.direction,
@@ -168,7 +189,7 @@ class Payload(dict):
     def open(self, ident: str) -> dict:
         """Put what stands in a closed box into the payload; the boxes in it are closed."""
         item, direction, found = self.closed.pop(ident)
-        within = inside(self.graph, item, direction, MOST_INSIDE)
+        within = inside(self.graph, item, direction, 2 * BOXES)
         found[ident] = _drawn(within, self.step_of, ident) | {"insides": self.insides(within)}
         return found[ident]
 

@@ -8,16 +8,21 @@ from __future__ import annotations
 import html
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import ipywidgets as widgets
 
-from ..picture.draw import pictures_of
+from ..picture.choose import pictures_of
+from ..picture.shown import Shown
 from ..read.recall import prepare
+from ..read.text import write_whole
 from ..run.compare import Comparison, compare
 from ..run.steps import Trace
 from ..run.trace import run
+from .live import Live
+from .live import widgets as shows_widgets
 from .page import frame as in_frame
 from .page import sent
 from .payload import describe
@@ -30,7 +35,7 @@ def _record(tensor: Any, view: str | None, names: Mapping | None, frame: FrameTy
     return trace, describe(trace, *pictures_of(graph, view))
 
 
-class Beside(widgets.VBox):
+class Beside(Live, Shown, widgets.VBox):
     """Two panes that move together; ``comparison`` says what differs. Made by :func:`viz.beside`."""
 
     def __init__(self, left: tuple[Trace, dict], right: tuple[Trace, dict], labels: tuple[str, str]):
@@ -44,22 +49,34 @@ class Beside(widgets.VBox):
         last = max(len(d["steps"]) for d in self.data)
         options = [{"label": label, "last": last} for label in labels]
         self.panes = [Pane(data=sent(d), options=o) for d, o in zip(self.data, options, strict=True)]
+        self.said = f"<p>{html.escape(self.comparison.sentence)}</p>"
+        super().__init__(self._controls() if shows_widgets() else ())
+
+    def _controls(self) -> list[widgets.Widget]:
         self._link = widgets.jslink(*((pane, "step") for pane in self.panes))  # without the kernel
         for pane in self.panes:
             pane.layout.flex = "1 1 420px"
             pane.layout.min_width = "0"
         both = widgets.HBox(self.panes, layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px"))
-        self.said = f"<p>{html.escape(self.comparison.sentence)}</p>"
-        super().__init__([widgets.HTML(self.said), both])
+        return [widgets.HTML(self.said), both]
 
     def __repr__(self) -> str:
         return repr(self.comparison).replace("Comparison(", "Beside(", 1)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        bundle = super()._repr_mimebundle_(**kwargs) or {}
+    def _html(self) -> str:
         both = zip(self.data, self.comparison.labels, strict=True)
-        frames = "".join(in_frame(d, options={"label": label}) for d, label in both)
-        return bundle | {"text/html": self.said + frames, "text/plain": repr(self)}
+        return self.said + "".join(in_frame(d, options={"label": label}) for d, label in both)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        return self.live(**kwargs) | {"text/html": self._html(), "text/plain": repr(self)}
+
+    def save(self, path: str | Path) -> Path:
+        """Write both passes to one page, ``path``.html. Raises ValueError for another ending."""
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"cannot save two steppers as {path.name!r}: give a name that ends in .html")
+        title = html.escape(" and ".join(self.comparison.labels))
+        return write_whole(path, f"<!doctype html><meta charset=utf-8><title>{title}</title>{self._html()}")
 
 
 def beside(

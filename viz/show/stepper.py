@@ -17,16 +17,18 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
+from ..picture.shown import Shown
 from ..read.text import clipped, plural, write_whole
 from .ask import questions
 from .frames import save_gif, save_pngs
-from .page import asset, frame, page, sent
+from .live import Live
+from .page import asset, frame, page, sent, still_of
 from .payload import payload
 
 FIRING = {"function", "accumulate"}
 
 
-class Pane(anywidget.AnyWidget):
+class Pane(Live, anywidget.AnyWidget):
     """The picture and the panels; ``step`` k shows what is true after k nodes have fired (0: none has)."""
 
     _esm = asset("stepper.js")
@@ -37,12 +39,12 @@ class Pane(anywidget.AnyWidget):
     answers = traitlets.List().tag(sync=True)
 
 
-class Stepper(widgets.VBox):
+class Stepper(Live, Shown, widgets.VBox):
     """A recorded backward pass to walk through. Made by :func:`viz.step`, or from a payload.
 
     ``data`` is the payload (plain JSON, see payload.py); ``options`` are the pane's: ``ask`` ("gradients" or "order"),
     ``forward`` (walk through the forward pass first). ``step`` is the step that is shown and can be set. ``save(path)``
-    writes a page (.html) that needs neither kernel nor network.
+    writes a page (.html) that needs neither kernel nor network, and ``show()`` opens one.
     """
 
     def __init__(self, data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None):
@@ -51,7 +53,8 @@ class Stepper(widgets.VBox):
         more = {"opens": True} if self.closed else {}  # such a box asks for what stands in it
         self.pane = Pane(data=sent(data, self.options), options=self.options | more)
         self.pane.on_msg(lambda _, content, buffers: self._open(content.get("open")))
-        self.pane.layout.width = "100%"
+        if self.pane.comm is not None:
+            self.pane.layout.width = "100%"
         super().__init__([self.pane])
 
     def _open(self, ident: str) -> None:
@@ -84,12 +87,12 @@ class Stepper(widgets.VBox):
         nodes = self.data["nodes"].values()
         fires = sum(n.get("members") or (n["kind"] in FIRING or n.get("step") is not None) for n in nodes)
         title = clipped(" ".join(str(self.data.get("title") or "tensor").split()), 40)
-        return f"Stepper({title}: {plural(fires, 'node')}, step {self.step} of {self.last})"
+        return f"Stepper({title}: {plural(fires, 'node')}, step {self.step} of {self.last}{self.hint()})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        bundle = super()._repr_mimebundle_(**kwargs) or {}
         saved = frame(self.data, options=self.options, text=self.pane.data)
-        return bundle | {"text/html": saved, "text/plain": repr(self)}
+        still = {"image/svg+xml": still_of(self.data)["svg"]}
+        return self.live(**kwargs) | {"text/html": saved, "text/plain": repr(self)} | still
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
         """Write the pass to ``path``, whose ending says how: .html, .gif or .png.
@@ -103,9 +106,8 @@ class Stepper(widgets.VBox):
             while self.closed:
                 self.data.open(next(iter(self.closed)))
             return write_whole(path, page(self.data, title=title, options=self.options))
-        writers = {".gif": save_gif, ".png": save_pngs}
-        if form in writers:
-            return writers[form](self.data, path)
+        if form in (".gif", ".png"):
+            return {".gif": save_gif, ".png": save_pngs}[form](self.data, path)
         raise ValueError(
             f"cannot save a stepper as {form or 'a file without an ending'!r}: give a name that ends in .html, .gif or .png"
         )
@@ -120,6 +122,7 @@ def step(
     forward: Any = False,
     ask: str | None = None,
     given: int = 0,
+    insist: bool = False,
     **more: Any,
 ) -> Stepper:
     """Run backward from ``tensors`` (one or several) exactly as ``.backward()`` would; return the stepper through it.
@@ -128,19 +131,20 @@ def step(
     {"h": h}; by default the caller's variables. ``view``: "graph", "cards" or "functions"; by default what fits the size.
     ``forward``: True to walk through the forward pass first (values are known after ``viz.record()``), or its tensors, as
     in ``viz.draw``. ``ask``: None, "gradients" or "order": predict before a step shows; the first ``given`` steps are shown
-    as a worked example. ``more``: as of :func:`viz.show.payload.payload`, whose errors say what to do.
+    as a worked example; ``insist``: for a test, each of the others is answered, or shown on request, before the next; the
+    questions cannot be switched off. ``more``: as of :func:`viz.show.payload.payload`, whose errors say what to do.
     """
     unknown = sorted(set(more) - set(inspect.signature(payload).parameters))
     if unknown:
         raise TypeError(f"viz.step() got an unexpected keyword argument {unknown[0]!r}")
-    more |= {"forward": forward, "frame": more.get("frame") or sys._getframe(1)}
+    more |= {"forward": forward, "_frame": more.get("_frame") or sys._getframe(1)}
     collects = gc.isenabled()
     gc.disable()  # a third of the time would go into looking for garbage among what is kept
     try:
         data = payload(*tensors, view=view, gradient=gradient, inputs=inputs, names=names, **more)
         if ask is not None:
             data["questions"] = questions(data, ask, given)
-        options = {"ask": ask, "forward": forward is True}
+        options = {"ask": ask, "forward": forward is True, "insist": insist and ask is not None}
         return Stepper(data, options={key: value for key, value in options.items() if value})
     finally:
         if collects:

@@ -1,61 +1,68 @@
 // What a learner answers: read, judged, remembered.
 
 import { number, shapeText } from "./numbers.js";
+import { close, means, readTyped } from "./typed.js";
 
-// One number, as a payload has it or a learner writes it: what is not finite is a word. undefined if it is none.
-function read(text) {
-  const value = Number(String(text).replace(/^([-+]?)(∞|inf(inity)?)$/i, "$1Infinity"));
-  return Number.isNaN(value) && !/^[-+]?nan$/i.test(text) ? undefined : value;
+const TOLERANCE = 0.005;
+const given = (value) => ({ inf: Infinity, "-inf": -Infinity, nan: NaN })[value] ?? Number(value); // as a payload has it
+
+// "3", "1/3", "nan", "1 2 3", "[1, 2]", "[[1], [2]]" → { values, shape }, shape null where no brackets say it. Where there are no
+// numbers: { unread } with what was not understood. `size` numbers are expected.
+export function parseAnswer(text, size = 1) {
+  const value = readTyped(text, size);
+  if (value === null || typeof value === "boolean") return { unread: String(text).trim() };
+  if (value.unread !== undefined) return value;
+  const shape = shapeOf(value);
+  const values = [value].flat(Infinity);
+  if (!shape || !values.length) return { unread: String(text).trim().slice(0, 20) };
+  return { values, shape: shape.length > 1 || /[[({]/.test(text) || values.length === 1 ? shape : null };
 }
 
-// "3", "1/3", "nan", "1 2 3", "[1, 2]", "[[1], [2]]" → { values, shape }, shape null where no brackets say it; null if not numbers.
-export function parseAnswer(text) {
-  const tidy = text.trim().replace(/^tensor\((.*)\)$/s, "$1").replace(/\u2212/g, "-");
-  const tokens = tidy.match(/\[|\]|[^\s,[\]]+/g);
-  if (!tokens) return null;
-  const value = (token) => {
-    const [top, bottom = 1, ...more] = token.split("/").map(read);
-    return more.length || top === undefined || token.endsWith("/") ? undefined : top / bottom;
-  };
-  if (!tidy.includes("[")) {
-    const values = tokens.map(value);
-    return tidy.includes("]") || values.includes(undefined) ? null : { values, shape: values.length === 1 ? [] : null };
-  }
-  const values = [];
-  let at = 0;
-  const element = () => { // one element: a number, or a list of elements of one shape
-    if (tokens[at] !== "[") { const x = value(tokens[at++]); values.push(x); return x === undefined ? null : []; }
-    at++;
-    let count = 0, inner = [];
-    while (at < tokens.length && tokens[at] !== "]") {
-      const shape = element();
-      if (!shape || (count && String(shape) !== String(inner))) return null;
-      inner = shape; count++;
-    }
-    return tokens[at++] === "]" ? [count, ...inner] : null;
-  };
-  const shape = element();
-  return shape && at === tokens.length ? { values, shape } : null;
+// The shape of nested lists; null where rows differ.
+function shapeOf(value) {
+  if (!Array.isArray(value)) return [];
+  const shapes = value.map(shapeOf);
+  return shapes.every((s) => s && String(s) === String(shapes[0])) ? [value.length, ...(shapes[0] ?? [])] : null;
 }
 
-const close = (x, b) => Object.is(x, b) || Number.isFinite(b) && Math.abs(x - b) <= 0.005 * Math.max(Math.abs(b), 0.1);
-export const near = (a, b) => a.length === b.length && a.every((x, i) => close(x, b[i]));
-export const fits = (answer, right) => near(answer.values, right.values.map(read)) && (answer.shape === null || String(answer.shape) === String(right.shape) || right.values.length === 1);
+const squeezed = (shape) => String(shape.filter((n) => n !== 1));
+// Brackets of length 1 change nothing about what is meant, unless `exactly`.
+export function fits(answer, right, exactly = false) {
+  const due = right.values.map(given), scale = Math.max(...due.filter(Number.isFinite).map(Math.abs), 0);
+  if (answer.values.length !== due.length || !answer.values.every((x, i) => means(x, due[i], exactly ? 0 : TOLERANCE, scale))) return false;
+  return answer.shape === null || due.length === 1 || (exactly ? String(answer.shape) === String(right.shape) : squeezed(answer.shape) === squeezed(right.shape));
+}
+const same = (answer, right) => fits(answer, right, true) && answer.values.every((x, i) => Object.is(x, given(right.values[i])) || Math.abs(x - given(right.values[i])) <= 2e-6 * Math.abs(x));
 
-// What to say of an answer: right, the cause that the payload computed for this number, or what its form tells.
+// What to say of an answer: right, the cause that the payload computed for this number, or what its form shows. A rounded right
+// answer that is exactly the number of a mistake is that mistake.
 export function judge(answer, question) {
-  const right = question.answer;
-  if (fits(answer, right)) return { right: true };
-  const known = question.mistakes.find((mistake) => fits(answer, mistake));
-  if (known) return { cause: known.cause, says: known.says };
-  const numbers = right.values.map(read);
-  if (near(answer.values, numbers)) return { cause: "wrong shape", says: `The numbers are right, the shape is not: ${shapeText(answer.shape)}. The gradient has the shape ${shapeText(right.shape)} of its tensor.` };
-  if (answer.values.length !== right.values.length)
+  const right = question.answer, mistake = (meant) => question.mistakes.find((m) => meant(answer, m));
+  const known = same(answer, right) ? undefined : mistake(same);
+  if (!known && fits(answer, right)) {
+    const bracketed = answer.shape === null || right.values.length === 1 || String(answer.shape) === String(right.shape);
+    return { right: true, remark: bracketed ? "" : ` With all its brackets, in the shape ${shapeText(right.shape)}, it is ${written(right)}.` };
+  }
+  const cause = known ?? mistake(fits);
+  if (cause) return { cause: cause.cause, says: cause.says };
+  const due = right.values.map(given);
+  if (fits({ ...answer, shape: null }, right)) return { cause: "wrong shape", says: `The numbers are right, the shape is not: ${shapeText(answer.shape)}. The gradient has the shape ${shapeText(right.shape)} of its tensor.` };
+  if (answer.values.length !== due.length)
     return { cause: "wrong shape", says: `That is ${answer.values.length === 1 ? "one number" : `${answer.values.length} numbers`}. A gradient has one number for each entry of its tensor.` };
-  const ratios = answer.values.map((x, i) => x / numbers[i]).filter((x) => !Number.isNaN(x));
+  if (answer.values.every((x, i) => means(x, due[i], 0.01) || close(x, due[i])))
+    return { cause: "rounded", says: due.every(Number.isInteger) ? "Very close. Did you round? Enter the exact number." : "Close. Give at least two digits, or write a fraction." };
+  const ratios = answer.values.map((x, i) => x / due[i]).filter((x) => !Number.isNaN(x));
   if (ratios.length > 1 && ratios.every((x) => Math.abs(x - ratios[0]) < 0.01 * Math.abs(x)) && Number.isFinite(ratios[0]))
-    return { cause: "factor", says: `Every entry is ${number(ratios[0])} times what it should be.` };
-  return { cause: "unknown", says: "That is not it. Put the numbers on the left into the rule." };
+    return { cause: "factor", says: "All entries are off by the same factor." };
+  return { cause: "unknown", says: `That is not it. ${WHERE[question.kind] ?? ""}`.trim() };
+}
+
+const WHERE = { total: "Add the parts under Receives.", sends: "Put the number under Receives into the rule beside it.", stores: "What arrives there is under Receives: it is added to what .grad held before." };
+
+// An array as nested lists: [[1, 2]].
+function written(array, depth = 0, at = { next: 0 }) {
+  if (depth === array.shape.length) return String(number(given(array.values[at.next++])));
+  return `[${Array.from({ length: array.shape[depth] }, () => written(array, depth + 1, at)).join(", ")}]`;
 }
 
 // "Just show me" is remembered where the browser has a place for it: a sandboxed frame, a file, an editor's webview and a

@@ -9,6 +9,13 @@ import { timeline } from "./timeline.js";
 Object.assign(abilities, {
   wishes() { return !remembers(); },
 
+  // The last step up to which every question was answered, or shown, before this pane was made: those are not asked again.
+  answered() {
+    const done = new Set((this.model.get("answers") || []).filter(({ outcome }) => ["right", "shown"].includes(outcome)).map(({ step }) => step));
+    const open = this.data.steps.findIndex((_, i) => this.questions[i + 1] && !done.has(i + 1));
+    return open < 0 ? this.data.steps.length : open;
+  },
+
   setAsking(yes) {
     remember(!yes);
     this.asking = yes;
@@ -29,7 +36,7 @@ Object.assign(abilities, {
     const card = this.questionCard(n, question);
     this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), this.rule(step, true), card]));
     if (question.kind !== "order") this.followNow();
-    this.sentence.textContent = `Before step ${n} of ${this.data.steps.length} shows: predict.`;
+    this.sentence.textContent = `Predict step ${n} of ${this.data.steps.length}.`;
     if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });
   },
 
@@ -37,7 +44,7 @@ Object.assign(abilities, {
     const feedback = h("p", { class: "mgv-feedback", role: "status", "aria-live": "polite" });
     this.feedback = feedback;
     const plain = (label, action) => h("button", { type: "button", class: "mgv-text-button", onclick: action }, label);
-    const outs = h("p", { class: "mgv-outs" }, plain("Show this step", () => this.reveal(n, "shown")), plain("Just show me from now on", () => { this.note(n, null, "shown"); this.setAsking(false); this.go(this.ahead + n); this.frame.focus(); }));
+    const outs = h("p", { class: "mgv-outs" }, plain("Show this step", () => this.reveal(n, "shown")), this.options.insist ? "" : plain("Just show me from now on", () => { this.note(n, null, "shown"); this.setAsking(false); this.go(this.ahead + n); this.frame.focus(); }));
     let form;
     if (question.kind === "order") {
       const chips = Object.keys(this.time.fired).filter((id) => this.time.fired[id].at(-1) >= n).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))).slice(0, 12).map((id) => this.chip(id));
@@ -59,11 +66,14 @@ Object.assign(abilities, {
   },
 
   answer(n, question, text) {
-    const parsed = parseAnswer(text);
-    if (!parsed) { this.feedback.textContent = "Write a number, as 3, 1/3 or nan, or a list, as [1, 2] or [[1], [2]]."; return; }
-    const { right, cause, says } = judge(parsed, question);
+    const parsed = parseAnswer(text, question.answer.values.length);
+    if (parsed.unread !== undefined) {
+      this.feedback.textContent = `${parsed.unread ? `I cannot read "${parsed.unread}". ` : ""}Enter a number such as 3, 1/3 or nan, or a list such as [1, 2] or [[1], [2]].`;
+      return;
+    }
+    const { right, cause, says, remark } = judge(parsed, question);
     this.note(n, text, right ? "right" : cause);
-    if (right) this.reveal(n, "right");
+    if (right) this.reveal(n, "right", remark);
     else this.feedback.textContent = `Not yet. ${says}`;
   },
 
@@ -91,7 +101,7 @@ Object.assign(abilities, {
     if (inside) this.frame.focus({ preventScroll: true });
   },
 
-  // What was answered, for whoever wants to know: Python reads it as stepper.answers.
+  // What was answered: Python reads it as stepper.answers.
   note(n, given, outcome) {
     this.model.set("answers", [...(this.model.get("answers") || []), { step: n, given, outcome }]);
     this.model.save_changes();

@@ -72,8 +72,8 @@ class Pane {
     this.count = this.ahead + this.data.steps.length;
     this.end = Math.max(this.count, this.options.last ?? 0); // of two passes side by side the longer one
     this.questions = this.data.questions || {};
-    this.asking = Boolean(this.options.ask) && this.wishes();
-    this.limit = 0; // the last step that has been revealed while asking
+    this.asking = Boolean(this.options.ask) && (this.options.insist || this.wishes());
+    this.limit = this.options.insist ? this.answered() : 0; // the last step that has been revealed while asking
     this.posed = null; // the number of the step that is asked for
     this.open = new Set(); // boxes that are open
     this.range = this.shown = this.settled = this.picture = this.opened = null;
@@ -192,7 +192,7 @@ class Pane {
   buildTools() {
     const { data } = this;
     const tools = [];
-    if (this.options.ask) {
+    if (this.options.ask && !this.options.insist) {
       this.askBox = h("input", { type: "checkbox", onchange: (event) => this.setAsking(event.target.checked) });
       this.askBox.checked = this.asking;
       tools.push(h("label", { class: "mgv-tool" }, this.askBox, "Ask me"));

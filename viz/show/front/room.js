@@ -6,7 +6,6 @@ import { opened } from "./opening.js";
 
 const LEAST = 9, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 1180, NARROW = 256; // px of a node's text; scale; width of the pane for panels beside each other, beside the picture, of these at least
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
-const RICH = ["graph", "cards", "functions", "map", "few"];
 const NAMES = { graph: "tensors and functions", cards: "cards", functions: "functions", map: "modules, folded" };
 
 const kindOf = (picture) => (picture.fold > 0 ? "few" : Object.keys(picture.folds).length ? "map" : picture.view);
@@ -18,7 +17,7 @@ export function readable(picture) {
   return picture.least;
 }
 
-// The richest picture that is seen whole and can be read; in it the largest. Where none is, the one of fewest screens, and in a
+// The first in the list of Python (choose.py) that is seen whole and can be read; of its kind the largest. Where none is, the one of fewest screens, and in a
 // slim pane one that is not too wide.
 export function choose(pictures, width, height, slim) {
   const found = pictures.flatMap((picture) => {
@@ -31,7 +30,7 @@ export function choose(pictures, width, height, slim) {
       const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // one way rather than both
       // a column more, and each arrow that is cut for it, must be worth it
       const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.05 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
-      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: RICH.indexOf(kindOf(picture)) - (picture.fold > 0 && picture.fold / 100) + (set.crossed > 4), screens, seen });
+      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + (set.crossed > 4), screens, seen });
     }
     return sets;
   });

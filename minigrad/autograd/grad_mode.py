@@ -1,0 +1,130 @@
+"""The grad modes that users switch: no_grad, enable_grad, set_grad_enabled, inference_mode."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from copy import copy
+
+from .modes import Modes, announced, local, settle
+
+__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
+__all__ += ["is_grad_enabled", "is_inference_mode_enabled"]
+
+
+def is_grad_enabled() -> bool:
+    """True if operations are recorded in this thread now."""
+    return local.modes.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """True inside `inference_mode()`."""
+    return local.modes.inference
+
+
+class Context:
+    """A context manager that changes the modes of this thread: to those that `inside` gives, and back.
+
+    An interrupt finds the old modes or the new ones: before the assignment nothing has changed, and after it nothing is
+    called in `__enter__`; in `__exit__` nothing that could keep it from being made.
+    """
+
+    entered = None  # (the modes before, entered before), as a manager may be entered inside itself
+
+    def __enter__(self) -> None:
+        modes = announced(self.inside())
+        self.entered = local.modes, self.entered
+        local.modes = modes
+
+    def __exit__(self, *exc: object) -> None:
+        modes, previous = self.entered
+        try:
+            modes = self.outside(modes)
+        finally:
+            local.modes, self.entered = modes, previous
+        settle()
+
+    def inside(self) -> Modes:
+        """The modes inside the block."""
+        raise NotImplementedError
+
+    def outside(self, before: Modes) -> Modes:
+        """The modes after the block: those before it, but for `set_grad_enabled`, which lasts."""
+        return before.with_grad(local.modes.grad)
+
+
+class Mode(Context):
+    """A grad mode: a context manager that can also decorate functions. Inside, operations are recorded if `enabled`."""
+
+    enabled = False
+
+    def inside(self) -> Modes:
+        return local.modes.with_grad(self.enabled)
+
+    def outside(self, before: Modes) -> Modes:
+        return before
+
+    def __call__(self, function: Callable) -> Callable:
+        """Use the mode as a decorator; each call runs inside it."""
+        if inspect.isgeneratorfunction(function):
+            raise TypeError(
+                "grad modes cannot decorate a generator here; write `with torch.no_grad():` inside it"
+            )
+
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            with copy(self):  # one for each call, which may be in another thread
+                return function(*args, **kwargs)
+
+        return wrapped
+
+
+class no_grad(Mode):
+    """Operations inside are not recorded: results have `requires_grad=False`. Context manager and decorator."""
+
+    def __new__(cls, function: Callable | None = None):
+        return object.__new__(cls) if function is None else cls()(function)  # @no_grad without parentheses
+
+
+class enable_grad(no_grad):
+    """Operations inside are recorded again, also within `no_grad`. Context manager and decorator."""
+
+    enabled = True
+
+
+class set_grad_enabled(Mode):
+    """Turn recording on or off: a plain call lasts until changed; `with` and decoration restore it."""
+
+    def __init__(self, mode: bool):
+        if not isinstance(mode, bool):
+            message = "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not"
+            raise TypeError(f"{message} {type(mode).__name__}")
+        self.enabled, self.before = mode, local.modes
+        local.modes = announced(self.inside())
+        settle()
+
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.enabled})"
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self.entered = self.before, self.entered[1]
+
+    def __call__(self, function: Callable) -> Callable:
+        local.modes = self.before  # as a decorator it acts in the calls, not from now on
+        settle()
+        return (enable_grad if self.enabled else no_grad)()(function)
+
+
+class inference_mode(Mode):
+    """`no_grad` and more: results can never take part in autograd later. Context manager and decorator."""
+
+    def __new__(cls, mode=True):
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode: bool = True):
+        self.mode = mode
+
+    def inside(self) -> Modes:
+        return local.modes._replace(grad=not self.mode, inference=self.mode)

@@ -1,0 +1,64 @@
+"""Hooks on tensors: how users attach them, and `retain_grad`. hooks.py runs them in a backward pass."""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+
+from ..tensor import Tensor
+from ..words import expect
+from .node import RemovableHandle, gradient_node
+
+NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
+
+
+def retain_grad(self: Tensor) -> None:
+    """Keep this result's gradient in `.grad` in later backward passes, as is done for leaves."""
+    expect(self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
+    meta = self._own_meta()
+    if self._grad_fn is None and meta.made_in is not None:
+        return  # a view made under no_grad counts as a leaf, whatever its base is by now
+    node = self.grad_fn
+    if node is not None and not meta.retains_grad:
+        meta.retains_grad = True
+        node._own_hooks().retain[self._output_nr] = weakref.ref(self)
+
+
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+    """Call `hook(grad)` in each backward pass with this tensor's whole gradient; what it returns replaces it."""
+    expect(self.requires_grad, NO_GRADIENT)
+    node = self.grad_fn
+    if node is not None:
+        return RemovableHandle(node._own_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
+    meta = self._own_meta()
+    meta.hooks = OrderedDict() if meta.hooks is None else meta.hooks
+    node = gradient_node(self)
+    if node is not None:
+        node._own_hooks().tensor[0] = meta.hooks
+    return RemovableHandle(meta.hooks, hook)
+
+
+def backward_hooks(self: Tensor) -> OrderedDict | None:
+    """The hooks on this tensor's gradient, by id; None if it never had one."""
+    node = self.grad_fn
+    if node is None:
+        return None if self._meta is None else self._meta.hooks
+    return None if node._hooks is None else node._hooks.tensor.get(self._output_nr)
+
+
+def post_accumulate_grad_hooks(self: Tensor) -> OrderedDict | None:
+    """The hooks that are called after a gradient was added to this leaf, by id; None if it never had one."""
+    return None if self._meta is None else self._meta.post_hooks
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
+    """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
+    expect(self.requires_grad, NO_GRADIENT)
+    expect(self.grad_fn is None, "post accumulate grad hooks cannot be registered on non-leaf tensors")
+    meta = self._own_meta()
+    meta.post_hooks = OrderedDict() if meta.post_hooks is None else meta.post_hooks
+    node = gradient_node(self)
+    if node is not None:
+        node._own_hooks()  # so that the engine looks at them
+    return RemovableHandle(meta.post_hooks, hook)

@@ -1,0 +1,230 @@
+"""How an operation runs: compute, wrap, attach a node; and how that node runs backward.
+
+`x * y` is `call` of `call_two`: it takes the arrays, computes, wraps the result and, if an input requires grad, makes a node
+that saves what the operation's rules read. When the backward pass comes to the node, `vjp` of `vjp_of_two` reads what was
+saved and calls the rules. Operations on one and on two tensors are written out by hand, as most are; general.py has the
+rest, and all that is unusual.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .. import dtypes
+from ..autograd.modes import is_plain, local, special
+from ..autograd.node import Node, gradient_node, new_node
+from ..autograd.saved import open_saved, read, versions_of
+from ..autograd.views import make_view
+from ..tensor import Tensor, plain_types, wrap
+from .errors import translated
+from .general import call_any, call_many, fitting_form, metadata
+from .op import CallForm, Op, chooser
+from .operands import fit, operand, promoted
+from .signature import REQUIRED
+from .source import rule_sources
+
+ndarray = np.ndarray
+
+# ---------------------------------------------------------------- forward
+
+
+def function_of(op: Op, form: CallForm) -> Callable:
+    """The function that users call."""
+    if op.variadic or op.casts or not op.single:
+        return call_many(op, form)
+    if len(op.inputs) == 1:
+        return call_one(op, form)
+    both = len(op.inputs) == 2 and len(op.rules) != 1 and op.signature.rest == (REQUIRED, REQUIRED)
+    return call_two(op, form) if both and bool(op.promotes) == op.broadcasts else call_many(op, form)
+
+
+def call_one(op: Op, form: CallForm) -> Callable:
+    """An operation on one tensor: `x.exp()`, `x.sum(1)`."""
+    forward, node_class, choose = op.forward, op.node_class, op.choose
+    floating, is_view, broadcasts = op.floating, op.view, op.broadcasts
+    saves_sizes, saves_input = op.saves_sizes, bool(op.saved_inputs)
+    placed, order, count, most = op.signature.placed, op.order, op.count, op.signature.most - 1
+
+    def call(self=REQUIRED, /, *args, **kwargs):
+        if type(self) not in plain_types or (special and not is_plain()):
+            if type(self) is ndarray and len(args) < count and not kwargs:  # inside a rule
+                return forward(self, *order(args, self))
+            return call_any(op, form, (self, *args), kwargs)
+        x, params = self._array, ()
+        try:
+            if floating and x.dtype.kind != "f":
+                x = x.astype(dtypes.default_float())
+            values = placed((self, *args), kwargs)[1:] if kwargs or len(args) > most else args
+            if count > 1:
+                params = order(values, x)
+            y = forward(x, *params)
+        except Exception as error:
+            raise translated(error, op, (x,), (form, (self, *args), kwargs)) from None
+        out = wrap(y)
+        if is_view:
+            make_view(out, self)
+        if node_class is not None and self._requires_grad and (not special or local.modes.grad):
+            next_nodes, output_nrs = (gradient_node(self),), (self._output_nr,) if self._output_nr else None
+            saved = choose((None, self, out._array, *((x.shape, x.size) if saves_sizes else ()), *params))
+            node = new_node(node_class, next_nodes, output_nrs, saved)
+            if saves_input and self._counter is not None:
+                node._versions = versions_of(node)
+            if broadcasts and (known := metadata(op, self, out)):
+                node._grad_metadata = (known,)
+            out._requires_grad, out._grad_fn = True, node
+        return out
+
+    return call
+
+
+def call_two(op: Op, form: CallForm) -> Callable:
+    """An operation on two tensors, or on a tensor and a number: `x * y`, `x * 2`, `x @ y`."""
+    forward, node_class, choose_all = op.forward, op.node_class, op.choose
+    promotes, floating, numbers, broadcasts = op.promotes, op.floating, op.numbers, op.broadcasts
+    saves, saves_sizes, saves_inputs, guarded = (
+        bool(op.saves),
+        op.saves_sizes,
+        bool(op.saved_inputs),
+        op.guarded,
+    )
+
+    def call(self=REQUIRED, other=REQUIRED, /, *args, **kwargs):
+        if type(self) not in plain_types or args or kwargs or (special and not is_plain()):
+            return call_any(op, form, (self, other, *args), kwargs)
+        if type(other) not in plain_types:
+            if not numbers or (type(other) is not float and type(other) is not int):
+                return call_any(op, form, (self, other), kwargs)
+            other = operand(other, self, floating)
+        x, y = self._array, other._array
+        mixed = (promotes and x.dtype is not y.dtype) or (floating and x.dtype.kind != "f")
+        try:
+            if mixed:
+                x, y = promoted(op, (x, y))
+            z = forward(x, y)
+        except Exception as error:
+            raise translated(error, op, (x, y), (form, (self, other), {})) from None
+        out = wrap(z)
+        if (self._requires_grad or other._requires_grad) and node_class and (not special or local.modes.grad):
+            next_nodes = gradient_node(self), gradient_node(other)
+            output_nrs = (self._output_nr, other._output_nr) if self._output_nr or other._output_nr else None
+            saved = ()
+            if saves:
+                choose = op.needed(next_nodes) if guarded and None in next_nodes else choose_all
+                sizes = (x.shape, y.shape, x.size, y.size) if saves_sizes else ()
+                saved = choose((None, self, other, out._array, *sizes))
+            node = new_node(node_class, next_nodes, output_nrs, saved)
+            if saves_inputs and (self._counter is not None or other._counter is not None):
+                node._versions = versions_of(node)
+            if broadcasts and (mixed or x.shape != y.shape):
+                node._grad_metadata = metadata(op, self, out), metadata(op, other, out)
+            out._requires_grad, out._grad_fn = True, node
+        return out
+
+    return call
+
+
+def call_forms(name: str, forms: Sequence[Callable], method: bool) -> Callable:
+    """Several declarations of one name: the first that takes the arguments runs, such as `sum(x)` or `sum(x, dim)`. Which one
+    depends on their types, and is remembered."""
+    chosen: dict[object, Callable] = {}
+    for form in forms:
+        if len(form.signature().names) == 1:  # a tensor alone
+            chosen.setdefault(Tensor, form)
+
+    def call(*args, **kwargs):
+        if kwargs:
+            types = (*map(type, args), *kwargs, *map(type, kwargs.values()))
+        else:
+            types = type(args[0]) if len(args) == 1 else (*map(type, args),)
+        form = chosen.get(types)
+        if form is None:
+            form = chosen[types] = fitting_form(name, forms, method, args, kwargs)
+        return form(*args, **kwargs)
+
+    call.forms = forms
+    return call
+
+
+# ---------------------------------------------------------------- backward
+
+
+def node_class_of(op: Op) -> type[Node]:
+    """The Node subclass of one operation: PyTorch's name, what it frees, and its `_saved_*` attributes."""
+    name = op.node or op.name.title().replace("_", "") + "Backward0"
+    body = {"__slots__": (), "_op": op, "_frees": bool(op.freed), "_vjp": vjp_of(op)}
+    body["rules"] = property(lambda node: rule_sources(op))
+    body["_read_output"] = next((op.sources[i][1] for i in op.saved_results), None)
+    if op.outputs:
+        body["_output_count"] = len(op.outputs) - len(op.constants)
+    else:  # as many as the forward function returns
+        body["__slots__"] = ("_output_count",)
+    for position, saved_name in enumerate(op.saves):
+        if not saved_name.startswith("_"):
+            body["_saved_" + saved_name] = property(functools.partial(read, i=position))
+    return type(name, (Node,), body)
+
+
+def vjp_of(op: Op) -> Callable:
+    """The `_vjp` of an operation's node."""
+    if op.variadic or op.shared or len(op.rules) > 2:
+        return vjp_of_many(op)
+    return vjp_of_one(op) if len(op.rules) == 1 else vjp_of_two(op)
+
+
+def vjp_of_one(op: Op) -> Callable:
+    """The backward of an operation with one differentiable input."""
+    ((rule, positions),), frees = op.readers, bool(op.freed)
+    read_by = chooser(positions)
+
+    def vjp(node: Node, grad: object, recorded: bool) -> tuple:
+        saved = open_saved(node, recorded) if frees else node._saved
+        grad_self = rule(grad, *read_by(saved))
+        if node._grad_metadata is not None:
+            grad_self = fit(grad_self, node._grad_metadata[0])
+        return (grad_self,)
+
+    return vjp
+
+
+def vjp_of_two(op: Op) -> Callable:
+    """The backward of an operation with two differentiable inputs."""
+    (rule_self, positions_self), (rule_other, positions_other) = op.readers
+    read_by_self, read_by_other, frees = chooser(positions_self), chooser(positions_other), bool(op.freed)
+
+    def vjp(node: Node, grad: object, recorded: bool) -> tuple:
+        saved = open_saved(node, recorded) if frees else node._saved
+        node_self, node_other = node._next_nodes
+        grad_self = None if node_self is None else rule_self(grad, *read_by_self(saved))
+        grad_other = None if node_other is None else rule_other(grad, *read_by_other(saved))
+        if node._grad_metadata is not None:
+            of_self, of_other = node._grad_metadata
+            grad_self, grad_other = fit(grad_self, of_self), fit(grad_other, of_other)
+        return grad_self, grad_other
+
+    return vjp
+
+
+def vjp_of_many(op: Op) -> Callable:
+    """The backward of any other operation."""
+    readers = [(rule, chooser(positions)) for rule, positions in op.readers]
+    (first_rule, read_by_first), frees = readers[0], bool(op.freed)
+
+    def vjp(node: Node, grad: object, recorded: bool) -> Sequence:
+        saved, grads = open_saved(node, recorded) if frees else node._saved, []
+        if op.variadic:
+            grads = first_rule(grad, *read_by_first(saved))  # as in PyTorch all, even those nobody needs
+        elif op.shared:
+            needed = tuple([n is not None for n in node._next_nodes])
+            grads = first_rule(grad, needed, *read_by_first(saved))
+        else:
+            for next_node, (rule, read_by) in zip(node._next_nodes, readers):  # noqa: B905 - as many
+                grads.append(None if next_node is None else rule(grad, *read_by(saved)))
+        if node._grad_metadata is not None:
+            pairs = zip(grads, node._grad_metadata)  # noqa: B905 - as many
+            grads = [g if known is None else fit(g, known) for g, known in pairs]
+        return grads
+
+    return vjp

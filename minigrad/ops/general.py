@@ -1,0 +1,265 @@
+"""Every call of an operation that apply.py has no function of its own for: on any number of tensors, whatever the arguments are
+and whatever modes are on.
+
+`call_any` looks at the arguments one by one, `dispatch` asks the active transform, `apply` computes, wraps and records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from operator import is_not
+
+import numpy as np
+
+from ..autograd.anomaly import remember_traceback
+from ..autograd.modes import anomaly, is_plain, local, special
+from ..autograd.node import Node, gradient_node, new_node
+from ..autograd.saved import HELD, SavedTensor, versions_of
+from ..autograd.views import make_view
+from ..tensor import InferenceTensor, Tensor, plain_types, wrap
+from ..words import INFERENCE_SAVED, expect, full_name
+from .errors import Call, translated
+from .op import CallForm, Op
+from .operands import operand, promoted
+from .signature import REQUIRED
+
+ndarray = np.ndarray
+array_types = frozenset({ndarray, np.float32, np.float64, np.bool_})  # NumPy makes numbers of 0-d arrays
+
+# ---------------------------------------------------------------- arguments
+
+
+def call_many(op: Op, form: CallForm) -> Callable:
+    """An operation on any number of tensors: `torch.cat([x, y])`, `torch.where(mask, x, y)`."""
+
+    def call(*args, **kwargs):
+        if args and type(args[0]) is ndarray:  # inside a rule
+            return call_any(op, form, args, kwargs)
+        arranged = arrange(op, form, args, kwargs)
+        if arranged is None:
+            return call_any(op, form, args, kwargs)
+        return apply(op, *arranged, call=(form, args, kwargs))
+
+    return call
+
+
+def arrange(
+    op: Op, form: CallForm, args: tuple, kwargs: dict
+) -> tuple[Sequence[Tensor | None], Sequence] | None:
+    """The tensors of a call, and its parameters as `forward` gets them. None if something is unusual about the call."""
+    if not args or (type(args[0]) not in plain_types and not op.variadic) or (special and not is_plain()):
+        return None
+    try:
+        values = op.signature.placed(args, kwargs) if kwargs or len(args) != op.count else args
+        inputs, params = op.split(values)
+        tensors = plain_inputs(op, inputs)
+        if tensors is None:
+            return None
+        return tensors, op.order(params, tensors[0]._array)
+    except TypeError:
+        return None  # an argument that does not fit
+    except Exception as error:
+        raise translated(error, op, [], (form, args, kwargs)) from None
+
+
+def plain_inputs(op: Op, inputs: Sequence) -> list[Tensor | None] | None:
+    """The inputs if they are plain tensors, numbers as 0-d tensors; None if they are not."""
+    if not isinstance(inputs, (tuple, list)) or not inputs or type(inputs[0]) not in plain_types:
+        return None
+    if plain_types.issuperset(map(type, inputs)):
+        return inputs
+    found = [*inputs]
+    for i, t in enumerate(inputs):
+        if type(t) in plain_types:
+            continue
+        if op.numbers and type(t) in (int, float):
+            found[i] = operand(t, inputs[0], op.floating)
+        elif t is not None or op.variadic:
+            return None
+    return found
+
+
+def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
+    """Run an operation, whatever its arguments are and whatever modes are on.
+
+    On arrays, as inside a rule, it only computes. An operator leaves what it does not know to Python, which asks the other
+    operand.
+    """
+    if args and type(args[0]) in array_types and not kwargs and len(args) == op.count:
+        inputs, params = op.split(args) if op.params else (args, ())
+        if only_arrays(op, inputs):
+            return op.forward(*inputs, *op.order(params, inputs[0]))
+    name, method, run = form
+    args = tuple([a for a in args if a is not REQUIRED])  # it was given by name, or not at all
+    try:
+        values = op.signature.bind(args, kwargs, name, method)
+    except TypeError:
+        if name == "__eq__" and isinstance(args[1], ndarray):  # PyTorch's only operator that takes an array
+            return call_any(op, form, (args[0], wrap(args[1])), kwargs)
+        if name.startswith("__"):
+            return NotImplemented
+        raise
+    inputs, params = op.split([*values.values()])
+    tensors = [t for t in inputs if isinstance(t, Tensor)]
+    if not tensors and any(isinstance(t, (ndarray, np.generic)) for t in inputs):
+        arrays = [t if t is None or isinstance(t, (int, float)) else np.asarray(t) for t in inputs]
+        return op.forward(*([arrays] if op.variadic else arrays), *op.order(params, arrays[0]))
+    if op.variadic:
+        for position, t in enumerate(inputs):
+            message = f"expected Tensor as element {position} in argument 0, but got {full_name(type(t))}"
+            expect(isinstance(t, Tensor), message, error=TypeError)
+    elif len(tensors) < len(inputs):
+        like = next((t for t in tensors if t._array.dtype.kind != "b"), tensors[0])
+        inputs = [t if t is None or isinstance(t, Tensor) else operand(t, like, op.floating) for t in inputs]
+    return run(op, inputs, op.order(params, inputs[0]._array) if inputs else params)
+
+
+def only_arrays(op: Op, inputs: Sequence) -> bool:
+    """Whether there are only arrays among the inputs, and numbers where these may stand for tensors."""
+    for t in inputs:
+        if type(t) not in array_types and t is not None and not (op.numbers and type(t) in (float, int)):
+            return False
+    return True
+
+
+def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
+    """The first form of a function that takes these arguments. Raises the TypeError of the form that comes nearest."""
+    errors = []
+    for form in forms:
+        try:
+            form.signature().bind(args, kwargs, name, method)
+            return form
+        except TypeError as error:
+            errors.append(error)
+    if name.startswith("__"):
+        return forms[-1]  # of an operator, which leaves to Python what it does not know
+    errors = [e for e in errors if not re.search("takes|by position", str(e))] or errors
+    known = [e for e in errors if re.search("does not implement|unexpected", str(e))]
+    raise (known or errors)[-1]  # of the last form that takes as many arguments
+
+
+# ---------------------------------------------------------------- compute and record
+
+
+def dispatch(op: Op, inputs: Sequence[Tensor | None], params: Sequence) -> object:
+    """Run an operation on tensors where it goes now: to the active transform, or here. The parameters are prepared."""
+    if special and local.interpreter is not None:
+        return local.interpreter.process(op, tuple(inputs), tuple(params))
+    return apply(op, [t if t is None else t._outside() for t in inputs], params)
+
+
+def apply(
+    op: Op,
+    inputs: Sequence[Tensor | None],
+    params: Sequence,
+    results: Sequence[Tensor] | None = None,
+    call: Call | None = None,
+) -> object:
+    """Run an operation on tensors here: compute, wrap, record. The parameters are prepared.
+
+    results: what a transform has computed in its own way, so that only the node is missing.
+    call: how it was called, if nothing is unusual about the call; an error may be that of an argument.
+    """
+    arrays = [None if t is None else t._array for t in inputs]
+    outs = results
+    try:
+        if op.variadic or op.promotes or op.floating:
+            arrays = promoted(op, arrays)
+        if outs is None:
+            found = op.forward(*([arrays] if op.variadic else arrays), *params)
+    except Exception as error:
+        raise translated(error, op, arrays, call) from None
+    if outs is None:
+        outs = [wrap(found)] if op.single else [wrap(y) for y in found]
+        if op.view or special:
+            for out in outs:
+                if op.view:
+                    make_view(out, inputs[0], not op.single)
+                elif local.inference:
+                    out.__class__ = InferenceTensor
+    if op.rules and (not special or local.modes.records):
+        record(op, inputs, arrays, params, outs, call is not None, results is not None)
+    return outs[0] if op.single else op.as_result(outs)
+
+
+def record(
+    op: Op,
+    inputs: Sequence,
+    arrays: Sequence,
+    params: Sequence,
+    outs: Sequence[Tensor],
+    usual: bool,
+    in_transform: bool,
+) -> None:
+    """Attach a node to the results of an operation on any number of tensors, if one of these requires grad."""
+    sources = inputs if op.variadic else [inputs[i] for i in op.differentiable]
+    for t in sources:
+        if t is not None and t._requires_grad:
+            break
+    else:
+        return
+    if op.casts and outs[0]._array.dtype.kind != "f":
+        return
+    next_nodes, output_nrs, metadatas = [], [], []
+    for t in sources:
+        next_nodes.append(None if t is None else gradient_node(t))
+        output_nrs.append(0 if t is None else t._output_nr)
+        metadatas.append(metadata(op, t, outs[0]))
+    values = [None, inputs] if op.variadic else [None, *inputs]
+    values += [out.face() if in_transform else out._array for out in outs[: len(op.outputs)]]
+    if op.saves_sizes:
+        values += sizes_of(op, arrays)
+    choose = op.needed(next_nodes) if op.guarded and None in next_nodes else op.choose
+    node = new_node(op.node_class, tuple(next_nodes), tuple(output_nrs), choose((*values, *params)))
+    if op.saved_inputs:
+        node._versions = versions_of(node)
+    if any(metadatas):
+        node._grad_metadata = tuple(metadatas)
+    count = len(outs) - len(op.constants)
+    if not op.outputs:
+        node._output_count = count
+    for number, out in enumerate(outs[:count] if op.constants else outs):
+        out._requires_grad, out._grad_fn, out._output_nr = True, node, number
+    if op.saved_results and op.sources[op.saved_results[0]][1] >= count:  # an index does not know its node
+        node._result_counter = outs[op.sources[op.saved_results[0]][1]]._own_counter()
+    if not usual:
+        finish(op, node, outs)
+
+
+def sizes_of(op: Op, arrays: Sequence[ndarray | None]) -> list:
+    """The shapes of the inputs and their numbers of elements; of a list of inputs as two lists."""
+    shapes = [None if a is None else a.shape for a in arrays]
+    sizes = [None if a is None else a.size for a in arrays]
+    return [shapes, sizes] if op.variadic else shapes + sizes
+
+
+def metadata(op: Op, t: Tensor | None, out: Tensor) -> tuple[tuple, np.dtype] | None:
+    """The shape and dtype of an input that was broadcast or cast, which its gradient gets; None if it was not."""
+    if t is None or not (op.broadcasts or op.variadic):
+        return None
+    x, y = t._array, out._array
+    alike = x.dtype is y.dtype and (op.variadic or x.shape == y.shape)
+    return None if alike else (x.shape, x.dtype)
+
+
+def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
+    """What is unusual about recording: hooks on saved tensors, anomaly mode, tensors of inference mode."""
+    saved, hooks = list(node._saved), op.node_class._frees and local.saved_hooks[-1:]
+    for i in op.saved_tensors:  # in turn, as PyTorch does: those before a refused one have been packed
+        expect(saved[i].__class__ is not InferenceTensor, INFERENCE_SAVED)
+        if hooks and saved[i] is not None and not hasattr(saved[i], "_number") and op.saves[i][0] != "_":
+            source, position = op.sources[i]
+            saved[i] = SavedTensor(outs[position] if source == "result" else saved[i], hooks[0], node)
+    if hooks:
+        for i, value in enumerate(saved):
+            if type(value) is tuple and any(isinstance(v, Tensor) for v in value):  # of an index
+                saved[i] = tuple(
+                    [SavedTensor(v, hooks[0], node) if isinstance(v, Tensor) else v for v in value]
+                )
+        if any(map(is_not, saved, node._saved)):  # what hooks hold has no version
+            versions = node._versions or (0,) * (len(op.saved_inputs) + 1)
+            node._versions = (*versions, HELD)
+        node._saved = tuple(saved)
+    if anomaly.on:
+        remember_traceback(node)

@@ -1,0 +1,184 @@
+"""What a declaration says of an operation, and what follows from it: the record `Op`. It computes nothing itself."""
+
+from __future__ import annotations
+
+import functools
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+from .signature import Signature
+
+MASK = "grad_input_mask"
+
+
+class CallForm(NamedTuple):
+    """One way to call an operation: its name, and whether it is a method. `run` does it: `dispatch`, or `write` in place."""
+
+    name: str
+    method: bool
+    run: Callable
+
+
+class Op:
+    """All that is known of one operation: what it was declared with (see table.py), and what follows from that.
+
+    `forward` computes on arrays. With several `outputs` it returns a tuple; with none, a sequence of any length.
+    """
+
+    kind: str | None = None  # "elementwise", "linear", "jointly linear"
+    node: str = ""  # PyTorch's name for the node, if it is not `<Name>Backward0`
+    doc: str = ""
+    outputs: tuple[str, ...] = ("result",)
+    constants: tuple[str, ...] = ()  # the last of several outputs, if they have no derivative: an index
+    floating: bool = False  # whether the result is floating point also for integer inputs
+    view: bool = False  # whether the result shares the memory of the first input
+    broadcasts: bool = (
+        False  # whether inputs are broadcast or cast, and gradients fitted; several elementwise always are
+    )
+    numbers: bool | None = None  # whether numbers may stand for all inputs but the first; elementwise usually
+    flat: tuple = ()  # saved tensors that gradients depend on with slope 0: a second derivative finds zeros there
+    jvp: Callable | None = None  # forward-mode rule, where `kind` does not imply one
+    batch: object = None  # how vmap runs it, where the signature does not tell
+    node_class = None  # of the nodes that record it, if it has rules
+
+    def __init__(self, signature: Signature, forward: Callable, rules: dict, options: dict[str, object]):
+        for option, value in options.items():
+            if option not in Op.__annotations__:
+                raise TypeError(f"op({signature.name!r}): {option!r} is neither an option nor an input")
+            setattr(self, option, value)
+        self.signature, self.name, self.forward = signature, signature.name, forward
+        self.inputs = tuple([n for n, k in signature.kinds.items() if k in ("", "tensors")])
+        self.params = tuple([n for n in signature.kinds if n not in self.inputs])
+        self.rules = {n: rules[n] for n in self.inputs if n in rules}
+        self.differentiable = tuple([i for i, n in enumerate(self.inputs) if n in self.rules])
+        self.count, self.inputs_first = len(signature.names), signature.names == [*self.inputs, *self.params]
+        self.variadic = signature.kinds[self.inputs[0]] == "tensors"
+        self.single = len(self.outputs) == 1
+        elementwise, several = self.kind == "elementwise", len(self.inputs) > 1
+        self.broadcasts = self.broadcasts or (elementwise and several)
+        self.numbers = (elementwise if self.numbers is None else self.numbers) and several
+        signature.numbers = self.numbers
+        # the inputs that are brought into one dtype first, by their positions
+        alike = self.differentiable if self.rules else range(len(self.inputs))
+        self.promotes = tuple(alike) if elementwise and len(alike) > 1 else ()
+        self.order = signature.ordering(self.params)  # prepares parameters for `forward`
+        self.casts = "dtype" in signature.kinds.values()  # into integers it has no gradient
+        self.find_saved()
+
+    def find_saved(self) -> None:
+        """Work out what a node of this operation saves: what its rules read."""
+        shapes, sizes = ([n + end for n in self.inputs] for end in ("_sym_sizes", "_sym_numel"))
+        values = {
+            "size": sizes,
+            "shape": shapes,
+            "param": self.params,
+            "result": self.outputs,
+            "input": self.inputs,
+        }
+        self.readable = {n: (source, i) for source, names in values.items() for i, n in enumerate(names)}
+        # what each rule reads besides the gradient, which it gets first, and the mask, which it gets next if at all
+        self.reads = {n: [p for p in parameters_of(r)[1:] if p != MASK] for n, r in self.rules.items()}
+        self.saves = tuple(sorted({n for read in self.reads.values() for n in read}))
+        self.sources = [self.source_of(n) for n in self.saves]
+        self.guards = [self.guard_of(n) for n in self.saves]
+        self.guarded = any(g is not None for g in self.guards)
+        self.saved_inputs = tuple([i for i, (s, _) in enumerate(self.sources) if s == "input"])
+        self.saved_results = tuple([i for i, (s, _) in enumerate(self.sources) if s == "result"])
+        self.saved_tensors = self.saved_inputs + self.saved_results  # their positions in `saves`
+        self.saves_sizes = any(source in ("shape", "size") for source, _ in self.sources)
+        # positions of what is freed after use: an index holds tensors too
+        self.freed = {*self.saved_tensors, *[i for i, n in enumerate(self.saves) if n == "indices"]}
+        self.all_freed = (None,) * len(self.saves) if len(self.freed) == len(self.saves) else None
+        self.shared = any(self.sharing(n) for n in self.rules)  # whether one rule gives several gradients
+        # each rule, with the positions in `saves` of what it reads
+        self.readers = [
+            (r, [self.saves.index(n) for n in self.reads[name]]) for name, r in self.rules.items()
+        ]
+        count, results = len(self.inputs), len(self.outputs)
+        start = {
+            "input": 1,
+            "result": 1 + count,
+            "shape": 1 + count + results,
+            "size": 1 + 2 * count + results,
+        }
+        start["param"] = 1 + (3 if self.saves_sizes else 1) * count + results
+        self.positions = [start[source] + i for source, i in self.sources]
+        self.choose, self.choose_for = chooser(self.positions), {}
+
+    # ------------------------------------------------------------ what a rule reads
+
+    def sharing(self, name: str) -> list[str]:
+        """The inputs whose gradients the rule of this one gives, if it gives several."""
+        rule = self.rules[name]
+        return [n for n in self.rules if self.rules[n] is rule] if MASK in parameters_of(rule) else []
+
+    def guard_of(self, name: str) -> int | None:
+        """The position among the rules of the one whose gradient must be needed for a value to be saved; None if it is always
+        saved, as a result is. An input has such a guard that only one of several rules reads.
+        """
+        readers = [i for i, read in enumerate(self.reads.values()) if name in read]
+        guarded = name in self.inputs and len(self.rules) > 1 == len(self.outputs) == len(readers)
+        return readers[0] if guarded and name not in self.flat else None
+
+    def source_of(self, name: str) -> tuple[str, int]:
+        """Where a saved value comes from: ("input" | "result" | "param" | "shape" | "size", position)."""
+        source = self.readable.get(name) or self.readable.get(name.removeprefix("_"))
+        if source is None:
+            raise TypeError(f"op({self.name!r}): a rule reads {name!r}: no input, output or parameter")
+        return source
+
+    def needed(self, next_nodes: tuple) -> Callable[[tuple], tuple]:
+        """`choose` for a node that has not all of its next nodes: an input that only the rule of another one reads, whose
+        gradient is not needed, is None."""
+        absent = tuple([n is None for n in next_nodes])
+        if absent not in self.choose_for:
+            guarded = [g is not None and absent[g] for g in self.guards]
+            positions = [0 if g else position for position, g in zip(self.positions, guarded, strict=True)]
+            self.choose_for[absent] = chooser(positions)
+        return self.choose_for[absent]
+
+    def without_tensors(self, saved: tuple) -> tuple:
+        """What a node saved, with None in place of the tensors."""
+        return tuple([None if i in self.freed else value for i, value in enumerate(saved)])
+
+    # ------------------------------------------------------------ arguments and results
+
+    def split(self, values: Sequence) -> tuple[Sequence, Sequence]:
+        """The inputs and the parameters among the values of all arguments, which are in the signature's order."""
+        if self.variadic:
+            return values[0], values[1:]
+        if self.inputs_first:
+            count = len(self.inputs)
+            return values[:count], values[count:]
+        by_name = dict(zip(self.signature.names, values, strict=True))
+        return [by_name[n] for n in self.inputs], [by_name[n] for n in self.params]
+
+    @functools.cached_property
+    def as_result(self) -> Callable:
+        """What several results are returned in: a named tuple, as torch.return_types has it, if they have names."""
+        if not self.outputs:
+            return tuple
+        made = namedtuple(self.name.strip("_"), self.outputs, module="torch.return_types")
+
+        def text(found: tuple) -> str:
+            lines = ",\n".join([f"{n}={v!r}" for n, v in found._asdict().items()])
+            return f"torch.return_types.{made.__name__}(\n{lines})"
+
+        made.__repr__ = text
+        return functools.partial(tuple.__new__, made)  # in half the time of `made._make`
+
+
+def chooser(positions: Sequence[int]) -> Callable[[Sequence], Sequence]:
+    """A function that takes the values at these positions out of a sequence."""
+    start, stop = (positions[0], positions[-1] + 1) if positions else (0, 0)
+    if [*positions] == [*range(start, stop)]:
+        return itemgetter(slice(start, stop))  # also of one or none
+    return itemgetter(*positions)
+
+
+def parameters_of(function: Callable) -> tuple[str, ...]:
+    """The names of a function's positional parameters."""
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount]

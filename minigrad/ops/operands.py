@@ -1,0 +1,113 @@
+"""Operands: Python numbers become tensors, dtypes are promoted; and for gradients broadcasting and promotion are undone."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor, wrap
+from ..words import expect
+from .errors import ONE_BOOL
+from .op import Op
+
+ndarray = np.ndarray
+
+# ---------------------------------------------------------------- before
+
+# Python numbers as tensors, by number, type and dtype beside them: to make the array each time would double the cost of
+# `x * 2`. Of the zeros only the integers are kept, as 0.0 == -0.0.
+numbers: dict[tuple, Tensor] = {}
+
+
+def operand(value: object, like: Tensor, floating: bool = False) -> object:
+    """A Python number as a 0-d tensor of the dtype that it takes beside `like`; anything else unchanged.
+
+    floating: in an operation whose result is floating point in any case, so that an integer need not fit a small dtype.
+    """
+    kind, dtype = type(value), like._array.dtype
+    key = value, kind, floating, dtype.char if dtype.kind == "f" else dtype.char + dtypes.default_float().char
+    try:
+        found = numbers.get(key)
+    except TypeError:  # it cannot be hashed, so it is no number
+        return value
+    if found is not None:
+        return found
+    if isinstance(value, np.generic):
+        return operand(value.item(), like, floating)
+    if kind not in (float, int, bool):
+        return value
+    expect(kind is not int or -(1 << 63) <= value < 1 << 63, "int too big to convert", error=OverflowError)
+    given = float(value) if floating and kind is int and dtype.kind != "f" else value
+    own = np.dtype(np.bool_ if kind is bool else np.int64 if type(given) is int else dtypes.default_float())
+    found = wrap(dtypes.wrapped(given, dtypes.promote([(dtype, 2), (own, 0)])))
+    found._number = value  # what `_saved_other` shows: an integer stays one beside floats
+    if len(numbers) > 4096:
+        numbers.clear()
+    if value or kind is not float:
+        numbers[key] = found
+    return found
+
+
+def promoted(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | None]:
+    """The arrays of the inputs, brought into the dtype in which the operation is done. None: an input that is not given."""
+    if op.variadic:
+        return in_common_dtype(op, arrays)
+    if op.promotes:
+        common = in_common_dtype(op, [arrays[i] for i in op.promotes])
+        if len(op.promotes) == len(arrays):
+            return common
+        found = dict(zip(op.promotes, common, strict=True))
+        return [found.get(i, a) for i, a in enumerate(arrays)]
+    if op.floating:
+        return [a if a is None or a.dtype.kind == "f" else a.astype(dtypes.default_float()) for a in arrays]
+    return arrays
+
+
+def in_common_dtype(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | None]:
+    """The arrays in the dtype to which all of them are promoted: the same list if it is theirs."""
+    expect(op.name != "sub" or all(a is None or a.dtype.kind != "b" for a in arrays), ONE_BOOL)
+    parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays if a is not None]
+    common = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)
+    if op.floating and common.kind != "f":
+        common = dtypes.default_float()
+    return [a if a is None or a.dtype == common else a.astype(common) for a in arrays]
+
+
+# ---------------------------------------------------------------- after
+
+
+def fit(grad: object, metadata: tuple[tuple, np.dtype] | None) -> object:
+    """Undo broadcasting and promotion: sum a gradient to the shape, and cast it to the dtype, that its input had."""
+    if grad is None or metadata is None:
+        return grad
+    shape, dtype = metadata
+    if type(grad) is ndarray and grad.shape == shape and grad.dtype is dtype:
+        return grad
+    if isinstance(grad, Tensor):
+        if grad._array.shape != shape:
+            grad = grad.sum_to_size(shape)
+        return grad if grad._array.dtype == dtype else grad.to(dtypes.of_numpy(dtype))
+    grad = np.asarray(grad)
+    if grad.shape != shape:
+        bias = grad.ndim == 2 and shape == grad.shape[1:] and grad.dtype.char in "fd"
+        grad = constant(len(grad), grad.dtype.char).dot(grad) if bias else sum_to(grad, shape)
+    return grad if grad.dtype is dtype or grad.dtype == dtype else grad.astype(dtype)
+
+
+@functools.lru_cache(maxsize=256)
+def constant(shape: int | tuple, dtype: str | np.dtype, number: float = 1) -> ndarray:
+    """A product with ones sums in half the time of NumPy's own; a 0-d array is ready, as a Python number is not."""
+    return np.full(shape, number, dtype) if shape != () else np.array(number, dtype)  # in a third of the time
+
+
+def sum_to(array: ndarray, shape: tuple) -> ndarray:
+    """Sum an array over the axes that broadcasting has added or stretched."""
+    lead = array.ndim - len(shape)
+    axes = tuple([i for i, n in enumerate(array.shape) if i < lead or (n != 1 and shape[i - lead] == 1)])
+    array = np.add.reduce(array, axis=axes, keepdims=True) if axes else array
+    array = array.reshape(array.shape[max(lead, 0) :])
+    # a gradient that is smaller than its input is stretched
+    return array if array.shape == shape else np.broadcast_to(array, shape)

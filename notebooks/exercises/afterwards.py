@@ -1,0 +1,100 @@
+"""What an answer changes for the whole process is put back after it was judged: `with as_it_was(): ...`.
+
+The recursion limit, NumPy's error state and print options, random numbers, warnings, tracing, the working directory and the
+like belong to the learner's notebook. Nothing that an answer did to them may reach the next cell.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import random
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.random import rng
+
+
+def _collecting(yes: bool) -> None:
+    (gc.enable if yes else gc.disable)()
+
+
+def _warn_as(filters: list) -> None:
+    if warnings.filters != filters:
+        warnings.filters[:] = filters
+        warnings._filters_mutated()  # its cache of what was decided by the old ones
+
+
+def _inference(yes: bool) -> None:
+    if minigrad.is_inference_mode_enabled() != yes:
+        minigrad.inference_mode(yes).__enter__()
+
+
+def _go_to(folder: str | None) -> None:
+    if folder is not None:
+        os.chdir(folder)
+
+
+def _folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:  # it has been removed
+        return None
+
+
+def _environment(kept: dict[str, str]) -> None:
+    if dict(os.environ) != kept:
+        os.environ.clear()
+        os.environ.update(kept)
+
+
+def _streams(kept: tuple[Any, Any]) -> None:
+    sys.stdout, sys.stderr = kept
+
+
+STATES: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
+    (lambda: rng().get_state(), lambda kept: rng().set_state(kept)),
+    (random.getstate, random.setstate),
+    (np.random.get_state, np.random.set_state),
+    (np.geterr, lambda kept: np.seterr(**kept)),
+    (np.geterrcall, np.seterrcall),
+    (np.get_printoptions, lambda kept: np.set_printoptions(**kept)),
+    (minigrad.is_inference_mode_enabled, _inference),
+    (minigrad.is_grad_enabled, minigrad.set_grad_enabled),
+    (minigrad.get_default_dtype, minigrad.set_default_dtype),
+    (sys.getrecursionlimit, sys.setrecursionlimit),
+    (sys.gettrace, sys.settrace),
+    (sys.getprofile, sys.setprofile),
+    (lambda: threading.excepthook, lambda kept: setattr(threading, "excepthook", kept)),
+    (lambda: sys.excepthook, lambda kept: setattr(sys, "excepthook", kept)),
+    (lambda: (sys.stdout, sys.stderr), _streams),
+    (lambda: list(sys.path), lambda kept: sys.path.__setitem__(slice(None), kept)),
+    (lambda: list(warnings.filters), _warn_as),
+    (gc.isenabled, _collecting),
+    (_folder, _go_to),
+    (lambda: dict(os.environ), _environment),
+)
+"""How each is read, and how it is set."""
+
+
+@contextmanager
+def as_it_was() -> Iterator[None]:
+    """Put each of STATES back when the block is left, however it is left."""
+    kept = [(read(), put) for read, put in STATES]
+    with minigrad.autograd.set_detect_anomaly(False):
+        try:
+            yield
+        finally:
+            for value, put in kept:
+                with contextlib.suppress(
+                    Exception
+                ):  # such as a recursion limit below what runs now: the others are put back
+                    put(value)

@@ -1,0 +1,117 @@
+"""What the exam asks in words, and which lessons each of its graphs and questions is about.
+
+A question is answered with a letter: `exam.answer(11, "b")`. Its text, with the options, is in exam.ipynb. That each reply is
+true is tried in tests/test_exam.py, by running what the options say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ABOUT = {
+    1: ("3",),
+    2: ("4",),
+    3: ("5", "6"),
+    4: ("6", "8"),
+    5: ("8", "11"),
+    6: ("10", "12"),
+    7: ("13",),
+    8: ("14",),
+    9: ("15",),
+    10: ("17",),
+    11: ("8",),
+    12: ("9b",),
+    13: ("10", "16"),
+}
+"""The lessons that graph or question `number` is about, as exam.ipynb names them."""
+
+
+@dataclass(frozen=True)
+class Lettered:
+    """A question with options: the right letter and what it shows; for each other letter the cause and what to say."""
+
+    asks: str
+    right: str
+    shows: str
+    wrong: Mapping[str, tuple[str, str]]
+
+    @property
+    def letters(self) -> str:
+        """All letters that can be an answer."""
+        return "".join(sorted([self.right, *self.wrong]))
+
+
+QUESTIONS = {
+    11: Lettered(
+        "how to keep an encoder as it is",
+        "b",
+        "A parameter that does not ask gets no gradient, and the encoder's own rules still send theirs on to the prompt.",
+        {
+            "a": (
+                "nothing recorded",
+                "Inside the block nothing is recorded, so nothing leads back to the prompt: its `.grad` stays `None`.",
+            ),
+            "c": (
+                "cut too early",
+                "The way back ends at the cut. The prompt is behind it, and its `.grad` stays `None`.",
+            ),
+            "d": (
+                "still computed",
+                "The encoder stays as it is, but a gradient is computed for each of its weights, and adds up in `.grad`.",
+            ),
+            "e": (
+                "nothing recorded",
+                "The head's rule has to keep what it reads, and refuses a tensor made in inference mode.",
+            ),
+        },
+    ),
+    12: Lettered(
+        "what is wrong with a loop that learns in its last layer only",
+        "d",
+        "`None` means that no gradient was computed: nothing leads back to `first`. Its result was cut off.",
+        {
+            "a": (
+                "learning rate",
+                "Then both would move, by little. And a small rate makes no `.grad` into `None`.",
+            ),
+            "b": (
+                "not cleared",
+                "Then gradients would add up from step to step, and `first` would have one like any other.",
+            ),
+            "c": (
+                "not in the optimizer",
+                "Then `first` would not move either, but a gradient would be computed for it: `.grad` would be a number.",
+            ),
+            "e": (
+                "zero for None",
+                "A dead unit sends 0 back: `.grad` would be a tensor of zeros. `None` means that nothing was computed.",
+            ),
+        },
+    ),
+    13: Lettered(
+        "few inputs, many outputs: which direction",
+        "a",
+        "One forward pass gives the slopes of all results with respect to one setting: a column of the Jacobian. There are "
+        "three. And a tangent travels along with the values, so no step is kept for later.",
+        {
+            "b": (
+                "row for column",
+                "A backward pass gives the slopes of one result: a row of the Jacobian. There are 10,000 rows, not three.",
+            ),
+            "c": (
+                "summed",
+                "The sum of the results has three slopes. How each result depends on the settings is lost in the sum.",
+            ),
+            "d": (
+                "row for column",
+                "A forward pass gives the slopes of all results with respect to one setting. There are three settings.",
+            ),
+            "e": (
+                "direction",
+                "That gives the right slopes with 3,333 times as many passes, and each of them needs what the 1,000 steps "
+                "have kept.",
+            ),
+        },
+    ),
+}

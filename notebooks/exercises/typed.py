@@ -1,0 +1,255 @@
+"""What people type -> numbers: `1/3`, `2*3`, `[1, 2]`, `1 -> 2`, `tensor(6.)`, `x.grad = 6`, `8,000`, `inf`.
+
+`viz/show/front/typed.js` does the same in a browser, function by function; `tests/typed_answers.txt` is the table of cases
+that both must read alike. Runs nothing that was typed: it knows numbers, lists, `+ - * / ^` and a few functions.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+LONGEST = 400  # characters of an answer
+DEPTH = 12  # lists in lists, and brackets in brackets
+WORDS = {
+    "none": None,
+    "nothing": None,
+    "nothing at all": None,
+    "no gradient": None,
+    "true": True,
+    "yes": True,
+    "false": False,
+    "no": False,
+}
+NUMBERS = {"inf": math.inf, "infinity": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e}
+FUNCTIONS: dict[str, Callable] = {
+    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "ln": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "abs": np.abs,
+}  # fmt: skip
+UNITS = {"b": 1, "kb": 1e3, "mb": 1e6, "kib": 1024, "mib": 1024**2,
+         "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}  # fmt: skip
+LOOKS_LIKE = (  # typographic signs, and what is meant by them
+    ("[\u2010-\u2015\u2212]", "-"), ("[\u00b7\u00d7\u2219\u22c5]", "*"), ("[\u00f7\u2044\u2215]", "/"), ("\u221e", "inf"),
+    ("\u03c0", "pi"), ("[\u2192\u21d2\u279c]", "->"), ("\u00b2", "^2"), ("\u00b3", "^3"), ("\u00bd", "(1/2)"),
+    ("\u00bc", "(1/4)"), ("\u2153", "(1/3)"), ("\u2154", "(2/3)"),
+    ("[\u2018\u2019\u201a\u2032`]", "'"), ("[\u201c-\u201f]", '"'), (r"\s", " "),
+)  # fmt: skip
+TOKEN = re.compile(
+    r" *(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()\[\]{},;|&])( *)"
+)
+SEPARATORS = {",", ";", ">", "->", "=>", "|", "&", "and", "then"}
+
+
+class Unreadable(ValueError):
+    """The text is not a number or a list of numbers. Its message is the part that was not understood."""
+
+
+def tidy(text: str) -> str:
+    """The text in plain characters and lower case, without quotes around it or a full stop behind it."""
+    for sign, meant in LOOKS_LIKE:
+        text = re.sub(sign, meant, text)
+    text = text.strip(" '\"").rstrip("!;, ").lower()
+    return re.sub(r"(?<!\d)\.$", "", text).strip(" '\"")
+
+
+def read(text: str, size: int = 1) -> Any:
+    """None, True, False, a float or nested lists of floats; `size` numbers are expected. Raises Unreadable.
+
+    A number that is expected alone may have commas for its thousands, or for its decimals.
+    """
+    if len(text) > LONGEST:
+        raise Unreadable(text[:20])
+    text = tidy(text)
+    text = re.sub(r"^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) *", "", text)
+    text = re.sub(r"^(?:about|around|approximately|approx\.?|roughly|~|\u2248) *", "", text)
+    text = re.sub(r"\b(?:torch|math|numpy|np)\.", "", text)
+    text = re.sub(r", *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)", "", text)
+    text = re.sub(r"\b(?:tensor|array|float|int) *\( *['\"]?([^'\"]*?)['\"]? *\)", r"(\1)", text)
+    if text in WORDS:
+        return WORDS[text]
+    if size != 1:
+        return _Reader(text, spaces=True).all()
+    unit = re.fullmatch(r"([^a-z]*[\d)]) *([a-z]+)", text)
+    if unit and (unit[2] in UNITS or len(unit[2]) > 3):  # "8 kB", "4 functions"
+        return _each(np.multiply, UNITS.get(unit[2], 1.0), read(unit[1]))
+    grouped = re.sub(r"(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?![\d,])", lambda m: re.sub("[, ']", "", m[0]), text)
+    grouped = re.sub(r"^([+-]? *\d+),(\d+)$", r"\1.\2", grouped)
+    try:
+        return _Reader(grouped, spaces=False).all()
+    except Unreadable:
+        return _Reader(text, spaces=True).all()
+
+
+class _Reader:
+    """Reads one text. With `spaces`, a space separates numbers: `1 -2` is two of them, `1 - 2` is one."""
+
+    def __init__(self, text: str, spaces: bool):
+        self.spaces = spaces
+        self.tokens: list[tuple[str, bool]] = []  # and whether a space comes after it
+        self.at = place = 0
+        while place < len(text.rstrip()):
+            found = TOKEN.match(text, place)
+            if not found:
+                raise Unreadable(text[place:].split()[0][:20])
+            self.tokens.append((found[1], bool(found[2])))
+            place = found.end()
+
+    def all(self) -> Any:
+        """The one value that the whole text is; several are a list."""
+        found = self.sequence("", 0)
+        return found[0] if len(found) == 1 else found
+
+    def sees(self, *tokens: str) -> bool:
+        return self.at < len(self.tokens) and self.tokens[self.at][0] in tokens
+
+    def take(self) -> str:
+        if self.at == len(self.tokens):
+            raise Unreadable("the end")
+        self.at += 1
+        return self.tokens[self.at - 1][0]
+
+    def gap(self) -> bool:
+        """Whether a space has just been passed."""
+        return self.at > 0 and self.tokens[self.at - 1][1]
+
+    def sequence(self, closing: str, depth: int) -> list:
+        """Values up to a closing bracket, or to the end. Where rows are separated by `;` there is a list for each."""
+        rows: list[list] = [[]]
+        while self.at < len(self.tokens) and not self.sees(closing):
+            rows[-1].append(self.sum(depth))
+            separated = self.sees(*SEPARATORS)
+            if self.sees(";"):
+                rows.append([])
+            while self.sees(*SEPARATORS):  # "1, and 2"
+                self.take()
+            if not (separated or self.sees(closing) or (self.spaces and self.gap())):
+                break
+        if closing:
+            if not self.sees(closing):
+                raise Unreadable(self.tokens[self.at][0] if self.at < len(self.tokens) else "the end")
+            self.take()
+        elif self.at < len(self.tokens):
+            raise Unreadable(self.tokens[self.at][0])
+        rows = [row for row in rows if row] or [[]]
+        return (
+            rows
+            if len(rows) > 1 and any(len(row) > 1 for row in rows)
+            else [value for row in rows for value in row]
+        )
+
+    def sum(self, depth: int) -> Any:
+        value = self.product(depth)
+        while self.sees("+", "-"):
+            if self.spaces and self.gap() and not self.tokens[self.at][1]:
+                break  # a sign, not a sum: the next number begins here
+            sign = self.take()
+            value = _each(np.add if sign == "+" else np.subtract, value, self.product(depth))
+        return value
+
+    def product(self, depth: int) -> Any:
+        value = self.signed(depth)
+        while self.sees("*", "/"):
+            operation = np.multiply if self.take() == "*" else np.divide
+            value = _each(operation, value, self.signed(depth))
+        return value
+
+    def signed(self, depth: int) -> Any:
+        if self.sees("+", "-"):
+            return _each(np.multiply, -1.0 if self.take() == "-" else 1.0, self.signed(depth))
+        value = self.single(depth)
+        if self.sees("^", "**"):
+            self.take()
+            value = _each(np.power, value, self.signed(depth))
+        return value
+
+    def single(self, depth: int) -> Any:
+        token = self.take()
+        if depth > DEPTH:
+            raise Unreadable(token)
+        if token in ("[", "{"):
+            return self.sequence("]" if token == "[" else "}", depth + 1)
+        if token == "(":
+            found = self.sequence(")", depth + 1)
+            return found[0] if len(found) == 1 else found
+        if token in FUNCTIONS:
+            return _each(lambda x, _: FUNCTIONS[token](x), self.single(depth + 1), 0.0)
+        if token in NUMBERS:
+            return NUMBERS[token]
+        if not (token[0].isdigit() or token[0] == "."):
+            raise Unreadable(token)
+        value = float(token)
+        if self.sees("%"):
+            self.take()
+            value *= 0.01
+        return value
+
+
+def _each(operation: Callable, one: Any, other: Any) -> Any:
+    """The operation on two numbers, or on each number of a list and one number. What is not finite is as in IEEE 754."""
+    if isinstance(one, list) and isinstance(other, list):
+        raise Unreadable("a list")
+    if isinstance(one, list):
+        return [_each(operation, item, other) for item in one]
+    if isinstance(other, list):
+        return [_each(operation, one, item) for item in other]
+    with np.errstate(all="ignore"):
+        return float(operation(np.float64(one), np.float64(other)))
+
+
+def shortest(value: float) -> str:
+    """The fewest digits that say this number, as float32 if it is one: "0.33"."""
+    single = np.float32(value) if abs(value) < 3e38 else np.float32(0)
+    return np.format_float_scientific(single if float(single) == value else np.float64(value), trim="-")
+
+
+def means(got: float, due: float, rtol: float, scale: float = 0.0) -> bool:
+    """Whether somebody who types the number `got` means the number `due`. `scale`: the largest number beside `due`.
+
+    A whole number means itself. Any other may be off by `rtol`, or be rounded to the digits that were typed, to two at
+    least. A number that is written with three digits or fewer, such as 0.125, is not rounded.
+    """
+    got, due = float(got), float(due)
+    if not (math.isfinite(got) and math.isfinite(due)):
+        return got == due or (math.isnan(got) and math.isnan(due))
+    off = abs(got - due)
+    if off <= 2e-6 * max(abs(due), scale) + 1e-12:
+        return True
+    if abs(due - round(due)) <= 2e-6 * abs(due) or (got.is_integer() and abs(got) < 100):
+        return False
+    if not got.is_integer() and off <= rtol * abs(due):
+        return True
+    if len(_digits(got)) < (3 if got.is_integer() else 2) or len(_digits(due)) <= 3:
+        return False
+    unit = 10.0 ** _last_place(got)
+    cut_off = (
+        not got.is_integer() and got * due > 0 and abs(got) < abs(due) and off < min(unit, 0.0101 * abs(due))
+    )
+    return off <= 0.5 * unit * (1 + 1e-6) or cut_off
+
+
+def close(got: float, due: float) -> bool:
+    """Whether a number that does not mean `due` is so near that it was rounded too far, or found with a nudge."""
+    got, due = float(got), float(due)
+    if not (math.isfinite(got) and math.isfinite(due)) or got == 0 or got == due:
+        return False
+    off = abs(got - due)
+    rounded = not got.is_integer() and off <= 0.5 * 10.0 ** _last_place(got) * (1 + 1e-6)
+    return off <= 0.01 * abs(due) or rounded
+
+
+def _shortest(value: float) -> str:
+    """The fewest digits that say this number, as float32 if it is one: "3.3e-01"."""
+    single = np.float32(value if abs(value) < 3e38 else 0.0)
+    return np.format_float_scientific(single if float(single) == value else np.float64(value), trim="-")
+
+
+def _digits(value: float) -> str:
+    return _shortest(value).split("e")[0].strip("-").replace(".", "")
+
+
+def _last_place(value: float) -> int:
+    """The power of ten of the last digit."""
+    return int(_shortest(value).split("e")[1]) - len(_digits(value)) + 1

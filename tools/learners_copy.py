@@ -1,0 +1,261 @@
+"""The learner's copy of the lessons: `my_lessons/`, made from `notebooks/` so that no answer is in sight: without outputs,
+and with what explains the outcome of a prediction folded until the learner has looked.
+
+    refresh(folder)     make it, or bring it up to date; returns what there is to say about it
+
+A learner works there and nowhere else. What a learner has written is never overwritten: a lesson that has changed in the
+project is put beside theirs, as 03_new_NAME.ipynb, and one line says so. A copy whose cells are as they were given is replaced
+without a word. A file is written whole or not at all. To get a lesson afresh, delete the copy: the next call makes it again.
+
+The progress file lies there too (progress.json, written by exercises/store.py). `.copied.json` remembers, for each copy,
+which text was given. Standard library only, and quick: it runs each time the lessons are opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "notebooks"
+FOLDER = ROOT / "my_lessons"
+FIRST = "index.ipynb"  # the page that a learner sees first
+RECORD = ".copied.json"
+FOLD = "<details>\n<summary>I have run it. What does it show?</summary>\n\n{}\n\n</details>"
+NUMBER = r"^(\d\d[a-z]?_|)"  # how a lesson's name begins; a narrow list shows little more than that
+THEIRS = "written by the learner"  # in place of a fingerprint: never to be replaced
+QUIET: dict[str, Any] = {"capture_output": True, "text": True, "encoding": "utf-8"}
+PROGRESS, OLD_PROGRESS = "progress.json", ".progress.json"
+
+
+def clean(notebook: dict[str, Any]) -> str:
+    """The text of a notebook as a learner gets it: no outputs, no execution counts, no state of widgets, and folded what
+    comes after a prediction."""
+    cells = []
+    for cell in notebook["cells"]:
+        kept = {key: cell["metadata"][key] for key in ("tags", "jupyter") if cell["metadata"].get(key)}
+        cell = cell | {"metadata": kept}
+        if cell["cell_type"] == "code":
+            cell |= {"outputs": [], "execution_count": None}
+        cells.append(cell)
+    for at in explanations(cells):
+        explained, leads_on = parted("".join(cells[at]["source"]))
+        text = FOLD.format(explained) + (f"\n\n{leads_on}" if leads_on else "")
+        cells[at]["source"] = text.splitlines(keepends=True)
+    metadata = {key: value for key, value in notebook["metadata"].items() if key != "widgets"}
+    whole = notebook | {"cells": cells, "metadata": metadata}
+    return json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def explanations(cells: list[dict[str, Any]]) -> Iterator[int]:
+    """Where the text is that says how a prediction came out: the first one after the code that decides it. A line that ends
+    in a colon only leads to the next cell; a heading begins something new."""
+    waits = ran = False
+    for at, cell in enumerate(cells):
+        tags = " ".join(cell["metadata"].get("tags", ()))
+        text = "".join(cell["source"]).strip()
+        if "predict:" in tags:
+            waits, ran = True, False
+        elif cell["cell_type"] == "code":
+            ran = ran or "exercise:" not in tags
+        elif waits and ran and text.startswith("#"):
+            waits = False
+        elif waits and ran and parted(text)[0]:
+            waits = False
+            yield at
+
+
+def parted(text: str) -> tuple[str, str]:
+    """What a text explains, and its last paragraph where that ends in a colon: it leads to the cell below."""
+    if not text.endswith(":"):
+        return text, ""
+    explained, _, leads_on = text.rpartition("\n\n")
+    return explained, leads_on
+
+
+def fingerprint(text: str) -> str:
+    """What identifies the text of a notebook's cells, whatever was run. Empty cells do not count: JupyterLab adds one at
+    the end. Raises ValueError for what is not a notebook."""
+    try:
+        cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a notebook: {error}") from error
+    written = [cell for cell in cells if cell[1].strip()]
+    return hashlib.sha256(json.dumps(written).encode()).hexdigest()
+
+
+def refresh(folder: Path = FOLDER, source: Path = NOTEBOOKS) -> list[str]:
+    """Make the copies that are missing or out of date. Returns a line for the learner where one is due.
+
+    Raises OSError where `folder` cannot be written; what was there is then as it was.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    copies, beside = _Copies(folder), []
+    lessons, broken = _lessons(source)
+    first_time = not all((folder / name).exists() for name in lessons)
+    taken_over = answered_in(source) if first_time else set()
+    for name, text in lessons.items():
+        version = fingerprint(text)
+        place = copies.place_for(name, version)
+        if place is not None:
+            copies.write(place, text, THEIRS if name in taken_over else version)
+            beside += [place] if place != name else []
+    copies.remove_left_over({*lessons, *broken})
+    take_over_progress(source / OLD_PROGRESS, folder / PROGRESS)
+    return [
+        *_told(beside),
+        *(f"{source / name} is not a sound notebook and was left out: {why}" for name, why in broken.items()),
+    ]
+
+
+def _lessons(source: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The lessons as learners get them, and those that cannot be read, with the reason: a merge may have failed."""
+    lessons, broken = {}, {}
+    for path in sorted(source.glob("*.ipynb")):
+        try:
+            text = clean(json.loads(path.read_text(encoding="utf-8")))
+            fingerprint(text)
+            lessons[path.name] = text
+        except (ValueError, KeyError, TypeError) as error:
+            broken[path.name] = str(error)
+    return lessons, broken
+
+
+def _told(beside: list[str]) -> list[str]:
+    """What to say of lessons that were put beside the learner's own."""
+    if not beside:
+        return []
+    have, yours = (
+        ("has", "Yours is as you left it") if len(beside) == 1 else ("have", "Yours are as you left them")
+    )
+    what = "A lesson" if len(beside) == 1 else f"{len(beside)} lessons"
+    return [
+        f"{what} that you have worked in {have} changed. {yours}; beside it is the new one: {', '.join(beside)}"
+    ]
+
+
+def answered_in(source: Path) -> set[str]:
+    """The lessons of the project in which somebody has written since the last commit: a learner, before there was a copy. What
+    is copied of these is theirs from the beginning. Empty where git does not know."""
+    git = ["git", "-C", str(source)]
+    found = set()
+    try:
+        changed = subprocess.run(
+            [*git, "diff", "--name-only", "--relative", "HEAD", "--", "*.ipynb"], **QUIET
+        )
+        for name in changed.stdout.splitlines():
+            before = subprocess.run([*git, "show", f"HEAD:./{name}"], **QUIET)
+            if before.returncode == 0 and _written(source / name) not in (None, fingerprint(before.stdout)):
+                found.add(name)
+    except OSError:  # there is no git
+        pass
+    return found
+
+
+def take_over_progress(old: Path, new: Path) -> None:
+    """Move the progress file of the time when learners worked in notebooks/ to where it is kept now."""
+    if old.is_file() and not new.exists():
+        _write(new, old.read_text(encoding="utf-8", errors="replace"))
+        with suppress(OSError):  # a project that cannot be written
+            old.unlink()
+
+
+class _Copies:
+    """The copies in a folder, and which text each was given."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        try:
+            found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # none yet, or damaged: then every copy counts as written in
+            found = {}
+        self.given: dict[str, str] = found if isinstance(found, dict) else {}
+
+    def place_for(self, name: str, version: str) -> str | None:
+        """Under which name this version of lesson `name` should be written; None if the learner has it already."""
+        there = [known for known in self._family(name) if (self.folder / known).exists()]
+        if name not in there:
+            return name
+        texts = {known: _written(self.folder / known) for known in there}
+        same = next((known for known, text in texts.items() if text == version), None)
+        if same is not None:
+            if self.given.get(same) != THEIRS:
+                self._note(same, version)
+            return None
+        untouched = [
+            known for known, text in texts.items() if text is not None and text == self.given.get(known)
+        ]
+        if name in untouched:
+            return name
+        if version in (self.given.get(known) for known in self._family(name)):
+            return None  # given before: it has become theirs, or was thrown away
+        return untouched[-1] if untouched else self._next_name(name)
+
+    def write(self, name: str, text: str, version: str) -> None:
+        """Write a copy, and that it was given."""
+        _write(self.folder / name, text)
+        self._note(name, version)
+
+    def remove_left_over(self, lessons: set[str]) -> None:
+        """Remove copies of lessons that are no longer in the project, where nothing was written in them."""
+        for name in [*self.given]:
+            if _lesson_of(name) not in lessons and _written(self.folder / name) == self.given[name]:
+                (self.folder / name).unlink()
+                del self.given[name]
+                self._save()
+
+    def _note(self, name: str, version: str) -> None:
+        if self.given.get(name) != version:
+            self.given[name] = version
+            self._save()
+
+    def _save(self) -> None:
+        _write(self.folder / RECORD, json.dumps(self.given, indent=1, sort_keys=True) + "\n")
+
+    def _family(self, name: str) -> Iterator[str]:
+        """A lesson's copy and those put beside it, that exist or were given once."""
+        known = {*self.given, *(path.name for path in self.folder.glob("*.ipynb"))}
+        yield from (
+            name,
+            *sorted((other for other in known if other != name and _lesson_of(other) == name), key=_age),
+        )
+
+    def _next_name(self, name: str) -> str:
+        used = set(self._family(name))
+        names = (re.sub(NUMBER, rf"\1new{n if n > 1 else ''}_", name) for n in range(1, len(used) + 2))
+        return next(other for other in names if other not in used)
+
+
+def _written(path: Path) -> str | None:
+    """The fingerprint of a notebook as it is now; None if it is missing or cannot be read."""
+    try:
+        return fingerprint(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _lesson_of(name: str) -> str:
+    """ "03_x.ipynb" from "03_new_x.ipynb" and "03_new2_x.ipynb"."""
+    return re.sub(rf"{NUMBER}new\d*_", r"\1", name)
+
+
+def _age(name: str) -> int:
+    """The number of a copy that was put beside another."""
+    return int(re.search(rf"{NUMBER}new(\d*)_", name)[2] or 1)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole, or leave what was there."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)

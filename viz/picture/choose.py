@@ -1,0 +1,186 @@
+"""Which picture of a graph is drawn: the same choice for ``viz.draw`` and for the pane of ``viz.step``.
+
+A small graph shows each tensor and function. Of a larger one the modules are seen first (blocks.py); where there are none,
+or there is room, each function. ``pictures_of`` lists what there is to choose from, the best first; ``draw`` takes the first
+that fits a page, the pane the first that fits its window. What cannot be laid out in time is folded further, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from ..read.graph import Graph
+from ..read.text import one_line, plural
+from .blocks import Block, chosen, first_sight, repeats, tree
+from .layout import SECONDS, LayoutTooSlow, Places, least_length, places
+from .parts import Picture
+from .views import VIEWS, build
+
+# What chooses a picture. Nodes: up to DETAIL every tensor and function is drawn, up to WHOLE every function; boxes: what a
+# picture of folded modules aims at. And how large a picture is that nobody asked for: a page, in points.
+DETAIL, WHOLE, BOXES = 40, 400, 24
+PAGE = (1_100, 1_200)
+
+NOTHING = {
+    "module": "no parameter has a name with a module in it, such as layer.weight",
+    "repeat": "nothing comes at least four times in a row",
+}
+FOLDS = (
+    "fold must be a depth (1, 2, ...), a class of modules or its name, a function of a module, 'module', 'repeat', True, "
+    "False or None"
+)
+
+
+def check_options(
+    view: Any = None, direction: Any = None, fold: Any = None, seconds: Any = SECONDS, names: Any = None
+) -> None:
+    """Refuse a view, direction, fold or time limit that does not exist, saying which do."""
+    if view is not None and view not in VIEWS:
+        raise ValueError(f"There is no view {one_line(view)[:40]!r}. Choose one of: {', '.join(VIEWS)}.")
+    if direction not in (None, "LR", "TB", "BT"):
+        what = one_line(direction)[:40]
+        raise ValueError(
+            f"direction must be 'LR' (left to right), 'TB' or 'BT' (top to bottom, or back), not {what!r}."
+        )
+    depth = isinstance(fold, int) and fold >= 0
+    if not (fold is None or depth or callable(fold) or (isinstance(fold, str) and fold.isidentifier())):
+        raise ValueError(f"{FOLDS}, not {one_line(fold)[:40]!r}.")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise ValueError(f"seconds must be a positive number, not {one_line(seconds)[:40]!r}.")
+
+
+def title_of(graph: Graph) -> str:
+    return ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
+
+
+def pictures_of(
+    graph: Graph,
+    view: str | None = None,
+    direction: str | None = None,
+    fold: Any = None,
+    *,
+    values: bool | None = None,
+    saved: bool = False,
+    page: bool = False,
+) -> list[Picture]:
+    """The pictures to choose from, the best first: what was asked for, in one direction or in both; by default the views for a
+    graph of this size, and those of its modules. Nothing is laid out yet.
+
+    ``page``: for a page, which is read from top to bottom or from left to right, rather than for the pane, which is read in the
+    order of the pass and sets a long picture in columns.
+    """
+    down = "TB" if page else "BT"
+    shown = {"values": values, "saved": saved}
+    if view is not None or fold is not None:
+        return _asked(graph, view, direction, fold, down, shown)
+    n, title, root = len(graph), title_of(graph), tree(graph)
+
+    def drawn(what: str, *directions: str, groups: list[Block] | None = None) -> list[Picture]:
+        return [
+            build(graph, what, d, title, groups, **shown) for d in ((direction,) if direction else directions)
+        ]
+
+    whole = drawn("graph", *("LR", "TB")[: 2 if 2 * n <= DETAIL else 1]) if n <= DETAIL else []
+    whole += drawn("functions", down) if n <= WHOLE else []
+    folded: list[Picture] = []
+    boxes = 0
+    limits = () if n <= BOXES // 3 or values or saved else (BOXES,) if page else (BOXES, BOXES // 3)
+    for most in limits:  # the fewest are for a narrow window
+        groups = first_sight(root, most)
+        if groups and (not boxes or len(groups) < 0.8 * boxes):
+            boxes = len(groups)
+            found = drawn("functions", *(("LR", down) if page else (down,)), groups=groups)
+            found = [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
+            for picture in found:
+                picture.fold = "module" if most == BOXES else most
+                picture.notes += [_folded(graph, groups)] if n > DETAIL else []
+            folded += found
+    return folded + whole if n > DETAIL and root.inside else whole + folded
+
+
+def _asked(
+    graph: Graph, view: str | None, direction: str | None, fold: Any, down: str, shown: dict
+) -> list[Picture]:
+    """The pictures of one view and fold, in one direction or in both."""
+    groups, how = _groups(graph, fold)
+    what = view or ("graph" if len(graph) <= DETAIL and not fold else "functions")
+    what = "functions" if groups and what == "graph" else what
+    notes = [_folded(graph, groups)] if groups else []
+    if fold not in (None, False) and not groups:
+        why = NOTHING[how] if fold is not True else " and ".join(NOTHING.values())
+        notes = [f"Nothing to fold was found: {why}."]
+    found = []
+    for d in (direction,) if direction else ("LR", down if what == "functions" else "TB"):
+        found.append(build(graph, what, d, title_of(graph), groups, **shown))
+        found[-1].fold, found[-1].notes = how, list(notes)
+    return found
+
+
+def _groups(graph: Graph, fold: Any) -> tuple[list[Block], str]:
+    """The boxes that ``fold`` asks for, and by what they are folded."""
+    if fold is None or fold is False:
+        return [], ""
+    root = tree(graph)
+    if fold == "repeat":
+        return repeats(root), "repeat"
+    if fold is True or fold == "module":
+        groups = first_sight(root, BOXES)
+        return (groups, "module") if groups or fold == "module" else (repeats(root), "repeat")
+    return chosen(root, fold, graph), "module"
+
+
+def fewer(graph: Graph, down: str = "BT") -> Iterator[Picture]:
+    """The graph in fewer and fewer boxes, down to one: one of these is small enough for every page and every time limit."""
+    root, most, before = tree(graph), BOXES, -1
+    while most:
+        groups = first_sight(root, most)
+        if groups and len(groups) != before:
+            before = len(groups)
+            for direction in ("LR", down):
+                picture = build(graph, "functions", direction, title_of(graph), groups)
+                picture.fold, picture.notes = most, [_folded(graph, groups)]
+                yield picture
+        most = most * 3 // 4
+
+
+def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool) -> tuple[Picture, Places]:
+    """The first of ``pictures`` that is laid out in time and, where ``limited``, fits a page; else the graph in fewer boxes. A
+    note says what could not be done."""
+    late: Picture | None = None
+    found: tuple[Picture, Places] | None = None
+    best = [
+        picture for picture in pictures if not isinstance(picture.fold, int)
+    ]  # a window may be small, a page is not
+    for picture in chain(best, fewer(graph, "TB")):
+        side = PAGE[0] if picture.direction == "LR" else PAGE[1]
+        if limited and least_length(picture) > side:
+            continue
+        try:
+            at = places(picture, seconds=seconds)
+        except LayoutTooSlow:
+            late = late or picture
+            continue
+        found = picture, at
+        if not limited or (at.width <= PAGE[0] and at.height <= PAGE[1]):
+            break
+    if found is None:
+        raise LayoutTooSlow(
+            f"No picture of this graph could be placed within {seconds:g} seconds: give it more, as seconds=20."
+        )
+    if late is not None:
+        found[0].notes.insert(0, too_slow(late, seconds))
+    return found
+
+
+def too_slow(picture: Picture, seconds: float) -> str:
+    """What is said where a picture could not be laid out in time."""
+    what = f"view={picture.view!r}" + (f" with {plural(len(picture.items), 'item')}")
+    return f"Graphviz could not place {what} within {seconds:g} seconds, so more is folded here. seconds=20 gives it more time."
+
+
+def _folded(graph: Graph, groups: list[Block]) -> str:
+    hidden = len({f for g in groups for f in g.functions})
+    what = "one box" if len(groups) == 1 else f"{len(groups)} boxes"
+    return f"{hidden:,} of {len(graph):,} nodes are folded into {what}. fold=False draws each of them."

@@ -1,0 +1,39 @@
+"""Shown outside of notebooks: a file in a temporary folder, opened in the browser."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+
+def notebook() -> Any:
+    """The shell of a notebook's kernel; None in a script, a terminal or a debugger."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell if hasattr(shell, "kernel") else None
+
+
+class Shown:
+    """Mixed into what can be saved as a file that a browser shows: ``.show()``."""
+
+    SAVED_AS = "html"
+
+    def show(self) -> Path | None:
+        """Open it in the browser, from a script, a REPL or a debugger: a file in a temporary folder, whose path is returned.
+        Where no browser opens, the path is printed. In a notebook it is displayed like a cell's result, and None returned.
+        """
+        if notebook() is not None:
+            sys.modules["IPython"].display.display(self)
+            return None
+        name = f"{type(self).__name__.lower()}.{self.SAVED_AS}"
+        path = self.save(Path(tempfile.mkdtemp(prefix="viz-"), name))
+        if not webbrowser.open(path.as_uri()):
+            print(f"No browser could be opened. The page is {path}")
+        return path
+
+    def hint(self) -> str:
+        """What the repr says where it is all that is seen."""
+        return "" if notebook() is not None else "; .show() opens it"

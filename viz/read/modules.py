@@ -1,0 +1,137 @@
+"""Which module made which function: from a recording, which saw the modules run, or from the parameters that are read.
+
+``know(graph)`` writes it down once, when the graph is read: ``f.module`` and ``f.call`` of every function that one module is
+known to have made. ``calls(graph)`` lists them call by call. The names of the parameters are all that this needs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .graph import Function, Graph
+from .rules import base_name
+
+# what only turns a parameter before it is used: its square root, or its sum, is no part of its module
+TURNS = (
+    "T",
+    "Transpose",
+    "Permute",
+    "View",
+    "UnsafeView",
+    "ReshapeAlias",
+    "Expand",
+    "Squeeze",
+    "Unsqueeze",
+    "Clone",
+    "ToCopy",
+)
+
+
+def prefixes(path: str) -> list[str]:
+    """A path and all that it is inside of, outermost first: ``net``, ``net.layers``, ``net.layers[0]``."""
+    return [path[: part.end()] for part in re.finditer(r"[^.\[\]]+|\[[^\]]*\]", path)]
+
+
+def owner(f: Function) -> str:
+    """What a parameter is a part of: ``layer`` of ``layer.weight``, ``params[0]`` of ``params[0]['w']``; empty for a tensor
+    that is a variable itself, or an entry of one."""
+    name = f.outputs[0].name or ""
+    if f.kind != "accumulate" or not f.outputs[0].named:
+        return ""
+    path = name.rpartition("[" if name.endswith("]") else ".")[0]
+    return path if path != name and (not name.endswith("]") or len(prefixes(path)) > 1) else ""
+
+
+def know(graph: Graph) -> None:
+    """Note of every function which module made it, and in which of its calls, where that is certain.
+
+    A recording has said so already. Without one, what reads ``layer.weight``, directly or through its transpose, belongs to
+    ``layer``; the next call begins where the parameter that was read first is read again. An activation in a Sequential is
+    what comes next to the layer beside it.
+    """
+    order = [f for f in graph.functions if f.kind != "accumulate"]
+    graph.recorded = any(f.call is not None for f in order)
+    if not graph.recorded:
+        for f, (module, call) in _by_parameters(order, graph.classes).items():
+            f.module, f.call = module, call
+
+
+def calls(graph: Graph) -> dict[tuple[str, int], tuple[str, list[Function]]]:
+    """What each call of a module made: (module, number of the call) -> a caption and its functions, in forward order.
+
+    Calls are counted in this graph. Functions of a module around others (``f.call`` is None) belong to none of them.
+    """
+    found: dict[tuple[str, int], list[Function]] = {}
+    for f in graph.functions:
+        if f.call is not None:
+            found.setdefault((f.module, f.call), []).append(f)
+    of: dict[str, list] = {}
+    for module, call in found:
+        of.setdefault(module, []).append(call)
+    captions = {(m, c): f"{m}, call {n}" if len(of[m]) > 1 else m for m in of for n, c in enumerate(of[m], 1)}
+    return {key: (captions[key], functions) for key, functions in found.items()}
+
+
+def _by_parameters(order: list[Function], classes: dict) -> dict[Function, tuple[str, int]]:
+    # the parameters behind a function that is made of parameters alone
+    reads: dict[Function, set[Function]] = {}
+    # module -> number of its call, the parameters that it read first in this call
+    now: dict[str, tuple[int, set[Function]]] = {}
+    made: dict[Function, tuple[str, int]] = {}
+    for f in order:
+        inputs = [e.target for e in f.edges if e.target is not None]
+        leaves = [{t} if owner(t) else reads.get(t, set()) for t in inputs]
+        read = set().union(*leaves)
+        modules = {owner(leaf) for leaf in read}
+        if len(modules) != 1:
+            continue
+        module, looks_up = modules.pop(), base_name(f.name) in ("Embedding", "EmbeddingBag")
+        if len(inputs) == len(f.edges) == 1 and not looks_up:  # whose it is shows when it is used
+            if base_name(f.name) in TURNS:
+                reads[f] = read
+            continue
+        if classes.get(module, "").startswith("Embedding") and not looks_up:
+            continue  # of a module that has the same weight, and whose name nobody knows
+        call, first = now.get(module, (0, read))
+        if not call or first & read:
+            now[module] = call, _ = call + 1, read
+        for g in [f, *(t for t in inputs if t in reads), *_reshaped(f, inputs)]:
+            made.setdefault(g, (module, call))
+    for f, known in list(made.items()):
+        for step in (1, -1):
+            made |= _beside(f, *known, step, classes)
+    return made
+
+
+def _beside(
+    f: Function, module: str, call: int, step: int, classes: dict
+) -> Iterator[tuple[Function, tuple[str, int]]]:
+    """What the modules without parameters that follow on a layer in a Sequential (or come before it: ``step`` is -1) made."""
+    parent, _, number = module.rpartition(".")
+    while classes.get(parent) == "Sequential" and number.isdigit():
+        number = str(int(number) + step)
+        near = (
+            {e.source for e in f.users}
+            if step > 0
+            else {e.target for e in f.edges if e.target is not None and e.target.edges}
+        )
+        kind = classes.get(f"{parent}.{number}", "").lower()
+        near = {g for g in near if base_name(g.name).lower() == kind}
+        if len(near) != 1 or len((f if step > 0 else next(iter(near))).users) != 1:
+            return
+        f = near.pop()
+        yield f, (f"{parent}.{number}", call)
+
+
+def _reshaped(f: Function, inputs: list[Function]) -> Iterator[Function]:
+    """What a linear layer does to an input of three dimensions or more: a view of it before the product, one of the result."""
+    if base_name(f.name) not in ("Mm", "Addmm") or len(f.users) != 1:
+        return
+    after = f.users[0].source
+    before = [t for t in inputs if base_name(t.name) == "View" and len(t.users) == 1]
+    data_is_plain = all(t.kind == "accumulate" or base_name(t.name) in TURNS for t in inputs)
+    if base_name(after.name) == "UnsafeView" or (
+        base_name(after.name) == "View" and (before or data_is_plain)
+    ):
+        yield from (*before, after)

@@ -1,0 +1,159 @@
+"""Where a program raised: the entries of a traceback, the expression that stands at that very place, and its operands.
+
+Reads the source text and what variables hold; runs nothing of the program.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import linecache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from types import FrameType, ModuleType
+from typing import Any
+
+from .graph import is_tensor
+from .recall import shown_name
+from .source import syntax
+from .text import one_line
+
+OPERATORS = {
+    ast.MatMult: "matmul", ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow",
+    ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.USub: "neg",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Place:
+    """A line of source."""
+
+    file: str
+    number: int
+
+    @property
+    def code(self) -> str:
+        return one_line(linecache.getline(self.file, self.number).strip())[:200]
+
+    def __str__(self) -> str:
+        return f"line {self.number} of {shown_name(self.file)}"
+
+
+@dataclass(slots=True)
+class Entry:
+    """One entry of a traceback."""
+
+    frame: FrameType
+    instruction: int
+    line: int
+
+    @property
+    def module(self) -> Any:
+        """The module whose method runs here."""
+        held = self.frame.f_locals.get("self")
+        return held if callable(getattr(type(held), "named_modules", None)) else None
+
+    @property
+    def package(self) -> str:
+        """The package whose code runs here."""
+        return self.frame.f_globals.get("__name__", "").partition(".")[0]
+
+    @property
+    def place(self) -> Place:
+        return Place(self.frame.f_code.co_filename, self.line)
+
+    def written(self) -> tuple[ast.AST | None, str]:
+        """The expression or statement that raised, and its text."""
+        at = next(islice(self.frame.f_code.co_positions(), self.instruction // 2, None), (None,))
+        if None in at:
+            return None, ""
+        text = "".join(linecache.getlines(self.frame.f_code.co_filename, self.frame.f_globals))
+        for node in ast.walk(syntax(text)):
+            found = tuple(
+                getattr(node, k, None) for k in ("lineno", "end_lineno", "col_offset", "end_col_offset")
+            )
+            if found == at and not isinstance(node, ast.Expr):
+                return node, one_line(" ".join((ast.get_source_segment(text, node) or "").split()))
+        return None, ""
+
+
+def traceback_of(error: BaseException, within: FrameType | None) -> list[Entry]:
+    """The traceback from the frame ``within`` on, of what first raised where one exception was raised from another."""
+    found: list[Entry] = []
+    trace = error.__traceback__
+    while trace is not None:
+        found.append(Entry(trace.tb_frame, trace.tb_lasti, trace.tb_lineno))
+        trace = trace.tb_next
+    frames = [entry.frame for entry in found]
+    found = found[frames.index(within) :] if within in frames else found
+    deeper = traceback_of(error.__cause__, within) if error.__cause__ is not None else []
+    return deeper if deeper and deeper[0].frame is found[0].frame else found
+
+
+def resolved(node: ast.AST, frame: FrameType) -> Any:
+    """What a name, an attribute or an item of a plain container holds, as far as no code of the program runs for it."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if isinstance(node, ast.Attribute):
+        held = resolved(node.value, frame)
+        inside = [getattr(held, "__dict__", {})]
+        inside += [inside[0].get(kind) or {} for kind in ("_parameters", "_buffers", "_modules")]
+        return next((part[node.attr] for part in inside if node.attr in part), None)
+    if isinstance(node, ast.Subscript):
+        held, key = resolved(node.value, frame), resolved(node.slice, frame)
+        if type(held) in (list, tuple, dict):
+            with contextlib.suppress(LookupError, TypeError):
+                return held[key]
+    return None
+
+
+def operands_of(node: ast.AST | None, frame: FrameType) -> Iterator[ast.AST]:
+    """The operands of an expression, as they are written; of an assertion all that it names."""
+    if isinstance(node, ast.BinOp):
+        yield from (node.left, node.right)
+    elif isinstance(node, ast.UnaryOp):
+        yield node.operand
+    elif isinstance(node, ast.Compare):
+        yield from (node.left, *node.comparators)
+    elif isinstance(node, ast.AugAssign):
+        yield from (node.target, node.value)
+    elif isinstance(node, ast.Subscript):
+        yield from (node.value, *(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
+    elif isinstance(node, ast.Call):
+        of = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if of is not None and not isinstance(resolved(of, frame), ModuleType) and _is_value(of, frame):
+            yield of
+        for given in [*node.args, *(k.value for k in node.keywords)]:
+            yield from given.elts if isinstance(given, ast.List | ast.Tuple) else [given]
+    elif isinstance(node, ast.Assert | ast.Raise):
+        found = (n for n in ast.walk(node) if isinstance(n, ast.Name | ast.Attribute))
+        yield from (n for n in found if is_tensor(resolved(n, frame)))
+
+
+def _is_value(node: ast.AST, frame: FrameType) -> bool:
+    """Whether the thing before a method may be a tensor: it is one, or the result of an expression."""
+    held = resolved(node, frame)
+    return is_tensor(held) or (held is None and not isinstance(node, ast.Name | ast.Attribute))
+
+
+def operation_of(node: ast.AST | None, frame: FrameType) -> str:
+    if isinstance(node, ast.BinOp | ast.UnaryOp):
+        return OPERATORS.get(type(node.op), "the operation")
+    if isinstance(node, ast.AugAssign):
+        return OPERATORS.get(type(node.op), "the operation") + "_"
+    if isinstance(node, ast.Compare):
+        return "the comparison"
+    if isinstance(node, ast.Subscript):
+        return "indexing" if isinstance(node.ctx, ast.Load) else "assigning to an index"
+    if isinstance(node, ast.Assert):
+        return "the assertion"
+    if isinstance(node, ast.Call):
+        called = resolved(node.func, frame)
+        if callable(getattr(type(called), "named_modules", None)):
+            return type(called).__name__
+        named = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        return named or "the call"
+    return "the line"

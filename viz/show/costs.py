@@ -1,0 +1,214 @@
+"""``viz.costs``: what each node and each module keeps for the backward pass, and the time that it took where that is known.
+
+Memory is counted once: two nodes that save one tensor, or views of one, keep it together. What the leaves hold, the
+parameters, is there with or without a graph and is counted apart. Plain data; a table in words.
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from ..picture.blocks import bytes_text, tree
+from ..read.graph import Function, Graph
+from ..read.modules import prefixes
+from ..read.recall import prepare
+from ..read.text import plural, table
+from ..read.values import item_size, size_of
+from ..run.steps import Trace
+from ..run.trace import remembered
+
+DEPTH = 3  # of modules in modules, as deep as the table goes
+LARGEST = 12  # without modules: as many nodes are listed
+
+
+@dataclass(slots=True)
+class Cost:
+    """What a node, a module or a whole graph costs.
+
+    ``kept``: bytes that are alive until its backward pass because of it, leaves not counted. ``parameters``: bytes of the
+    leaves that it uses. ``forward``, ``backward``: seconds, None where they were not recorded.
+    """
+
+    name: str
+    kind: str = ""  # the class of a module, the name of a node
+    depth: int = 0
+    functions: int = 1
+    kept: int = 0
+    parameters: int = 0
+    forward: float | None = None
+    backward: float | None = None
+
+
+@dataclass(eq=False)
+class Costs:
+    """``total``, ``modules`` (outer before inner) and ``nodes`` (by position in the graph), each a Cost. Print it: a table."""
+
+    title: str
+    total: Cost
+    modules: list[Cost] = field(default_factory=list)
+    nodes: dict[int, Cost] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Costs({self.title}: {plural(self.total.functions, 'function')}, {bytes_text(self.total.kept)} kept)"
+
+    def rows(self) -> list[Cost]:
+        """What the table lists before the total: modules, or where there are none the nodes that keep most."""
+        if self.modules:
+            return [cost for cost in self.modules if cost.depth < DEPTH]
+        largest = sorted(self.nodes.values(), key=lambda cost: -cost.kept)[:LARGEST]
+        return [cost for cost in largest if cost.kept]
+
+    def _columns(self) -> tuple[list[tuple[str, ...]], list[str]]:
+        rows = [*self.rows(), self.total]
+        head = ["module" if self.modules else "node", "functions", "parameters", "kept for backward"]
+        timed = [name for name in ("forward", "backward") if any(getattr(c, name) is not None for c in rows)]
+        body = []
+        for cost in rows:
+            said = f"{'  ' * cost.depth}{cost.name}{f' ({cost.kind})' if cost.kind else ''}"
+            numbers = [f"{cost.functions:,}", bytes_text(cost.parameters), bytes_text(cost.kept)]
+            body.append((said, *numbers, *(seconds_text(getattr(cost, name)) for name in timed)))
+        return body, head + timed
+
+    def __str__(self) -> str:
+        body, head = self._columns()
+        widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+        right = [
+            (row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))) for row in [head, *body]
+        ]
+        head, *lines = table(right, most=60)
+        return "\n".join([head, "─" * max(map(len, [head, *lines])), *lines, *self.notes()])
+
+    def notes(self) -> list[str]:
+        """What the numbers mean that cannot be seen."""
+        outer = sum(cost.kept for cost in self.modules if cost.depth == 0)
+        shared = ["Memory that several keep is counted at each of them, and once in the total."]
+        return shared if self.modules and outer > self.total.kept else []
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        body, head = self._columns()
+
+        def row(kind: str, texts: Iterable[str]) -> str:
+            aligned = ["left", *["right"] * (len(head) - 1)]
+            cells = (
+                f"<{kind} style='text-align:{side};white-space:pre'>{html.escape(text)}</{kind}>"
+                for side, text in zip(aligned, texts, strict=True)
+            )
+            return f"<tr>{''.join(cells)}</tr>"
+
+        rows = "".join(row("td", texts) for texts in body)
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes())
+        shown = f"<table><thead>{row('th', head)}</thead><tbody>{rows}</tbody></table>{notes}"
+        return {"text/plain": repr(self), "text/html": shown}
+
+
+def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> Costs:
+    """What the graph behind ``tensors`` keeps for its backward pass, node by node and module by module.
+
+    tensors: one or several that have a graph, a list of them, or a trace: ``viz.costs(viz.trace(loss))`` has backward
+    times as well.
+    Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and nothing changed.
+    After a pass that ``viz.step`` ran, what it kept is still known; after another one it is freed: ValueError.
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], Trace):
+        return costs_of(tensors[0].graph, tensors[0])
+    graph, _ = prepare(tensors, "costs", names, _frame or sys._getframe(1))
+    freed = next((f for f in graph.functions if any(s.state == "freed" for s in f.saved)), None)
+    known = remembered(graph)
+    if freed is not None and known is None:
+        raise ValueError(
+            f"The backward pass has freed what {freed.name} kept, so what this graph cost is not known any more. "
+            "Call viz.costs before the pass, or run the pass with viz.step or viz.trace."
+        )
+    found = costs_of(known[0].graph, known[0]) if known is not None else costs_of(graph)
+    graph.release()
+    return found
+
+
+def costs_of(graph: Graph, trace: Trace | None = None) -> Costs:
+    """The costs of a graph that was read and named; with ``trace`` also how long its rules took."""
+    seconds: dict[Function, float] = {}
+    for step in trace or ():
+        seconds[step.function] = seconds.get(step.function, 0.0) + step.seconds
+    functions = [f for f in graph.functions if f.kind != "accumulate"]
+    memory = _Memory(graph)
+    title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
+    found = Costs(title, _cost("total", functions, memory, seconds))
+    found.total.forward = _forward(functions)
+    for f in functions:
+        found.nodes[f.index] = _cost(f.outputs[0].name or "?", [f], memory, seconds)
+        found.nodes[f.index].kind = f.name
+    for path, depth, own in _modules(graph):
+        cost = _cost(path, own, memory, seconds)
+        cost.kind, cost.depth, cost.forward = graph.classes.get(path, ""), depth, _forward(own, path)
+        found.modules.append(cost)
+    return found
+
+
+class _Memory:
+    """What each function keeps, by where the memory begins."""
+
+    def __init__(self, graph: Graph):
+        held = {f.memory[0] for f in graph.leaves if f.memory is not None}
+        self.of: dict[Function, dict[Any, int]] = {}
+        for f in graph.functions:
+            kept = {
+                (s.memory and s.memory[0]) or (f, s.name): s.memory[1] if s.memory else s.bytes
+                for s in f.saved
+            }
+            self.of[f] = {at: size for at, size in kept.items() if at not in held}
+
+
+def _cost(name: str, functions: list[Function], memory: _Memory, seconds: dict[Function, float]) -> Cost:
+    kept: dict[Any, int] = {}
+    for f in functions:
+        kept |= memory.of[f]
+    leaves = {
+        e.target for f in functions for e in f.edges if e.target is not None and e.target.kind == "accumulate"
+    }
+    cost = Cost(name, functions=len(functions), kept=sum(kept.values()))
+    of_leaves = (f.outputs[0] for f in leaves)
+    cost.parameters = sum(size_of(out.shape) * item_size(out.dtype or "") for out in of_leaves)
+    if any(f in seconds for f in functions):
+        cost.backward = sum(seconds.get(f, 0.0) for f in functions)
+    return cost
+
+
+def _forward(functions: list[Function], path: str | None = None) -> float | None:
+    """How long the recorded calls of a module took, of which there is something in the graph; without a path all outermost."""
+    calls = {call for f in functions for call in f.calls if call[0] == path}
+    if path is None:
+        calls = {f.calls[-1] for f in functions if f.calls}
+    return sum(seconds for _, _, seconds in calls) if calls else None
+
+
+def _modules(graph: Graph) -> Iterator[tuple[str, int, list[Function]]]:
+    """Path, depth and functions of every module, outer ones before inner: what it is known to have made, also where that is
+    one function, and what lies between."""
+    found: dict[str, set[Function]] = {}
+    for f in graph.functions:
+        for path in prefixes(f.module or "") if f.kind != "accumulate" else ():
+            if path in graph.classes or path == f.module:
+                found.setdefault(path, set()).add(f)
+    blocks = [tree(graph)]
+    for block in blocks:
+        blocks += block.inside
+        if block.is_module:
+            found.setdefault(block.path, set()).update(block.functions)
+    around = {path: [p for p in prefixes(path) if p in found] for path in found}
+    first = {path: min(f.index for f in functions) for path, functions in found.items()}
+    for path in sorted(found, key=lambda path: [(first[p], p) for p in around[path]]):
+        yield path, len(around[path]) - 1, sorted(found[path], key=lambda f: f.index)
+
+
+def seconds_text(seconds: float | None) -> str:
+    """``1.20 ms``, ``35 µs``, ``2.10 s``; a dash where it is not known."""
+    if seconds is None:
+        return "–"
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    return f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"

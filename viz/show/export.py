@@ -1,0 +1,48 @@
+"""The graph for other programs: ``viz.to_networkx``. networkx is needed for nothing else."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import FrameType
+from typing import Any
+
+from ..read.recall import prepare
+from ..read.rules import input_names
+from .costs import costs_of
+
+
+def to_networkx(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> Any:
+    """The graph behind ``tensors`` as a ``networkx.MultiDiGraph``, from the leaves to the results; ``.reverse()`` of it goes
+    as the backward pass does.
+
+    Its nodes are numbers, in the order in which the program ran. Each has ``name`` (of the node, such as "MulBackward0"),
+    ``kind`` ("function", "accumulate" for a leaf, "custom", "copyslices"), ``tensor`` (what its result is called), ``shape``,
+    ``dtype``, ``module``, ``kept`` (bytes kept for the backward pass) and ``root`` (whether it is one of ``tensors``). An edge
+    has ``input`` (what the rule calls that input), ``slot`` (its number) and ``output`` (which result of the other node). All
+    of it is plain: ``networkx.node_link_data`` makes JSON of it.
+
+    Nothing is run and nothing is changed. Raises ImportError where networkx is not installed, TypeError or ValueError for
+    anything that has no graph.
+    """
+    try:
+        networkx = importlib.import_module("networkx")
+    except ImportError as error:
+        raise ImportError(
+            "viz.to_networkx needs networkx, which is not installed: pip install networkx"
+        ) from error
+    graph, _ = prepare(tensors, "to_networkx", names, _frame or sys._getframe(1))
+    costs, roots = costs_of(graph), {root.function for root in graph.roots}
+    made = networkx.MultiDiGraph()
+    for f in graph.functions:
+        out, cost = f.outputs[0], costs.nodes.get(f.index)
+        shape = None if out.shape is None else list(out.shape)
+        about = {"name": f.name, "kind": f.kind, "tensor": out.name, "shape": shape, "dtype": out.dtype}
+        more = {"module": f.module, "kept": cost.kept if cost is not None else 0, "root": f in roots}
+        made.add_node(f.index, **about, **more)
+    for e in graph.edges:
+        if e.target is not None:
+            name = input_names(e.source)[e.slot]
+            made.add_edge(e.target.index, e.source.index, input=name, slot=e.slot, output=e.nr)
+    graph.release()
+    return made

@@ -1,0 +1,106 @@
+"""A pass that raised, shown: a picture of what was computed until then under the traceback of a notebook, in words elsewhere.
+
+The exception itself goes on as it came: nothing is added to it, and nothing of it is held.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..picture.choose import DETAIL, fitting, pictures_of
+from ..picture.draw import Drawing
+from ..picture.layout import SECONDS
+from ..picture.shown import Shown
+from ..read import failure as reading
+from ..read.failure import Failure
+from ..read.record import Recording
+from ..read.text import clipped, write_whole
+
+WIDE_UP_TO = 14  # nodes; a larger graph is drawn from top to bottom
+
+
+class Failed(Shown):
+    """What failed, and a picture of what was computed until then. Print it for the words; ``failure`` has them as data.
+
+    Of a recorded block it is ``recording.failure``; that of the last pass that failed is ``viz.failure()``.
+    """
+
+    def __init__(self, failure: Failure):
+        self.failure = failure
+        graph = failure.graph
+        whole = ("functions", "LR" if len(graph) <= WIDE_UP_TO else "TB") if len(graph) <= DETAIL else (None,)
+        picture, places = fitting(graph, pictures_of(graph, *whole, page=True), SECONDS, limited=True)
+        picture.title = clipped(failure.title, 80)
+        self.drawing = Drawing(picture, graph, places)
+        graph.release()
+
+    def __repr__(self) -> str:
+        return f"Failed({clipped(self.failure.title, 80)}{self.hint()})"
+
+    def __str__(self) -> str:
+        return str(self.failure)
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to ``path``: the words and the picture as a page (.html), or the picture as :meth:`viz.Drawing.save`."""
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            return self.drawing.save(path)
+        title = html.escape(self.failure.title)
+        return write_whole(path, f"<!doctype html><meta charset=utf-8><title>{title}</title>{self._html()}")
+
+    def _html(self) -> str:
+        words = html.escape(str(self.failure))
+        return (
+            f"<pre style='white-space:pre-wrap'>{words}</pre>{self.drawing._repr_mimebundle_()['text/html']}"
+        )
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        return self.drawing._repr_mimebundle_() | {"text/plain": repr(self), "text/html": self._html()}
+
+
+_last: Failed | None = None
+
+
+def failure() -> Failed | None:
+    """What is known of the last pass that raised, in a ``viz.record()`` block or in ``viz.trace`` or ``viz.step``; or None.
+
+    The same stands under the traceback in a notebook. In a script or a debugger print it, ``.show()`` it or ``.save()`` it.
+    """
+    return _last
+
+
+def of_recording(recording: Recording, error: Exception) -> Failed:
+    """What failed in a recorded block; called by the recording (`Recording.explain`)."""
+    return _shown_under(Failed(reading.of_recording(recording, error)), error)
+
+
+def of_pass(graph: Any, error: Exception, ran: list, begun: list) -> Failed:
+    """What failed in a pass that ``viz.trace`` or ``viz.step`` ran."""
+    return _shown_under(Failed(reading.of_pass(graph, error, ran, begun)), error)
+
+
+def _shown_under(failed: Failed, error: Exception) -> Failed:
+    """Keep it, and show it once under the traceback where a cell ends with that very exception."""
+    global _last
+    _last = failed
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None  # also in a terminal, where it is one line
+    if shell is None:
+        return failed
+    number = id(error)  # alive for as long as the cell raises it
+
+    def after(result: Any) -> None:
+        shell.events.unregister("post_run_cell", after)
+        raised = result.error_in_exec
+        while raised is not None and id(raised) != number:
+            raised = raised.__cause__ or raised.__context__
+        if raised is not None and _last is failed:
+            with contextlib.suppress(Exception):
+                ipython.display.display(failed)
+
+    shell.events.register("post_run_cell", after)
+    return failed

@@ -1,0 +1,178 @@
+// What people type → numbers: 1/3, 2*3, [1, 2], 1 -> 2, tensor(6.), x.grad = 6, 8,000, inf. `notebooks/exercises/typed.py`
+// does the same, function by function; tests/typed_answers.txt is the table of cases that both must read alike.
+
+const LONGEST = 400, DEPTH = 12;
+const WORDS = { none: null, nothing: null, "nothing at all": null, "no gradient": null, true: true, yes: true, false: false, no: false };
+const NUMBERS = { inf: Infinity, infinity: Infinity, nan: NaN, pi: Math.PI, e: Math.E };
+const FUNCTIONS = { sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log, sin: Math.sin, cos: Math.cos, tanh: Math.tanh, abs: Math.abs };
+const UNITS = { b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2, percent: 0.01, thousand: 1e3, million: 1e6, billion: 1e9 };
+const LOOKS_LIKE = [["[\u2010-\u2015\u2212]", "-"], ["[\u00b7\u00d7\u2219\u22c5]", "*"], ["[\u00f7\u2044\u2215]", "/"], ["\u221e", "inf"], ["\u03c0", "pi"], ["[\u2192\u21d2\u279c]", "->"],
+  ["\u00b2", "^2"], ["\u00b3", "^3"], ["\u00bd", "(1/2)"], ["\u00bc", "(1/4)"], ["\u2153", "(1/3)"], ["\u2154", "(2/3)"], ["[\u2018\u2019\u201a\u2032`]", "'"], ["[\u201c-\u201f]", '"'], ["\\s", " "]];
+const TOKEN = /(?: *)(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()[\]{},;|&])( *)/y;
+const SEPARATORS = [",", ";", ">", "->", "=>", "|", "&", "and", "then"];
+
+// Thrown for a text that is not a number or a list of numbers: `part` is what was not understood.
+class Unreadable {
+  constructor(part) { this.part = part; }
+}
+
+// The text in plain characters and lower case, without quotes around it or a full stop behind it.
+export function tidy(text) {
+  for (const [sign, meant] of LOOKS_LIKE) text = text.replace(new RegExp(sign, "gu"), meant);
+  text = text.replace(/^[ '"]+|[ '"]+$/g, "").replace(/[!;, ]+$/, "").toLowerCase();
+  return text.replace(/(?<!\d)\.$/, "").replace(/^[ '"]+|[ '"]+$/g, "");
+}
+
+// null, true, false, a number or nested lists of numbers; `size` numbers are expected. { unread: part } for anything else.
+// A number that is expected alone may have commas for its thousands, or for its decimals.
+export function readTyped(text, size = 1) {
+  try {
+    return numbersIn(text, size);
+  } catch (error) {
+    if (error instanceof Unreadable) return { unread: error.part };
+    throw error;
+  }
+}
+
+function numbersIn(text, size) {
+  if (text.length > LONGEST) throw new Unreadable(text.slice(0, 20));
+  text = tidy(text)
+    .replace(/^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) */, "").replace(/^(?:about|around|approximately|approx\.?|roughly|~|\u2248) */, "")
+    .replace(/\b(?:torch|math|numpy|np)\./g, "")
+    .replace(/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, "")
+    .replace(/\b(?:tensor|array|float|int) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)");
+  if (Object.hasOwn(WORDS, text)) return WORDS[text];
+  if (size !== 1) return new Reader(text, true).all();
+  const unit = text.match(/^([^a-z]*[\d)]) *([a-z]+)$/);
+  if (unit && (Object.hasOwn(UNITS, unit[2]) || unit[2].length > 3)) // "8 kB", "4 functions"
+    return each((a, b) => a * b, Object.hasOwn(UNITS, unit[2]) ? UNITS[unit[2]] : 1, numbersIn(unit[1], 1));
+  const grouped = text.replace(/(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?![\d,])/g, (found) => found.replace(/[, ']/g, "")).replace(/^([+-]? *\d+),(\d+)$/, "$1.$2");
+  try {
+    return new Reader(grouped, false).all();
+  } catch {
+    return new Reader(text, true).all();
+  }
+}
+
+// Reads one text. With `spaces`, a space separates numbers: 1 -2 is two of them, 1 - 2 is one.
+class Reader {
+  constructor(text, spaces) {
+    Object.assign(this, { spaces, tokens: [], at: 0 });
+    for (let place = 0; place < text.trimEnd().length; place = TOKEN.lastIndex) {
+      TOKEN.lastIndex = place;
+      const found = TOKEN.exec(text);
+      if (!found) throw new Unreadable(text.slice(place).trim().split(" ")[0].slice(0, 20));
+      this.tokens.push([found[1], found[2] !== ""]);
+    }
+  }
+
+  // The one value that the whole text is; several are a list.
+  all() {
+    const found = this.sequence("", 0);
+    return found.length === 1 ? found[0] : found;
+  }
+
+  sees(...tokens) { return this.at < this.tokens.length && tokens.includes(this.tokens[this.at][0]); }
+
+  take() {
+    if (this.at === this.tokens.length) throw new Unreadable("the end");
+    return this.tokens[this.at++][0];
+  }
+
+  // Whether a space has just been passed.
+  gap() { return this.at > 0 && this.tokens[this.at - 1][1]; }
+
+  // Values up to a closing bracket, or to the end. Where rows are separated by `;` there is a list for each.
+  sequence(closing, depth) {
+    let rows = [[]];
+    while (this.at < this.tokens.length && !this.sees(closing)) {
+      rows.at(-1).push(this.sum(depth));
+      const separated = this.sees(...SEPARATORS);
+      if (this.sees(";")) rows.push([]);
+      while (this.sees(...SEPARATORS)) this.take(); // "1, and 2"
+      if (!(separated || this.sees(closing) || (this.spaces && this.gap()))) break;
+    }
+    if (closing ? !this.sees(closing) : this.at < this.tokens.length) throw new Unreadable(this.tokens[this.at]?.[0] ?? "the end");
+    if (closing) this.take();
+    rows = rows.filter((row) => row.length);
+    return rows.length > 1 && rows.some((row) => row.length > 1) ? rows : rows.flat();
+  }
+
+  sum(depth) {
+    let value = this.product(depth);
+    while (this.sees("+", "-")) {
+      if (this.spaces && this.gap() && !this.tokens[this.at][1]) break; // a sign, not a sum: the next number begins here
+      const sign = this.take();
+      value = each(sign === "+" ? (a, b) => a + b : (a, b) => a - b, value, this.product(depth));
+    }
+    return value;
+  }
+
+  product(depth) {
+    let value = this.signed(depth);
+    while (this.sees("*", "/")) value = each(this.take() === "*" ? (a, b) => a * b : (a, b) => a / b, value, this.signed(depth));
+    return value;
+  }
+
+  signed(depth) {
+    if (this.sees("+", "-")) return each((a, b) => a * b, this.take() === "-" ? -1 : 1, this.signed(depth));
+    const value = this.single(depth);
+    if (!this.sees("^", "**")) return value;
+    this.take();
+    return each((a, b) => a ** b, value, this.signed(depth));
+  }
+
+  single(depth) {
+    const token = this.take();
+    if (depth > DEPTH) throw new Unreadable(token);
+    if (token === "[" || token === "{") return this.sequence(token === "[" ? "]" : "}", depth + 1);
+    if (token === "(") {
+      const found = this.sequence(")", depth + 1);
+      return found.length === 1 ? found[0] : found;
+    }
+    if (Object.hasOwn(FUNCTIONS, token)) return each(FUNCTIONS[token], this.single(depth + 1), 0);
+    if (Object.hasOwn(NUMBERS, token)) return NUMBERS[token];
+    if (!/^[\d.]/.test(token)) throw new Unreadable(token);
+    const value = Number(token.replaceAll("_", ""));
+    if (!this.sees("%")) return value;
+    this.take();
+    return value * 0.01;
+  }
+}
+
+// The operation on two numbers, or on each number of a list and one number.
+function each(operation, one, other) {
+  if (Array.isArray(one) && Array.isArray(other)) throw new Unreadable("a list");
+  if (Array.isArray(one)) return one.map((item) => each(operation, item, other));
+  return Array.isArray(other) ? other.map((item) => each(operation, one, item)) : operation(one, other);
+}
+
+// Whether somebody who types the number `got` means the number `due`. A whole number means itself. Any other may be off by
+// `rtol`, or be rounded to the digits that were typed, to two at least; 0.125, of three digits, is not rounded.
+export function means(got, due, rtol, scale = 0) {
+  if (!Number.isFinite(got) || !Number.isFinite(due)) return got === due || (Number.isNaN(got) && Number.isNaN(due));
+  const off = Math.abs(got - due), whole = Number.isInteger(got);
+  if (off <= 2e-6 * Math.max(Math.abs(due), scale) + 1e-12) return true;
+  if (Math.abs(due - Math.round(due)) <= 2e-6 * Math.abs(due) || (whole && Math.abs(got) < 100)) return false;
+  if (!whole && off <= rtol * Math.abs(due)) return true;
+  if (digits(got).length < (whole ? 3 : 2) || digits(due).length <= 3) return false;
+  const unit = 10 ** lastPlace(got);
+  const cutOff = !whole && got * due > 0 && Math.abs(got) < Math.abs(due) && off < Math.min(unit, 0.0101 * Math.abs(due));
+  return off <= 0.5 * unit * (1 + 1e-6) || cutOff;
+}
+
+// Whether a number that does not mean `due` is so near that it was rounded too far, or found with a nudge.
+export function close(got, due) {
+  if (!Number.isFinite(got) || !Number.isFinite(due) || got === 0 || got === due) return false;
+  const off = Math.abs(got - due);
+  return off <= 0.01 * Math.abs(due) || (!Number.isInteger(got) && off <= 0.5 * 10 ** lastPlace(got) * (1 + 1e-6));
+}
+
+// The fewest digits that say this number, as float32 if it is one: "3.3e-1".
+function shortest(value) {
+  if (Math.fround(value) !== value) return value.toExponential();
+  for (let places = 0; places < 8; places++) if (Math.fround(Number(value.toExponential(places))) === value) return Number(value.toExponential(places)).toExponential();
+  return value.toExponential();
+}
+const digits = (value) => shortest(value).split("e")[0].replace(/[-.]/g, "");
+const lastPlace = (value) => Number(shortest(value).split("e")[1]) - digits(value).length + 1;

@@ -1,0 +1,59 @@
+"""Whether a stepper is shown as a live widget, or only as a frame with the same program.
+
+A frame needs neither kernel nor network. So wherever no front end runs widgets it is all that is sent: tools that run a
+notebook to export it (nbconvert, papermill, MyST-NB, Quarto) prefer the widget, which they would load from a network.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from ..picture.shown import notebook
+
+# the ids of jupyter_client, with which these tools run a notebook: session, process, number. Front ends have others
+_RUN_BY_PYTHON = re.compile(r"[0-9a-f]{8}-[0-9a-f]{24}_\d+_\d+")
+_NO = {"0", "no", "off", "false"}
+_chosen: bool | None = None
+
+
+def widgets(on: bool | str | None = None) -> bool:
+    """Whether steppers and films are live widgets; ``widgets(False)`` leaves their frames only, which step offline.
+
+    ``True`` and ``False`` decide for this session, ``"auto"`` undoes that: then the environment variable VIZ_WIDGETS
+    decides (0 or 1), and else whether there may be a front end that runs widgets. Raises ValueError for anything else.
+    """
+    global _chosen
+    if on is not None:
+        if on not in (True, False, "auto"):
+            raise ValueError(f'viz.widgets takes True, False or "auto", not {on!r}')
+        _chosen = None if on == "auto" else bool(on)
+    if _chosen is not None:
+        return _chosen
+    told = os.environ.get("VIZ_WIDGETS", "").strip().lower()
+    return told not in _NO if told else not _run_by_a_tool()
+
+
+def _run_by_a_tool() -> bool:
+    """Whether Python code, and no front end, has asked the kernel for the cell that runs.
+
+    A server that runs cells for its front ends names their notebook; Voilà runs them first and shows widgets then.
+    """
+    parent = getattr(notebook(), "get_parent", dict)() or {}
+    number = str((parent.get("header") or {}).get("msg_id", ""))
+    served = "JPY_SESSION_NAME" in os.environ or "voila" in os.environ.get("SERVER_SOFTWARE", "").lower()
+    return bool(_RUN_BY_PYTHON.fullmatch(number)) and not served
+
+
+class Live:
+    """Mixed into a widget: no front end hears of it where none runs widgets."""
+
+    def open(self) -> None:
+        if widgets():
+            super().open()
+
+    def live(self, **kwargs: Any) -> dict[str, Any]:
+        """The widget's own part of what is shown; nothing where there are no widgets."""
+        bundle = super()._repr_mimebundle_(**kwargs) if widgets() and self.comm is not None else None
+        return (bundle[0] if isinstance(bundle, tuple) else bundle) or {}
