@@ -57,6 +57,7 @@ from .dtypes import *  # noqa: F403
 from .ops import (
     arrange,
     indexing,
+    norms,
     pointwise,
     products,
     publish,
@@ -64,6 +65,7 @@ from .ops import (
     selection,
     shape,
     special,
+    stacking,
     statistics,
 )
 from .ops import linalg as _linalg

@@ -56,7 +56,9 @@ QUESTIONS = {"is_available": is_available, "device_count": device_count}
 SEEDS = {"manual_seed": manual_seed, "manual_seed_all": manual_seed}
 cuda = stub("cuda", "Graphics cards: there are none.", **QUESTIONS, **SEEDS, is_initialized=is_available)
 mps = stub("mps", "Apple's graphics processor: there is none.", **QUESTIONS, **SEEDS)
-accelerator = stub("accelerator", "Any of them: there is none.", **QUESTIONS, current_accelerator=current_accelerator)
+accelerator = stub(
+    "accelerator", "Any of them: there is none.", **QUESTIONS, current_accelerator=current_accelerator
+)
 backends = stub(
     "backends",
     "Libraries for hardware: there are none.",

@@ -114,7 +114,9 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Source 
 @function("Tensor")
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Source = None) -> Tensor:
     """Evenly distributed numbers between two bounds, in place. Returns self."""
-    expect(from_ <= to, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", from_, to)
+    expect(
+        from_ <= to, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", from_, to
+    )
     dtype = floating(self._array.dtype, "check_uniform_bounds")
     return written(self, rng(generator).uniform(from_, to, self._array.shape, dtype))
 
@@ -131,7 +133,9 @@ def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: S
     """Integers from one bound up to but not including another, below a single bound if there is one, in place. Returns self."""
     low, high = (from_, to) if to is not None else (0, from_ or 2**24)
     expect(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
-    return written(self, rng(generator).integers(operator.index(low), operator.index(high), self._array.shape))
+    return written(
+        self, rng(generator).integers(operator.index(low), operator.index(high), self._array.shape)
+    )
 
 
 @function("torch")
@@ -141,8 +145,10 @@ def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, genera
         told = "normal(): argument '{}' must be Tensor or Number, not {}"
         expect(isinstance(value, (Tensor, int, float)), told, name, type(value), error=TypeError)
     if size is not None:
-        return new_leaf(rng(generator).normal(shape_of("normal", (), size), dtypes.default_float()) * std + mean)
-    told = "normal() missing 1 required positional arguments: \"size\""
+        return new_leaf(
+            rng(generator).normal(shape_of("normal", (), size), dtypes.default_float()) * std + mean
+        )
+    told = 'normal() missing 1 required positional arguments: "size"'
     expect(isinstance(mean, Tensor) or isinstance(std, Tensor), told, error=TypeError)
     arrays = [v.detach()._array if isinstance(v, Tensor) else v for v in (mean, std)]
     shape = common_shape(*map(np.shape, arrays))
@@ -154,10 +160,12 @@ def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, genera
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Source = None) -> Tensor:
     """Ones with the probabilities in `input` (or with probability p in its shape), else zeros; no gradient passes."""
     chances = input.detach()._array if p is None else p
-    expect(np.all((np.asarray(chances) >= 0) & (np.asarray(chances) <= 1)), "Expected p_in >= 0 && p_in <= 1 to be true, but got "
-           "false.")  # fmt: skip
+    possible = np.all((np.asarray(chances) >= 0) & (np.asarray(chances) <= 1))
+    expect(possible, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     exactness = np.float64 if p is not None else input._array.dtype
-    return new_leaf((rng(generator).random(input._array.shape, exactness) < chances).astype(input._array.dtype))
+    return new_leaf(
+        (rng(generator).random(input._array.shape, exactness) < chances).astype(input._array.dtype)
+    )
 
 
 # ---------------------------------------------------------------- draws with given probabilities

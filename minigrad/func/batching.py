@@ -332,7 +332,9 @@ def vmap(
         expect(args, told + "function with no inputs. The latter is unsupported.", error=ValueError)
         told = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
         known = isinstance(in_dims, (int, tuple))
-        expect(known, told + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError)
+        expect(
+            known, told + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError
+        )
         dims = fitting(in_dims, args, "in_dims", "inputs")
         leaves, rebuild = flattened(args)
         leaves = [turned(d, leaf) for d, leaf in zip(dims, leaves, strict=True)]

@@ -1,7 +1,7 @@
-"""What layers compute, as functions: `import minigrad.nn.functional as F`. Here: activations, linear, dropout, normalisation.
+"""What layers compute, as functions: `import minigrad.nn.functional as F`. Here: linear, looking up, dropout, normalisation.
 
-Convolution, pooling and padding are in functional_images.py, losses and distances in functional_losses.py; all are offered
-here. An activation with `inplace=True` overwrites its input and returns it.
+Activations are in functional_activations.py, convolution and pooling in functional_images.py, padding and resizing in
+functional_resizing.py, losses and distances in functional_losses.py; all are offered here.
 """
 
 from __future__ import annotations
@@ -14,16 +14,35 @@ import numpy as np
 from .. import dtypes
 from ..creation import new_leaf
 from ..missing import guard, offers
-from ..ops import activations, linalg, nn, normalisation, pointwise, special
+from ..ops import linalg, nn, normalisation, pointwise, special
 from ..ops.activations import glu, hardshrink, logsigmoid, softplus, softshrink
 from ..ops.indexing import one_hot
-from ..ops.inplace import write
 from ..ops.pointwise import sigmoid, tanh
 from ..ops.publish import function
-from ..ops.shape import view
 from ..random import rng
 from ..tensor import Tensor
 from ..words import expect
+from .functional_activations import (
+    celu,
+    elu,
+    gelu,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_softmax,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    selu,
+    silu,
+    softmax,
+    softmin,
+    softsign,
+    tanhshrink,
+    threshold,
+)  # fmt: skip
 from .functional_images import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -33,14 +52,8 @@ from .functional_images import (
     conv2d,
     conv_transpose1d,
     conv_transpose2d,
-    fold,
-    interpolate,
     max_pool1d,
     max_pool2d,
-    pad,
-    pixel_shuffle,
-    pixel_unshuffle,
-    unfold,
 )  # fmt: skip
 from .functional_losses import (
     binary_cross_entropy,
@@ -62,10 +75,13 @@ from .functional_losses import (
     smooth_l1_loss,
     triplet_margin_loss,
 )  # fmt: skip
+from .functional_resizing import fold, interpolate, pad, pixel_shuffle, pixel_unshuffle, unfold
 
 Weight = Tensor | None
 NO_PROBABILITY = "dropout probability has to be between 0 and 1, but got {}"
-NO_SHAPE = "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+NO_SHAPE = (
+    "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+)
 NO_SHAPE += "normalized_shape = []"
 THREE_DIMENSIONS = (
     "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
@@ -74,154 +90,6 @@ THREE_DIMENSIONS = (
     "please switch to using dropout1d instead."
 )
 public = function(at="F")
-
-# ---------------------------------------------------------------- activations
-
-
-@public
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`max(input, 0)`. Its derivative at 0 is 0."""
-    return write(activations.relu.op, (input,)) if inplace else activations.relu(input)
-
-
-@public
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """`input` where positive, else `negative_slope * input`; so is its derivative at 0."""
-    if inplace:
-        return write(activations.leaky_relu_written.op, (input,), (negative_slope,))
-    return activations.leaky_relu(input, negative_slope)
-
-
-@public
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input` where positive, else `alpha * (exp(input) - 1)`."""
-    if inplace:
-        return write(activations.elu_written.op, (input,), (alpha, 1.0, 1.0))
-    return activations.elu_of(input, alpha, 1.0, 1.0)
-
-
-SELU = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0  # Klambauer et al. 2017
-
-
-@public
-def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`elu` with numbers for which mean 0 and variance 1 stay from layer to layer."""
-    return write(activations.elu_written.op, (input,), SELU) if inplace else activations.elu_of(input, *SELU)
-
-
-@public
-def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input` where positive, else `alpha * (exp(input / alpha) - 1)`."""
-    expect(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU")
-    return write(activations.celu_written.op, (input,), (alpha,)) if inplace else activations.celu_of(input, alpha)
-
-
-@public
-def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input`, but at least `min_val` and at most `max_val`."""
-    expect(min_val <= max_val, "min_val cannot be greater than max_val", error=ValueError)
-    if inplace:
-        return write(activations.hardtanh_of.op, (input,), (min_val, max_val))
-    return activations.hardtanh_of(input, min_val, max_val)
-
-
-@public
-def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """`input`, but at least 0 and at most 6."""
-    return hardtanh(input, 0.0, 6.0, inplace)
-
-
-@public
-def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`input * sigmoid(input)`."""
-    return write(activations.silu.op, (input,)) if inplace else activations.silu(input)
-
-
-@public
-def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """`input * tanh(softplus(input))`."""
-    return write(activations.mish_of.op, (input,)) if inplace else activations.mish_of(input)
-
-
-@public
-def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """A sigmoid of three straight lines: `input / 6 + 1/2` between -3 and 3, 0 and 1 beyond."""
-    return write(activations.hardsigmoid_of.op, (input,)) if inplace else activations.hardsigmoid_of(input)
-
-
-@public
-def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """`input * hardsigmoid(input)`."""
-    return write(activations.hardswish_of.op, (input,)) if inplace else activations.hardswish_of(input)
-
-
-@public
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """`input` where it is above `threshold`, else `value`."""
-    if inplace:
-        return write(activations.threshold_of.op, (input,), (threshold, value))
-    return activations.threshold_of(input, threshold, value)
-
-
-@public
-def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`input` where positive, else `weight * input`: one weight, or one for each channel."""
-    n = weight._array.size
-    told = "Mismatch of parameter numbers and input channel size. Found parameter numbers = {} and channel size = {}."
-    channels = input._array.shape[1] if input._array.ndim > 1 else 1
-    expect(n in (1, channels), told, n, channels)
-    told = "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {}"
-    expect(weight._array.ndim < 2, told, weight._array.ndim)
-    if input._array.ndim == weight._array.ndim:
-        return activations.prelu_of(input, weight)
-    return activations.prelu_of(input, view(weight, [n if d == 1 else 1 for d in range(input._array.ndim)]))
-
-
-@public
-def softsign(input: Tensor) -> Tensor:
-    """`input / (1 + |input|)`."""
-    return input / (input.abs() + 1)
-
-
-@public
-def tanhshrink(input: Tensor) -> Tensor:
-    """`input - tanh(input)`."""
-    return input - input.tanh()
-
-
-@public
-def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """`input` times the probability that a normal variable is below it; approximate="tanh": by a formula with tanh."""
-    return activations.gelu(input, approximate=approximate)
-
-
-def implicit_dim(name: str, ndim: int) -> int:
-    """The dimension of a softmax that is called without one. Warns, as PyTorch does."""
-    told = f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument."
-    warnings.warn(told, stacklevel=5)
-    return 0 if ndim in (0, 1, 3) else 1
-
-
-@public
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`exp(input)` divided by its sum over the dimension `dim`: positive numbers that add up to 1. dtype: computed in it."""
-    dim = implicit_dim("softmax", input._array.ndim) if dim is None else dim
-    return nn.softmax(input if dtype is None else input.to(dtype), dim)
-
-
-@public
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`log(softmax(input))`, computed without overflow. dtype: computed in it."""
-    dim = implicit_dim("log_softmax", input._array.ndim) if dim is None else dim
-    return nn.log_softmax(input if dtype is None else input.to(dtype), dim)
-
-
-@public
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`softmax(-input)`."""
-    dim = implicit_dim("softmin", input._array.ndim) if dim is None else dim
-    return softmax(-input, dim, dtype=dtype)
-
 
 # ---------------------------------------------------------------- linear, looking up, dropout
 
@@ -244,7 +112,11 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 @function(at="")
 def embedding(
-    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
 ) -> Tensor:
     """The rows of `weight` (V, D) with the numbers in `input` (*): (*, D). Raises IndexError for rows out of range.
 
@@ -372,7 +244,11 @@ def group_norm(
     input: Tensor, num_groups: int, weight: Weight = None, bias: Weight = None, eps: float = 1e-5
 ) -> Tensor:
     """`(input - mean)/√(var + eps)·weight + bias` of (N, C, *), mean and variance over groups of channels."""
-    expect(input._array.ndim > 1, "Expected at least 2 dimensions for input tensor but received {}", input._array.ndim)
+    expect(
+        input._array.ndim > 1,
+        "Expected at least 2 dimensions for input tensor but received {}",
+        input._array.ndim,
+    )
     channels = input._array.shape[1]
     told = "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}"
     expect(num_groups > 0 and channels % num_groups == 0, told, tuple(input.shape), num_groups)
@@ -385,7 +261,9 @@ def group_norm(
 
 
 @public
-def rms_norm(input: Tensor, normalized_shape: tuple, weight: Weight = None, eps: float | None = None) -> Tensor:
+def rms_norm(
+    input: Tensor, normalized_shape: tuple, weight: Weight = None, eps: float | None = None
+) -> Tensor:
     """`input/√(mean(input²) + eps)·weight`, the mean over the last dimensions, those in normalized_shape."""
     shape, x = tuple(normalized_shape), input._array
     expect(len(shape) > 0, NO_SHAPE)

@@ -1,16 +1,15 @@
-"""The functions of nn.functional that look at neighbours: convolution, pooling, padding, resizing, windows.
+"""The functions of nn.functional that look at neighbours: convolution and pooling.
 
 Images are (N, C, H, W), rows (N, C, L); without N it is one of them. Each number for a window may be one for each dimension.
 """
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 
 from ..ops import images, pooling
-from ..ops.arrange import constant_pad_nd, reflection, replication
+from ..ops.arrange import constant_pad_nd
 from ..ops.publish import function
 from ..ops.reduction import mean_dim
 from ..ops.shape import squeeze, unsqueeze
@@ -48,7 +47,14 @@ def _same(x: Tensor, window: tuple, stride: tuple, dilation: tuple) -> tuple[Ten
 
 
 def convolved(
-    name: str, input: Tensor, weight: Tensor, bias: Weight, stride: Sides, padding: Sides | str, dilation: Sides, groups: int
+    name: str,
+    input: Tensor,
+    weight: Tensor,
+    bias: Weight,
+    stride: Sides,
+    padding: Sides | str,
+    dilation: Sides,
+    groups: int,
 ) -> Tensor:
     count, x, window = int(name[4]), input._array, weight._array.shape
     told = f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input of size: {{}}"
@@ -59,7 +65,9 @@ def convolved(
     for word, numbers in (("stride", stride), ("dilation", dilation)):
         expect(min(numbers) > 0, f"non-positive {word} is not supported")
     if x.ndim == count + 1:
-        return squeeze(convolved(name, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0)
+        return squeeze(
+            convolved(name, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0
+        )
     expect(groups > 0, "expected groups to be greater than 0, but got groups={}", groups)
     if isinstance(padding, str):
         told = "Invalid padding string: '{}', should be one of 'valid' or 'same'"
@@ -80,7 +88,13 @@ def convolved(
     fits = all(n >= k for n, k in zip(size, spans, strict=True))
     expect(fits, told + "size", *[" x ".join(map(str, numbers)) for numbers in (size, spans)])
     told = "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead"
-    expect(bias is None or bias._array.shape == window[:1], told, window, window[0], bias is not None and bias._array.shape)
+    expect(
+        bias is None or bias._array.shape == window[:1],
+        told,
+        window,
+        window[0],
+        bias is not None and bias._array.shape,
+    )
     others = [t._array.dtype for t in (weight, bias) if t is not None and t._array.dtype != x.dtype]
     expect(not others, "expected scalar type {.word} but found {.word}", x.dtype, *others[:1])
     return images.convolution(input, weight, bias, stride, padding, dilation, groups)
@@ -118,7 +132,9 @@ def convolved_transposed(
     stride, padding, more, dilation = (sides(v, count, n) for v, n in (
         (stride, "stride"), (padding, "padding"), (more, "output_padding"), (dilation, "dilation")))  # fmt: skip
     if x.ndim == count + 1:
-        found = convolved_transposed(name, unsqueeze(input, 0), weight, bias, stride, padding, more, groups, dilation)
+        found = convolved_transposed(
+            name, unsqueeze(input, 0), weight, bias, stride, padding, more, groups, dilation
+        )
         return squeeze(found, 0)
     told = "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead"
     expect(x.shape[1] == window[0], told, window, x.shape, window[0], x.shape[1])
@@ -158,10 +174,19 @@ def conv_transpose2d(
 
 
 def _pool_options(
-    name: str, input: Tensor, kernel: Sides, stride: Sides | None, padding: Sides, dilation: Sides, ceil_mode: bool
+    name: str,
+    input: Tensor,
+    kernel: Sides,
+    stride: Sides | None,
+    padding: Sides,
+    dilation: Sides,
+    ceil_mode: bool,
 ) -> tuple[tuple, ...]:
     """Two numbers for each option; the stride is the kernel's size if it was left out. Raises PyTorch's errors."""
-    size, given = input._array.shape, {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
+    size, given = (
+        input._array.shape,
+        {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation},
+    )
     for word, value in given.items():
         count = len(value) if isinstance(value, (tuple, list)) else 1
         told = f"{name}: {word} must either be a single int, or a tuple of two ints"
@@ -229,7 +254,9 @@ def avg_pool2d(
 
     divisor_override: what the sum of each window is divided by instead of the count.
     """
-    kernel, stride, padding, _ = _pool_options("avg_pool2d", input, kernel_size, stride, padding, 1, ceil_mode)
+    kernel, stride, padding, _ = _pool_options(
+        "avg_pool2d", input, kernel_size, stride, padding, 1, ceil_mode
+    )
     expect(divisor_override != 0, "divisor must be not zero")
     return pooling.avg_pool(input, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
@@ -250,9 +277,17 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
     size = input._array.shape[-2:]
     pair = (output_size, output_size) if not isinstance(output_size, (tuple, list)) else tuple(output_size)
     expect(len(pair) == 2, "adaptive_avg_pool2d: output_size must be 2")
-    expect(input._array.ndim in (3, 4), "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got {}", input._array.shape)
+    expect(
+        input._array.ndim in (3, 4),
+        "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got {}",
+        input._array.shape,
+    )
     out = tuple([n if k is None else k for n, k in zip(size, pair, strict=True)])
-    expect(min(out) >= 0, "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but received {}", out)
+    expect(
+        min(out) >= 0,
+        "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but received {}",
+        out,
+    )
     return mean_dim(input, (-1, -2), True) if out == (1, 1) else pooling.adaptive_avg_pool(input, out)
 
 
@@ -260,88 +295,3 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
 def adaptive_avg_pool1d(input: Tensor, output_size: Sides) -> Tensor:
     """The means of bins of (N, C, L) or (C, L), in which each row is taken apart."""
     return _along_rows(input, lambda rows: adaptive_avg_pool2d(rows, (1, *sides(output_size, 1))))
-
-
-# ---------------------------------------------------------------- padding, resizing, rearranging
-
-
-@public
-def pad(input: Tensor, pad: tuple, mode: str = "constant", value: float | None = None) -> Tensor:
-    """Elements put around `input`: `pad` is (before, after) of the last dimension, then of the one before it, ...
-
-    mode: "constant" (`value`, 0 by default), "reflect" (mirrored) or "replicate" (the border repeated).
-    """
-    pad = tuple(pad)
-    if mode == "constant":
-        return constant_pad_nd(input, pad, 0 if value is None else value)
-    told = 'Padding mode "{}" doesn\'t take in value argument'
-    expect(value in (None, 0), told, mode, error=ValueError)
-    modes, n = {"reflect": reflection, "replicate": replication}, len(pad) // 2
-    expect(mode in modes, "minigrad does not implement padding with mode={!r}.", mode, error=NotImplementedError)
-    told = "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
-    expect(n in (1, 2, 3) and input._array.ndim in (n + 1, n + 2), told, error=NotImplementedError)
-    return modes[mode][n](input, pad)
-
-
-@public
-def interpolate(
-    input: Tensor, size: Sides | None = None, scale_factor: float | tuple | None = None, mode: str = "nearest",
-    align_corners: bool | None = None,
-) -> Tensor:  # fmt: skip
-    """(N, C, H, W) in another size, given or so many times as large: of the nearest elements, or blended (mode="bilinear")."""
-    expect(mode in ("nearest", "bilinear") and input._array.ndim == 4, "minigrad does not implement interpolate(mode={!r}) of "
-           "{} dimensions.", mode, input._array.ndim, error=NotImplementedError)  # fmt: skip
-    told = "only one of size or scale_factor should be defined"
-    expect(size is None or scale_factor is None, told, error=ValueError)
-    expect(size is not None or scale_factor is not None, "either size or scale_factor should be defined", error=ValueError)
-    scales = (None, None)
-    if size is None:
-        scales = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (scale_factor, scale_factor)
-        scales = tuple(map(float, scales))
-        size = [math.floor(n * s) for n, s in zip(input._array.shape[2:], scales, strict=True)]
-    run = pooling.upsample_nearest if mode == "nearest" else pooling.upsample_bilinear
-    return run(input, sides(size), bool(align_corners), scales)
-
-
-@public
-def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """(N, C·r², H, W) as (N, C, H·r, W·r): the channels become pixels."""
-    told = "pixel_shuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)"
-    expect(input._array.ndim >= 3, told, input._array.ndim)
-    expect(upscale_factor > 0, "pixel_shuffle expects a positive upscale_factor, but got {}", upscale_factor)
-    channels, square = input.size(-3), upscale_factor * upscale_factor
-    told = "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
-    expect(channels % square == 0, told + "input.size(-3)={} is not divisible by {}", channels, square)
-    return pooling.pixel_shuffled(input, upscale_factor)
-
-
-@public
-def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """(N, C, H·r, W·r) as (N, C·r², H, W): the pixels become channels."""
-    told = "pixel_unshuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)"
-    expect(input._array.ndim >= 3, told, input._array.ndim)
-    expect(downscale_factor > 0, "pixel_unshuffle expects a positive downscale_factor, but got {}", downscale_factor)
-    for name, dim in (("height", -2), ("width", -1)):
-        told = f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({dim})={{}} is not "
-        expect(input.size(dim) % downscale_factor == 0, told + "divisible by {}", input.size(dim), downscale_factor)
-    return pooling.pixel_unshuffled(input, downscale_factor)
-
-
-@public
-def unfold(input: Tensor, kernel_size: Sides, dilation: Sides = 1, padding: Sides = 0, stride: Sides = 1) -> Tensor:
-    """The windows of (N, C, H, W) as columns: (N, C·KH·KW, how many)."""
-    kernel, dilation, padding, stride = (sides(v) for v in (kernel_size, dilation, padding, stride))
-    if input._array.ndim == 3:
-        return squeeze(unfold(unsqueeze(input, 0), kernel, dilation, padding, stride), 0)
-    return images.im2col(input, kernel, dilation, padding, stride)
-
-
-@public
-def fold(
-    input: Tensor, output_size: Sides, kernel_size: Sides, dilation: Sides = 1, padding: Sides = 0, stride: Sides = 1
-) -> Tensor:
-    """The transpose of `unfold`: columns (N, C·KH·KW, how many) added up to an image (N, C, H, W)."""
-    size, kernel, dilation, padding, stride = (sides(v) for v in (output_size, kernel_size, dilation, padding, stride))
-    if input._array.ndim == 2:
-        return squeeze(fold(unsqueeze(input, 0), size, kernel, dilation, padding, stride), 0)
-    return images.col2im(input, size, kernel, dilation, padding, stride)

@@ -13,12 +13,12 @@ import numpy as np
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
 from ..ops import losses, nn
+from ..ops.norms import old_norm
 from ..ops.pointwise import clamp_min, log, mul, where
 from ..ops.publish import function
 from ..ops.reduction import vector_norm
 from ..ops.shape import common_shape
 from ..ops.special import add_number, div_number, mul_number, sub_number, xlogy
-from ..ops.statistics import old_norm
 from ..tensor import Tensor
 from ..words import expect
 
@@ -63,7 +63,11 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: 
     """`(input - target)²`, and its mean or sum. weight: one for each element."""
     input, target = _pair(input, target)
     kind = _number(reduction)
-    return losses.squared_error(input, target, kind) if weight is None else _weighted((input - target) ** 2, weight, reduction)
+    return (
+        losses.squared_error(input, target, kind)
+        if weight is None
+        else _weighted((input - target) ** 2, weight, reduction)
+    )
 
 
 @public
@@ -97,11 +101,19 @@ def huber_loss(
 
 @public
 def poisson_nll_loss(
-    input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, eps: float = 1e-8, *, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-8,
+    *,
+    reduction: str = "mean",
 ) -> Tensor:
     """`exp(input) - target·input`, the negative log-likelihood of counts; of `input` itself if it is no logarithm."""
     kind = _number(reduction)
-    product = target * (input if log_input else log(add_number(input, eps)))  # first, as the order of backward shows
+    product = target * (
+        input if log_input else log(add_number(input, eps))
+    )  # first, as the order of backward shows
     loss = (input.exp() if log_input else input) - product
     if full:  # Stirling's approximation of log(target!)
         half = mul_number(mul_number(target, 2 * math.pi).log(), 0.5)
@@ -145,13 +157,22 @@ def binary_cross_entropy(
     told = "Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same "
     expect(input.shape == target.shape, told + "size.", target.shape, input.shape, error=ValueError)
     kind = _number(reduction)
-    weight = weight if weight is None or weight.shape == input.shape else weight.expand(common_shape(weight.shape, input.shape))
+    weight = (
+        weight
+        if weight is None or weight.shape == input.shape
+        else weight.expand(common_shape(weight.shape, input.shape))
+    )
     return losses.bce(input, target, weight, kind)
 
 
 @public
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Weight = None, *, reduction: str = "mean", pos_weight: Weight = None
+    input: Tensor,
+    target: Tensor,
+    weight: Weight = None,
+    *,
+    reduction: str = "mean",
+    pos_weight: Weight = None,
 ) -> Tensor:
     """`binary_cross_entropy` of sigmoid(input), computed without overflow. pos_weight: how much more a 1 in `target` counts."""
     told = "Target size ({}) must be the same as input size ({})"
@@ -193,7 +214,12 @@ def nll_loss(
     expect(x.ndim > 0, "Expected 1 or more dimensions (got {})", x.ndim, error=ValueError)
     told = "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}"
     classes = x.shape[min(1, x.ndim - 1)]
-    expect(weight is None or weight._array.shape == (classes,), told, classes, weight is not None and weight._array.shape)
+    expect(
+        weight is None or weight._array.shape == (classes,),
+        told,
+        classes,
+        weight is not None and weight._array.shape,
+    )
     told = "expected target dtype to be Long or Byte, but got {.word}"
     expected = x.shape[:-1] if x.ndim < 3 else (x.shape[0], *x.shape[2:])
     if t.shape != expected:
@@ -248,7 +274,11 @@ def cross_entropy(
     if reduction != "none":
         smooth = smooth.sum()
     if reduction == "mean":
-        kept = (~ignored).sum() if weight is None else weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
+        kept = (
+            (~ignored).sum()
+            if weight is None
+            else weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
+        )
         smooth = smooth / kept
     smooth = mul_number(smooth, label_smoothing / logs.shape[dim])  # first, as the order of backward shows
     return mul_number(loss, 1 - label_smoothing) + smooth
@@ -314,7 +344,14 @@ def cosine_embedding_loss(
     told = "{}D target tensor expects {}D input tensors, but found inputs with sizes {} and {}."
     n = target._array.ndim
     expect(n < 2, "0D or 1D target tensor expected, multi-target not supported")
-    expect(input1._array.ndim == n + 1 == input2._array.ndim, told, n, n + 1, tuple(input1.shape), tuple(input2.shape))
+    expect(
+        input1._array.ndim == n + 1 == input2._array.ndim,
+        told,
+        n,
+        n + 1,
+        tuple(input1.shape),
+        tuple(input2.shape),
+    )
     product = (input1 * input2).sum(dim)
     squares = add_number((input1 * input1).sum(dim), eps) * add_number((input2 * input2).sum(dim), eps)
     cos = product / squares.sqrt()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ..tensor import Tensor
 from . import functional as F
-from .layers import Layer, layer
+from .function_layers import Layer, layer
 
 BUFFERS = ("weight", "pos_weight")  # tensors, which move and are saved with the module
 

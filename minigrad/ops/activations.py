@@ -62,7 +62,9 @@ def gelu_backward(grad, self, approximate):
 
 def _elu(self: ndarray, alpha: float, scale: float, input_scale: float) -> ndarray:
     floats(self, "elu_cpu")
-    return np.where(self > 0, self * scale, np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)).astype(self.dtype)
+    return np.where(
+        self > 0, self * scale, np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
+    ).astype(self.dtype)
 
 
 def _mish(self: ndarray) -> ndarray:

@@ -1,4 +1,4 @@
-"""More shapes: repeated, padded, stretched together, stacked in rows and columns, turned, cut into windows, grids."""
+"""More shapes: repeated, padded, turned, cut into windows, taken apart."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..basics import Size, wrap_dim
+from ..basics import wrap_dim
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .indexing import cut, diag_embed, flip, roll, spread_places
 from .publish import function, method
-from .selection import index_select, masked_select
+from .selection import index_select
 from .shape import (
     VIEW,
-    cat,
-    common_shape,
     contiguous,
     expand,
     flatten,
@@ -27,7 +25,6 @@ from .shape import (
     reshape,
     shown_otherwise,
     squeezed_in_place,
-    stack,
     t,
     transpose,
     unsqueeze,
@@ -67,7 +64,9 @@ def repeated(self: Tensor, repeats: tuple) -> Tensor:
 
 
 def _pad(self: ndarray, pad: tuple, value: float) -> ndarray:
-    expect(are_ints(pad), "constant_pad_nd(): argument 'pad' must be tuple of ints, not {}", pad, error=TypeError)
+    expect(
+        are_ints(pad), "constant_pad_nd(): argument 'pad' must be tuple of ints, not {}", pad, error=TypeError
+    )
     told = "Length of pad must be even but instead it equals {}"
     expect(len(pad) % 2 == 0, told, len(pad))
     told = "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the "
@@ -79,7 +78,9 @@ def _pad(self: ndarray, pad: tuple, value: float) -> ndarray:
         expect(n >= 0, told + "Check dimension {} of your input.", self.shape[d], *sides[d], d)
     out = np.full(shape, dtypes.fitting(value, self.dtype), self.dtype)
     inner = [slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(self.shape, sides, strict=True)]
-    out[tuple([slice(max(a, 0), m - max(b, 0)) for m, (a, b) in zip(shape, sides, strict=True)])] = self[tuple(inner)]
+    out[tuple([slice(max(a, 0), m - max(b, 0)) for m, (a, b) in zip(shape, sides, strict=True)])] = self[
+        tuple(inner)
+    ]
     return out
 
 
@@ -123,38 +124,20 @@ def _windows(self: ndarray, dimension: int, size: int, step: int) -> ndarray:
 
 def windows_self(grad, self_sym_sizes, dimension, size, step):
     numbered = np.arange(math.prod(self_sym_sizes)).reshape(self_sym_sizes)
-    return spread_places(grad, tuple(self_sym_sizes), np.ascontiguousarray(_windows(numbered, dimension, size, step)))
+    return spread_places(
+        grad, tuple(self_sym_sizes), np.ascontiguousarray(_windows(numbered, dimension, size, step))
+    )
 
 
 def _turned_round(self: ndarray, k: int, dims: tuple) -> ndarray:
     told = "expected total rotation dims == 2, but got dims = {}"
-    expect(are_ints(dims) and len(as_size(dims)) == 2, told, len(dims) if isinstance(dims, (tuple, list)) else 1)
+    expect(
+        are_ints(dims) and len(as_size(dims)) == 2, told, len(dims) if isinstance(dims, (tuple, list)) else 1
+    )
     expect(self.ndim >= 2, "expected total dims >= 2, but got total dims = {}", self.ndim)
     a, b = (wrap_dim(d, self.ndim) for d in dims)
     expect(a != b, "expected rotation dims to be different, but got dim0 = {} and dim1 = {}", *dims)
     return np.rot90(self, k, (a, b)).copy()
-
-
-def _block_diagonal(tensors: list[ndarray]) -> ndarray:
-    told = "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {} has {} dimensions"
-    for place, array in enumerate(tensors):
-        expect(array.ndim < 3, told, place, array.ndim)
-    blocks = [np.atleast_2d(a) for a in tensors]
-    out, row, column = np.zeros(np.sum([b.shape for b in blocks], 0), np.result_type(*blocks)), 0, 0
-    for b in blocks:
-        out[row : row + b.shape[0], column : column + b.shape[1]] = b
-        row, column = row + b.shape[0], column + b.shape[1]
-    return out
-
-
-def blocks_of(grad, sizes):
-    """The blocks on the diagonal."""
-    found, row, column = [], 0, 0
-    for size in sizes:
-        h, w = (1, 1, *size)[-2:]
-        found.append(grad[row : row + h, column : column + w].reshape(tuple(size)))
-        row, column = row + h, column + w
-    return found
 
 
 # fmt: off
@@ -173,8 +156,6 @@ shifted_along = op("roll(self, shifts: object, dims: object)", lambda self, shif
 rot90 = op("rot90(self, k: int=1, dims: object=(0, 1))", _turned_round, kind="linear",
            batch=lambda self, k, dims: turned_round(self, k, dims), self=lambda grad, k, dims: rot90(grad, -k, dims),
            doc="Turned by 90 degrees, `k` times, in the plane of two dimensions: a copy.")
-block_diag = op("block_diag_of(tensors: tensors)", _block_diagonal, kind="linear", at="", node="BlockDiagBackward0",
-                tensors=lambda grad, _tensors_sym_sizes: blocks_of(grad, _tensors_sym_sizes))
 squeeze_several = op("squeeze(self, dim: object)", lambda self, dim: self.reshape(
     [n for d, n in enumerate(self.shape) if n != 1 or d not in dim]), **VIEW, at="", node="SqueezeBackward2", batch=lambda self,
         dim: self.reshape([n for d, n in enumerate(self.shape) if n != 1 or d not in dim]),
@@ -209,29 +190,6 @@ def tile(self: Tensor, *dims: int) -> Tensor:
     return repeat(self, (1,) * (self._array.ndim - len(dims)) + dims)
 
 
-@function("torch Tensor")
-def broadcast_to(self: Tensor, *size: int) -> Tensor:
-    """The tensor stretched to this size without copying: `expand`."""
-    return expand(self, as_size(size))
-
-
-@function("torch")
-def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """The tensors, each stretched to the shape to which they broadcast together."""
-    tensors = all_given(tensors)
-    shape = common_shape(*[x._array.shape for x in tensors])
-    return tuple([x if x._array.shape == shape else expand(x, shape) for x in tensors])
-
-
-@function("torch")
-def broadcast_shapes(*shapes: tuple) -> tuple:
-    """The shape to which these shapes broadcast. Raises RuntimeError if there is none."""
-    told = "broadcast_shapes(): argument 'shapes' must be ints or tuples of ints, not {}"
-    for shape in shapes:
-        expect(are_ints(shape), told, type(shape), error=TypeError)
-    return Size(common_shape(*[as_size(s) for s in shapes]))
-
-
 @function("Tensor")
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """`expand` to the shape of `other`."""
@@ -263,108 +221,6 @@ def repeat_interleave(self: Tensor, repeats: object, dim: int | None = None) -> 
     return flatten(wide.clone(), dim, dim + 1)
 
 
-@function("torch")
-def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """The coordinates of a grid: each vector stretched over the others. indexing: "ij", or "xy", as plots have it."""
-    tensors = all_given(tensors)
-    told = 'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {}'
-    expect(indexing in ("ij", "xy"), told, indexing)
-    expect(len(tensors) > 0, "meshgrid expects a non-empty TensorList")
-    for x in tensors:
-        expect(x._array.ndim < 2, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {}", x)
-    swapped = indexing == "xy" and len(tensors) > 1
-    order = [1, 0, *range(2, len(tensors))] if swapped else list(range(len(tensors)))
-    tensors = [tensors[i] for i in order]
-    sizes = [x.numel() for x in tensors]
-    shapes = [[n if d == i else 1 for d, n in enumerate(sizes)] for i in range(len(sizes))]
-    grids = [expand(view(x, shape), sizes) for x, shape in zip(tensors, shapes, strict=True)]
-    return tuple([grids[i] for i in order])
-
-
-@function("torch")
-def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """All combinations of the elements of vectors, in rows."""
-    tensors = all_given(tensors)
-    return tensors[0] if len(tensors) == 1 else stack([flatten(x) for x in meshgrid(*tensors)], 1)
-
-
-# ---------------------------------------------------------------- stacked
-
-
-@function("torch")
-def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """The tensors, numbers as vectors of length 1."""
-    return _each(tensors, lambda x: reshape(x, (1,)) if x._array.ndim == 0 else x)
-
-
-@function("torch")
-def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """The tensors, numbers and vectors as matrices with one row."""
-    return _each(tensors, lambda x: reshape(x, (1, 1)) if x._array.ndim == 0 else unsqueeze(x, 0) if x._array.ndim == 1 else x)
-
-
-@function("torch")
-def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """The tensors with three dimensions at least; a matrix gets its third behind."""
-
-    def raised(x: Tensor) -> Tensor:
-        if x._array.ndim == 0:
-            return reshape(x, (1, 1, 1))
-        return unsqueeze(unsqueeze(x, 0), -1) if x._array.ndim == 1 else unsqueeze(x, -1) if x._array.ndim == 2 else x
-
-    return _each(tensors, raised)
-
-
-def all_given(tensors: tuple) -> tuple[Tensor, ...]:
-    """Tensors that were given one by one, or as one sequence. Raises TypeError if one of them is none."""
-    tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
-    for place, x in enumerate(tensors):
-        told = "expected Tensor as element {} in argument 0, but got {}"
-        expect(isinstance(x, Tensor), told, place, type(x), error=TypeError)
-    return tensors
-
-
-def _each(tensors: tuple, f: Callable) -> Tensor | tuple[Tensor, ...]:
-    alone = len(tensors) == 1 and not isinstance(tensors[0], (tuple, list))
-    found = tuple([f(x) for x in all_given(tensors)])
-    return found[0] if alone else found
-
-
-@function("torch")
-def hstack(tensors: tensors) -> Tensor:  # noqa: F821
-    """Tensors side by side: along dimension 1, vectors along their only one."""
-    expect(len(tensors) > 0, "hstack expects a non-empty TensorList")
-    parts = atleast_1d(list(tensors))
-    return cat(list(parts), 0 if parts[0]._array.ndim == 1 else 1)
-
-
-@function("torch", aliases="row_stack")
-def vstack(tensors: tensors) -> Tensor:  # noqa: F821
-    """Tensors one below the other, vectors as rows: along dimension 0."""
-    expect(len(tensors) > 0, "vstack expects a non-empty TensorList")
-    return cat(list(atleast_2d(list(tensors))), 0)
-
-
-@function("torch")
-def dstack(tensors: tensors) -> Tensor:  # noqa: F821
-    """Tensors one behind the other: along dimension 2."""
-    expect(len(tensors) > 0, "dstack expects a non-empty TensorList")
-    return cat(list(atleast_3d(list(tensors))), 2)
-
-
-@function("torch")
-def column_stack(tensors: tensors) -> Tensor:  # noqa: F821
-    """Tensors side by side, vectors as columns."""
-    expect(len(tensors) > 0, "column_stack expects a non-empty TensorList")
-    return hstack([reshape(x, (x.numel(), 1)) if x._array.ndim < 2 else x for x in tensors])
-
-
-@function("torch", name="block_diag")
-def block_diagonal(*tensors: Tensor) -> Tensor:
-    """A matrix with these matrices on its diagonal, zeros elsewhere. A vector is a row."""
-    return block_diag(list(all_given(tensors)))
-
-
 # ---------------------------------------------------------------- taken apart, turned
 
 
@@ -390,7 +246,10 @@ def unflatten(self: Tensor, dim: int, sizes: tuple) -> Tensor:
 @function("torch Tensor")
 def tensor_split(self: Tensor, indices_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts along `dim`: so many, the first ones one longer if need be, or cut before each of the indices. Views."""
-    expect(self._array.ndim > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    expect(
+        self._array.ndim > 0,
+        "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+    )
     dim, given = wrap_dim(dim, self._array.ndim), indices_or_sections
     given = given.tolist() if isinstance(given, Tensor) else given
     n = self.size(dim)
@@ -408,7 +267,14 @@ def _split_along(name: str, least: int, dim: int) -> None:
         given = indices_or_sections
         if isinstance(given, int):
             told = "torch.{} attempted to split along dimension {}, but the size of the dimension {} is not divisible by the "
-            expect(given > 0 and self.size(at) % given == 0, told + "split_size {}!", name, at, self.size(at), given)
+            expect(
+                given > 0 and self.size(at) % given == 0,
+                told + "split_size {}!",
+                name,
+                at,
+                self.size(at),
+                given,
+            )
         return tensor_split(self, given, at)
 
     run.__name__, run.__doc__ = name, f"`tensor_split` along dimension {dim}, into parts of equal length."
@@ -436,7 +302,12 @@ def squeeze_dims(self: Tensor, dim: tuple) -> Tensor:
 
     Recorded as SqueezeBackward2.
     """
-    expect(are_ints(dim), "squeeze(): argument 'dim' must be int or tuple of ints, not {}", type(dim), error=TypeError)
+    expect(
+        are_ints(dim),
+        "squeeze(): argument 'dim' must be int or tuple of ints, not {}",
+        type(dim),
+        error=TypeError,
+    )
     return squeeze_several(self, as_dims(dim, self._array.ndim) if dim != () else ())
 
 
@@ -457,7 +328,10 @@ def flipud(self: Tensor) -> Tensor:
 @function("torch Tensor")
 def adjoint(self: Tensor) -> Tensor:
     """The last two dimensions exchanged: of real numbers, the conjugate transpose."""
-    expect(self._array.ndim != 1, "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    expect(
+        self._array.ndim != 1,
+        "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.",
+    )
     return transpose(self, -2, -1) if self._array.ndim else self
 
 
@@ -476,34 +350,6 @@ def diag_embedded(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1)
     """Matrices with the last dimension of `input` on a diagonal; they are the dimensions `dim1` and `dim2` of the result."""
     n = self._array.ndim + 1
     return diag_embed(self, offset, wrap_dim(dim1, n) - n, wrap_dim(dim2, n) - n)
-
-
-# ---------------------------------------------------------------- positions
-
-
-def _triangle_indices(name: str, indices: Callable) -> None:
-    def run(row: int, col: int, offset: int = 0, *, dtype: object = None, device: object = None) -> Tensor:
-        found = np.stack(indices(row, offset, col))
-        return wrap(found.astype(np.int64 if dtype is None else dtypes.to_numpy(dtype)))
-
-    run.__name__, run.__doc__ = name, "The positions (2, n) of a triangle of a `row` × `col` matrix: row numbers, column numbers."
-    function("torch")(run)
-
-
-_triangle_indices("tril_indices", np.tril_indices)
-_triangle_indices("triu_indices", np.triu_indices)
-
-
-@function("torch")
-def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All combinations of `r` elements of a vector, in rows."""
-    expect(input._array.ndim == 1, "Expect a 1D vector, but got shape {}", tuple(input.shape))
-    expect(r >= 0, "Expect a non-negative number, but got {}", r)
-    if r == 0:
-        return wrap(np.zeros(0, input._array.dtype))
-    before, places = np.less_equal if with_replacement else np.less, np.indices((input.numel(),) * r)
-    rising = wrap(np.all(before(places[:-1], places[1:]), 0))
-    return stack([masked_select(grid, rising) for grid in meshgrid(*[input] * r)], 1)
 
 
 # ---------------------------------------------------------------- in place: no element moves, the memory is seen otherwise

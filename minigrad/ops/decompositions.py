@@ -35,7 +35,10 @@ def svd_backward(grad, U, S, Vh, full_matrices):
     """U (((UᵀgU - gUᵀU) / E) S + S ((VᵀgV - gVᵀV) / E) + diag(gS)) Vᵀ, where E is sⱼ² - sᵢ²; more where A is not square."""
     gU, gS, gVh = grad
     k = S.shape[-1]
-    U, Vh = U[..., :k], Vh[..., :k, :]  # the vectors beyond, which full_matrices adds, do not depend on A smoothly
+    U, Vh = (
+        U[..., :k],
+        Vh[..., :k, :],
+    )  # the vectors beyond, which full_matrices adds, do not depend on A smoothly
     gU, gVh = None if gU is None else gU[..., :k], None if gVh is None else gVh[..., :k, :]
     if gU is None and gVh is None:
         return (U * gS[..., None, :]) @ Vh
@@ -106,7 +109,11 @@ def qr_backward(grad, Q, R, mode):
 
 def _pinv(self: ndarray) -> ndarray:
     expect(self.ndim >= 2, "linalg.pinv: The input tensor A must have at least 2 dimensions.")
-    expect(self.dtype.kind == "f", "linalg.pinv: Expected a floating point tensor as input. Got {.word}", self.dtype)
+    expect(
+        self.dtype.kind == "f",
+        "linalg.pinv: Expected a floating point tensor as input. Got {.word}",
+        self.dtype,
+    )
     return np.linalg.pinv(self)
 
 
@@ -152,6 +159,7 @@ publish(slogdet, "slogdet", "torch Tensor")
 publish(pinv, "pinverse", "torch Tensor")
 
 # ---------------------------------------------------------------- composed of them
+
 
 class OldSvd(NamedTuple):
     """What `svd` returns: the columns of V are the rows of `linalg.svd`'s Vh."""

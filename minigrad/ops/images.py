@@ -36,7 +36,13 @@ def windows(x: ndarray, kernel: tuple, stride: tuple, dilation: tuple = (1, 1)) 
 
 
 def put_back(
-    parts: ndarray, size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple = (1, 1), more: tuple = (0, 0)
+    parts: ndarray,
+    size: tuple,
+    kernel: tuple,
+    stride: tuple,
+    padding: tuple,
+    dilation: tuple = (1, 1),
+    more: tuple = (0, 0),
 ) -> ndarray:
     """The transpose of `windows` of a padded array: `parts`, which broadcast to them, added up where they overlap."""
     (h, w), (p, q) = size, padding
@@ -59,9 +65,13 @@ def in_two_dimensions(run: Callable) -> Callable:
     def call(first, second, *options):
         if first.ndim > 3:
             return run(first, second, *options)
-        *others, stride, padding, dilation, groups = [o if not isinstance(o, tuple) else (0, *o) for o in options]
+        *others, stride, padding, dilation, groups = [
+            o if not isinstance(o, tuple) else (0, *o) for o in options
+        ]
         others = [o if not isinstance(o, tuple) else (1, o[1]) for o in others]
-        found = run(first[:, :, None], second[:, :, None], *others, (1, stride[1]), padding, (1, dilation[1]), groups)
+        found = run(
+            first[:, :, None], second[:, :, None], *others, (1, stride[1]), padding, (1, dilation[1]), groups
+        )
         return found[:, :, 0]
 
     return call
@@ -83,7 +93,9 @@ def _convolve_input(output, weight, size, stride, padding, dilation, groups):
     count, channels, *out = output.shape
     kernels = weight.reshape(groups, channels // groups, -1).mT
     columns = np.matmul(kernels, output.reshape(count, groups, channels // groups, -1))
-    parts = columns.reshape(count, groups * weight.shape[1], *weight.shape[2:], *out).transpose(0, 1, 4, 5, 2, 3)
+    parts = columns.reshape(count, groups * weight.shape[1], *weight.shape[2:], *out).transpose(
+        0, 1, 4, 5, 2, 3
+    )
     return put_back(parts, size, weight.shape[2:], stride, padding, dilation)
 
 
@@ -92,7 +104,9 @@ def _convolve_weight(output, input, kernel, stride, padding, dilation, groups):
     """The transpose of `_convolve` in the weight: how each kernel element met the inputs, weighted by y."""
     channels, met = output.shape[1], windows(padded(input, padding), kernel, stride, dilation)
     met = met[:, :, : output.shape[2], : output.shape[3]]
-    columns = met.transpose(1, 4, 5, 0, 2, 3).reshape(groups, input.shape[1] // groups * math.prod(kernel), -1)
+    columns = met.transpose(1, 4, 5, 0, 2, 3).reshape(
+        groups, input.shape[1] // groups * math.prod(kernel), -1
+    )
     rows = output.swapaxes(0, 1).reshape(groups, channels // groups, -1)
     return np.matmul(rows, columns.mT).reshape(channels, input.shape[1] // groups, *kernel)
 
@@ -138,7 +152,8 @@ def transposed_tangent(inputs: tuple, moves: tuple, results: tuple, params: tupl
 def _im2col(self, kernel_size, dilation, padding, stride):
     met = windows(padded(self, padding), kernel_size, stride, dilation)
     return met.transpose(0, 1, 4, 5, 2, 3).reshape(
-        len(self), self.shape[1] * math.prod(kernel_size), math.prod(met.shape[2:4]))
+        len(self), self.shape[1] * math.prod(kernel_size), math.prod(met.shape[2:4])
+    )
 
 
 def _col2im(self, output_size, kernel_size, dilation, padding, stride):
@@ -164,7 +179,8 @@ convolution = op("convolution(input, weight, bias=None, " + OPTIONS, _convolve, 
     bias=lambda grad: channel_sums(grad))
 convolution_transposed = op("convolution(input, weight, bias=None, size: object=(), " + OPTIONS, _convolve_transposed, at="",
     batch="fold", flat=("input", "weight"), jvp=transposed_tangent,
-    input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups: cropped(convolution(grad, weight, None, stride, padding, dilation, groups), input_sym_sizes),
+    input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
+        cropped(convolution(grad, weight, None, stride, padding, dilation, groups), input_sym_sizes),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
         convolution_weight(input, grad, weight_sym_sizes[2:], stride, padding, dilation, groups),
     bias=lambda grad: channel_sums(grad))
@@ -183,7 +199,7 @@ convolution_weight = op("convolution_weight(output, input, kernel: object, " + O
 im2col = op("im2col(self, kernel_size: object, dilation: object, padding: object, stride: object)", _im2col, kind="linear",
     at="", batch="fold", node="Im2ColBackward0", self=lambda grad, self_sym_sizes, kernel_size, dilation, padding, stride:
         col2im(grad, tuple(self_sym_sizes[-2:]), kernel_size, dilation, padding, stride))
-col2im = op("col2im(self, output_size: object, kernel_size: object, dilation: object, padding: object, stride: object)", _col2im,
-    kind="linear", at="", batch="fold", node="Col2ImBackward0", self=lambda grad, kernel_size, dilation, padding, stride:
+col2im = op("col2im(self, output_size: object, kernel_size: object, dilation: object, padding: object, stride: object)",
+    _col2im, kind="linear", at="", batch="fold", node="Col2ImBackward0", self=lambda grad, kernel_size, dilation, padding, stride:
         im2col(grad, kernel_size, dilation, padding, stride))
 # fmt: on

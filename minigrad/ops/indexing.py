@@ -31,8 +31,10 @@ mask_of = lru_cache(maxsize=8)(np.tri)  # of a triangle: most of np.tril's time 
 ONLY_INDICES = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 # A list of any of these is taken for the tuple of its elements, an old rule of NumPy's that PyTorch keeps.
 PARTS_OF_A_KEY = (Tensor, list, tuple, range, ndarray, slice, type(None), type(...))
-LIST_AS_TUPLE = "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
-LIST_AS_TUPLE += "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+LIST_AS_TUPLE = "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; "
+LIST_AS_TUPLE += (
+    "use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+)
 LIST_AS_TUPLE += "x[torch.tensor(seq)], which will result either in an error or a different result"
 NO_KEY = "a list in brackets holds numbers or truth values: use x[tuple(list)] for anything else"
 NO_DIMENSION = "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "

@@ -154,8 +154,8 @@ def _solved(A: ndarray, B: ndarray) -> ndarray:
     rows = B.shape[-1] if is_vector(A, B) else B.shape[-2] if B.ndim > 1 else 0
     expect(B.ndim > 0, "linalg.solve: Expected B to be a vector or a matrix, but it has no dimensions")
     expect(rows == A.shape[-1], told, *A.shape[-2:], *((*B.shape, 1) if is_vector(A, B) else B.shape)[-2:])
-    expect(A.dtype == B.dtype, "linalg.solve: Expected A and B to have the same dtype, but found A of type {.word} and B of type "
-           "{.word} instead", A.dtype, B.dtype)  # fmt: skip
+    told = "linalg.solve: Expected A and B to have the same dtype, but found A of type {.word} and B of type {.word} instead"
+    expect(A.dtype == B.dtype, told, A.dtype, B.dtype)
     try:
         return np.linalg.solve(A, B[..., None])[..., 0] if is_vector(A, B) else np.linalg.solve(A, B)
     except np.linalg.LinAlgError:

@@ -83,7 +83,9 @@ def _bce_slope(grad, self, target, weight, reduction):
 
 def bce_curvature(grad, grad_output, self, target, weight, reduction):
     """The derivative of the slope by x: (x² - 2 x t + t) / (x (1 - x))², where 1e-12 keeps the divisor from 0 as in PyTorch."""
-    bend = (self * self - 2 * self * target + target) / ((self + EPS) * (self + EPS) * (1 - self + EPS) * (1 - self + EPS))
+    bend = (self * self - 2 * self * target + target) / (
+        (self + EPS) * (self + EPS) * (1 - self + EPS) * (1 - self + EPS)
+    )
     return weighted(bend, weight) * (grad * share(grad_output, self, reduction))
 
 
@@ -205,7 +207,8 @@ nll_loss_backward = op("nll_loss_backward(self, target, weight=None, total_weigh
     self=lambda grad, target, weight, reduction, ignore_index:
         nll(grad, target, weight, reduction, ignore_index)[0])
 nll2d = op("nll_loss2d(self, target, weight=None, " + OPTIONS, classes_last(_nll), at="", outputs=("result", "total_weight"),
-    constants=("total_weight",), flat=("self",), kind="linear", batch=lambda self, *more: nll_of_one(self.movedim(1, -1), *more),
+    constants=("total_weight",), flat=("self",), kind="linear",
+    batch=lambda self, *more: nll_of_one(self.movedim(1, -1), *more),
     self=lambda grad, self, target, weight, total_weight, reduction, ignore_index:
         nll_loss2d_backward(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index))
 nll_loss2d_backward = op("nll_loss2d_backward(self, target, weight=None, total_weight=None, sizes: object=(), " + OPTIONS,

@@ -86,7 +86,8 @@ softmax = op("softmax(self, dim: dim)", _softmax, at="torch Tensor", self=softma
     doc="`exp(input)` divided by its sum over the dimension `dim`: positive numbers that add up to 1.")
 log_softmax = op("log_softmax(self, dim: dim)", _log_softmax, at="torch Tensor",
     jvp=lambda inputs, moves, results, params: moves[0] - sums(exp(results[0]) * moves[0], *params),
-    doc="`log(softmax(input))`, computed without overflow.", self=lambda grad, result, dim: grad - exp(result) * sums(grad, dim))
+    doc="`log(softmax(input))`, computed without overflow.",
+    self=lambda grad, result, dim: grad - exp(result) * sums(grad, dim))
 
 # ---------------------------------------------------------------- looking up
 

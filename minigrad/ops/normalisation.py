@@ -109,7 +109,11 @@ def group_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
         scaled = weighted(grad, per_channel(weight, len(shape))).reshape(groups.shape)
         means = mean_dim(scaled, (2,), True), mean_dim(scaled * x, (2,), True)
         moved = ((scaled - means[0] - x * means[1]) * r).reshape(shape)
-    return moved, channel_sums(grad * x.reshape(shape)) if of_weight else None, channel_sums(grad) if of_bias else None
+    return (
+        moved,
+        channel_sums(grad * x.reshape(shape)) if of_weight else None,
+        channel_sums(grad) if of_bias else None,
+    )
 
 
 # fmt: off

@@ -354,7 +354,9 @@ def type_of(self: Tensor, dtype: object = None) -> Tensor | str:
     if dtype is None:
         return self.dtype.tensor_type
     named = {d.tensor_type: d for d in dtypes.all_of_them()}
-    return self.to(named.get(dtype, dtype) if isinstance(dtype, str) else dtypes.of_numpy(dtypes.to_numpy(dtype)))
+    return self.to(
+        named.get(dtype, dtype) if isinstance(dtype, str) else dtypes.of_numpy(dtypes.to_numpy(dtype))
+    )
 
 
 @function("torch Tensor")

@@ -21,13 +21,17 @@ ndarray = np.ndarray
 
 
 @functools.lru_cache(maxsize=64)
-def places_met(size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, more: tuple) -> ndarray:
+def places_met(
+    size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, more: tuple
+) -> ndarray:
     """Where in a plane of this size the elements are that each window meets: one window after the other, flat."""
     places = np.arange(math.prod(size)).reshape(size)
     return windows(padded(places, padding, 0, more), kernel, stride, dilation).ravel()
 
 
-def excess(size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, ceil_mode: bool) -> tuple[int, int]:
+def excess(
+    size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, ceil_mode: bool
+) -> tuple[int, int]:
     """How many elements the last windows reach beyond the padded plane, where `ceil_mode` lets them."""
     found = []
     for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
@@ -58,8 +62,13 @@ def max_pool_put(grad, indices, sizes):
 @functools.lru_cache(maxsize=64)
 def divisors(size, kernel, stride, padding, ceil_mode, count_include_pad, dtype) -> ndarray:
     """By what the sum of each window is divided: the elements that it meets, with or without those of the padding."""
-    more, filled = excess(size, kernel, stride, padding, (1, 1), ceil_mode), (0, 0) if count_include_pad else padding
-    ones = np.ones([n + 2 * p for n, p in zip(size, padding, strict=True)] if count_include_pad else size, dtype)
+    more, filled = (
+        excess(size, kernel, stride, padding, (1, 1), ceil_mode),
+        (0, 0) if count_include_pad else padding,
+    )
+    ones = np.ones(
+        [n + 2 * p for n, p in zip(size, padding, strict=True)] if count_include_pad else size, dtype
+    )
     return windows(padded(ones, filled, 0, more), kernel, stride).sum((-2, -1))
 
 
@@ -69,11 +78,15 @@ def _avg_pool(self, kernel_size, stride, padding, ceil_mode, count_include_pad, 
     for _ in range(2):  # the rows of each window, then their sums: np.add.reduce takes four times as long
         met = functools.reduce(np.add, [met[..., i] for i in range(met.shape[-1])])
     if divisor_override is None and (any(more) or not count_include_pad):
-        return met / divisors(self.shape[-2:], kernel_size, stride, padding, ceil_mode, count_include_pad, self.dtype)
+        return met / divisors(
+            self.shape[-2:], kernel_size, stride, padding, ceil_mode, count_include_pad, self.dtype
+        )
     return met / (divisor_override or math.prod(kernel_size))
 
 
-def _avg_pool_spread(self, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+def _avg_pool_spread(
+    self, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
     size, more = sizes[-2:], excess(sizes[-2:], kernel_size, stride, padding, (1, 1), ceil_mode)
     count = divisor_override or math.prod(kernel_size)
     if divisor_override is None and (any(more) or not count_include_pad):

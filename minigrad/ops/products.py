@@ -13,7 +13,6 @@ from .. import dtypes
 from ..basics import wrap_dim
 from ..tensor import Tensor
 from ..words import expect
-from .arrange import all_given
 from .indexing import diagonal
 from .linalg import _bmm, _mm, _mv, bmm, dot, mm, mm_call
 from .pointwise import mul
@@ -21,6 +20,7 @@ from .publish import LINALG, function
 from .reduction import sum_dim
 from .shape import expanded, movedim, permute, reshape, squeeze_all, unsafe_view, unsqueeze, view
 from .signature import are_ints
+from .stacking import all_given
 from .table import op
 
 ndarray = np.ndarray
@@ -45,7 +45,11 @@ def scaled_sum(self: ndarray, product: ndarray, beta: float, alpha: float) -> nd
     """`beta * self + alpha * product`; NaN in `self` does not count where beta is 0."""
     product = product if alpha == 1 else product * dtypes.fitting(alpha, product.dtype)
     start = expanded(self, product.shape)
-    return product if beta == 0 else product + (start if beta == 1 else start * dtypes.fitting(beta, product.dtype))
+    return (
+        product
+        if beta == 0
+        else product + (start if beta == 1 else start * dtypes.fitting(beta, product.dtype))
+    )
 
 
 # ---------------------------------------------------------------- the equation
@@ -83,7 +87,9 @@ def lined_up(x: Tensor, term: str, place: dict[str, int], covered: int, total: i
     at, order, d = {}, [-1] * total, 0
     for letter in term:
         if letter == ELLIPSIS:
-            own = x._array.ndim - d - len(term.partition(ELLIPSIS)[2])  # what is behind has not been joined yet
+            own = (
+                x._array.ndim - d - len(term.partition(ELLIPSIS)[2])
+            )  # what is behind has not been joined yet
             for k in range(own):
                 order[place[ELLIPSIS] + covered - own + k], d = d, d + 1
         elif letter in at:
@@ -210,7 +216,11 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
     if isinstance(dims, int):
         told = "tensordot expects dims >= 0, but got dims={}"
         expect(dims >= 0, told, dims)
-        expect(dims <= min(a._array.ndim, b._array.ndim), "tensordot expects dims < ndim_a or ndim_b, but got dims={}", dims)
+        expect(
+            dims <= min(a._array.ndim, b._array.ndim),
+            "tensordot expects dims < ndim_a or ndim_b, but got dims={}",
+            dims,
+        )
         dims = list(range(a._array.ndim - dims, a._array.ndim)), list(range(dims))
     told = "tensordot expects dims to be an int or two lists of ints, but got dims={}"
     expect(isinstance(dims, (tuple, list)) and len(dims) == 2 and all(map(are_ints, dims)), told, dims)
@@ -223,7 +233,10 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
         if a.size(d) != b.size(e):  # one of them is 1: it is broadcast
             a, b = (sum_dim(x, k, True) if x.size(k) != 1 else x for x, k in ((a, d), (b, e)))
     own_a, own_b = ([d for d in range(x._array.ndim) if d not in ds] for x, ds in ((a, left), (b, right)))
-    inner, sizes = math.prod([a.size(d) for d in left]), [*[a.size(d) for d in own_a], *[b.size(d) for d in own_b]]
+    inner, sizes = (
+        math.prod([a.size(d) for d in left]),
+        [*[a.size(d) for d in own_a], *[b.size(d) for d in own_b]],
+    )
     rows, columns = math.prod([a.size(d) for d in own_a]), math.prod([b.size(d) for d in own_b])
     orders, shapes = ([*own_a, *left], [*right, *own_b]), ((rows, inner), (inner, columns))
     if rows == columns == 1:
@@ -273,7 +286,13 @@ def multi_dot(*matrices: Tensor) -> Tensor:
     for place, x in enumerate(tensors):
         end = place in (0, len(tensors) - 1)
         told = "multi_dot(): tensor {} must be {} but got {}D"
-        expect(x._array.ndim == 2 or (end and x._array.ndim == 1), told, place, "1D or 2D" if end else "2D", x._array.ndim)
+        expect(
+            x._array.ndim == 2 or (end and x._array.ndim == 1),
+            told,
+            place,
+            "1D or 2D" if end else "2D",
+            x._array.ndim,
+        )
     row, column = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1
     tensors[0] = unsqueeze(tensors[0], 0) if row else tensors[0]
     tensors[-1] = unsqueeze(tensors[-1], -1) if column else tensors[-1]
@@ -282,8 +301,15 @@ def multi_dot(*matrices: Tensor) -> Tensor:
     for length in range(1, len(tensors)):
         for i in range(len(tensors) - length):
             j = i + length
-            costs = [best[i, k][0] + best[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1] for k in range(i, j)]
-            k = len(costs) - 1 - costs[::-1].index(min(costs)) if len(tensors) == 3 else costs.index(min(costs))
+            costs = [
+                best[i, k][0] + best[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1]
+                for k in range(i, j)
+            ]
+            k = (
+                len(costs) - 1 - costs[::-1].index(min(costs))
+                if len(tensors) == 3
+                else costs.index(min(costs))
+            )
             best[i, j] = min(costs), i + k
 
     def multiplied(i: int, j: int) -> Tensor:
@@ -292,7 +318,7 @@ def multi_dot(*matrices: Tensor) -> Tensor:
         right = multiplied(best[i, j][1] + 1, j)  # first, as the order of backward shows
         return mm_call(multiplied(i, best[i, j][1]), right)
 
-    return view(multiplied(0, len(tensors) - 1), sizes[row : 1] + sizes[len(sizes) - 1 + column :])
+    return view(multiplied(0, len(tensors) - 1), sizes[row:1] + sizes[len(sizes) - 1 + column :])
 
 
 LINALG["multi_dot"] = multi_dot

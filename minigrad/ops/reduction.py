@@ -56,7 +56,9 @@ def _variance(self: ndarray, dim: tuple, correction: float, keepdim: bool) -> nd
     expect(self.dtype.kind == "f", "std and var only support floating point and complex dtypes")
     deviation = self - average(self, dim, True)
     deviation *= deviation
-    return added(deviation, dim, keepdim) / np.maximum(count_of(self.shape, dim) - correction, 0).astype(self.dtype)
+    return added(deviation, dim, keepdim) / np.maximum(count_of(self.shape, dim) - correction, 0).astype(
+        self.dtype
+    )
 
 
 def _logsumexp(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:

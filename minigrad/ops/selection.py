@@ -38,9 +38,13 @@ def _rows(self: ndarray, index: ndarray, dim: int) -> ndarray:
     return self.take(places, dim) if self.ndim else self.reshape(1).take(places).reshape(())
 
 
-def _rows_written(name: str, self: ndarray, index: ndarray, source: ndarray, dim: int, add: bool, alpha: float = 1) -> ndarray:
+def _rows_written(
+    name: str, self: ndarray, index: ndarray, source: ndarray, dim: int, add: bool, alpha: float = 1
+) -> ndarray:
     places = row_places(name, self, index, dim)
-    told = "{}(): self and source expected to have the same dtype, but got (self) {.word} and (source) {.word}"
+    told = (
+        "{}(): self and source expected to have the same dtype, but got (self) {.word} and (source) {.word}"
+    )
     expect(self.dtype == source.dtype, told, name, self.dtype, source.dtype)
     out = self.copy() if self.ndim else self.reshape(1).copy()
     source = source.reshape(source.shape or (1,))
@@ -78,11 +82,19 @@ def raised(x):
 
 def flat_places(name: str, self: ndarray, index: ndarray) -> ndarray:
     """Places in the flattened tensor, which may count from the end. Raises PyTorch's errors."""
-    expect(index.dtype == np.int64, "{}(): Expected a long tensor for index, but got {.word}", name, index.dtype)
+    expect(
+        index.dtype == np.int64, "{}(): Expected a long tensor for index, but got {.word}", name, index.dtype
+    )
     n = self.size
     expect(n > 0 or not index.size, "{}(): tried to take from an empty tensor", name, error=IndexError)
     bad = index[(index < -n) | (index >= n)]
-    expect(not bad.size, "out of range: tried to access index {} on a tensor of {} elements.", *bad[:1], n, error=IndexError)
+    expect(
+        not bad.size,
+        "out of range: tried to access index {} on a tensor of {} elements.",
+        *bad[:1],
+        n,
+        error=IndexError,
+    )
     return index % max(n, 1)
 
 
@@ -104,7 +116,9 @@ def masked_self(grad, self, mask):
 
 
 def _put_flat(self: ndarray, index: ndarray, source: ndarray, accumulate: bool) -> ndarray:
-    told = "put_(): Expected source and index to have the same number of elements, but got source.numel() = {}, "
+    told = (
+        "put_(): Expected source and index to have the same number of elements, but got source.numel() = {}, "
+    )
     expect(source.size == index.size, told + "index.numel() = {}", source.size, index.size)
     expect(self.dtype == source.dtype, "put_(): self and source expected to have the same dtype")
     out, places = self.copy(), flat_places("put_", self, index)
@@ -185,9 +199,13 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     told += "input, and {} dimensions for indices"
     expect(input.dim() == indices.dim(), told, input.dim(), indices.dim())
     at = dim % max(input.dim(), 1)
-    sizes = np.broadcast_shapes(*[[1 if d == at else n for d, n in enumerate(t.shape)] for t in (input, indices)])
+    sizes = np.broadcast_shapes(
+        *[[1 if d == at else n for d, n in enumerate(t.shape)] for t in (input, indices)]
+    )
     own, names = ([t.shape[d] if d == at else n for d, n in enumerate(sizes)] for t in (input, indices))
-    indices = indices % n if (n := input.shape[at] if input.dim() else 1) else indices  # which may count from the end
+    indices = (
+        indices % n if (n := input.shape[at] if input.dim() else 1) else indices
+    )  # which may count from the end
     return gather(input.expand(own), dim, indices.expand(names))
 
 
@@ -218,9 +236,7 @@ def _indices(self: Tensor, indices: tuple) -> tuple:
 
 
 @function("torch Tensor", name="index_put")
-def index_put_copy(
-    input: Tensor, indices: tuple, values: Tensor, accumulate: bool = False
-) -> Tensor:
+def index_put_copy(input: Tensor, indices: tuple, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with `values` written, or added, at the positions that the index tensors name: see `x[indices] = values`."""
     return index_put(input, values, _indices(input, indices), accumulate)
 

@@ -98,7 +98,9 @@ def _joined(tensors: list[ndarray], dim: int) -> ndarray:
     told = "zero-dimensional tensor (at position {}) cannot be concatenated"
     for place, array in enumerate(tensors):
         expect(array.ndim > 0, told, place)
-    if any([a.shape == (0,) for a in tensors]):  # a vector without elements may stand among tensors of any shape
+    if any(
+        [a.shape == (0,) for a in tensors]
+    ):  # a vector without elements may stand among tensors of any shape
         tensors = [a for a in tensors if a.shape != (0,)] or tensors[:1]
     try:
         result = np.ascontiguousarray(np.concatenate(tensors, dim))
@@ -147,7 +149,12 @@ def given(grads: list | ndarray | Tensor) -> list:
 
 def widths(length: int, size: int | tuple, dim: int) -> list[int]:
     """The lengths of consecutive parts: those given, or `size` each, the last one perhaps shorter."""
-    expect(are_ints(size), "split(): the sizes must be an int or a tuple of ints, not {}", type(size), error=TypeError)
+    expect(
+        are_ints(size),
+        "split(): the sizes must be an int or a tuple of ints, not {}",
+        type(size),
+        error=TypeError,
+    )
     if isinstance(size, int):
         found = [min(size, length - start) for start in range(0, length, size)] if length else [0]
     else:
@@ -318,7 +325,12 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
     told = "sum_to_size(): argument 'size' must be tuple of ints, not {}"
-    expect(are_ints(size) or (len(size) == 1 and are_ints(size[0])), told, type(size[0]) if size else None, error=TypeError)
+    expect(
+        are_ints(size) or (len(size) == 1 and are_ints(size[0])),
+        told,
+        type(size[0]) if size else None,
+        error=TypeError,
+    )
     size, shape = as_size(size), self.shape
     if is_array(self):
         return sum_to(self, size)

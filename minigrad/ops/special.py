@@ -60,7 +60,11 @@ def _whole_quotient(name: str, round_to: np.ufunc, self: ndarray, other: object)
         raise dtypes.not_implemented(f"div_{name}_cpu", self.dtype)
     if self.dtype.kind == "f":
         quotient = self / other
-        return round_to(quotient) if round_to is np.trunc else np.where(other == 0, quotient, np.floor_divide(self, other))
+        return (
+            round_to(quotient)
+            if round_to is np.trunc
+            else np.where(other == 0, quotient, np.floor_divide(self, other))
+        )
     expect(other.all(), "ZeroDivisionError")
     return np.floor_divide(self, other) if round_to is np.floor else (self - np.fmod(self, other)) // other
 
@@ -149,6 +153,7 @@ def between_max(grad, self, min, max):
     above = self > max
     return where(above if min is None else above | (max < min), grad, 0.0)
 
+
 # fmt: off
 # ---------------------------------------------------------------- inverse functions
 
@@ -229,12 +234,12 @@ for _call in (floor_divide, floor_divide_number, number_floored, remainder_of_nu
 
 # ---------------------------------------------------------------- with a number, as PyTorch has it inside its functions
 
-add_number = elementwise("add(self, other: Scalar)", lambda self, other: beside(self, other) + other, at="", node="AddBackward1",
-                         self=lambda grad: grad)
+add_number = elementwise("add(self, other: Scalar)", lambda self, other: beside(self, other) + other, at="",
+                         node="AddBackward1", self=lambda grad: grad)
 sub_number = elementwise("sub(self, other: Scalar)", lambda self, other: beside(self, other) - other, at="",
                          node="SubBackward1", self=lambda grad: grad)
-mul_number = elementwise("mul(self, other: Scalar)", lambda self, other: beside(self, other) * other, at="", node="MulBackward1",
-                         self=lambda grad, other: grad * other)
+mul_number = elementwise("mul(self, other: Scalar)", lambda self, other: beside(self, other) * other, at="",
+                         node="MulBackward1", self=lambda grad, other: grad * other)
 div_number = elementwise("div(self, other: Scalar)", lambda self, other: self / other, at="", node="DivBackward1",
                          floating=True, self=lambda grad, other: grad / other)
 
@@ -246,7 +251,7 @@ lerp_tensor = elementwise("lerp(self, end, weight)", _lerped, numbers=False, nod
 lerp = elementwise("lerp(self, end, weight: Scalar)", _lerped, numbers=False, doc="`input + weight * (end - input)`.",
     self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight)
 clamp_tensors = elementwise("clamp(self, min=None, max=None)", _between, numbers=False, node="ClampBackward0", aliases="clip",
-    doc="The elements, those below `min` raised to it, then those above `max` lowered. A gradient goes where the result is from.",
+    doc="The elements, those below `min` raised to it, then those above `max` lowered. A gradient goes where a result is from.",
     self=between_self, min=lambda grad, self, min, max: between_min(grad, self, min, max),
     max=lambda grad, self, min, max: between_max(grad, self, min, max))
 addcmul = elementwise("addcmul(self, tensor1, tensor2, *, value: Scalar=1)",
@@ -269,10 +274,10 @@ fmax = elementwise("fmax(self, other)", np.fmax, **OF_PAIRS, doc="The larger of 
 fmin = elementwise("fmin(self, other)", np.fmin, **OF_PAIRS, doc="The smaller of each pair, without NaN where one is not NaN.",
     self=lambda grad, self, other: where((self <= other) | (other != other), grad, 0.0),
     other=lambda grad, self, other: where((self <= other) | (other != other), 0.0, grad))
-copysign = elementwise("copysign(self, other)", np.copysign, numbers=False, floating=True, doc="The size of `input` with the sign of `other`.",
-    self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)), other=lambda grad: no_slope(grad))
-copysign_of_number = elementwise("copysign(self, other: Scalar)", lambda self, other: np.copysign(self, other).astype(self.dtype),
-    floating=True, node="CopysignBackward1", doc="The size of `input` with the sign of a number.",
+copysign = elementwise("copysign(self, other)", np.copysign, numbers=False, floating=True,
+    doc="The size of `input` with the sign of `other`.", self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)), other=lambda grad: no_slope(grad))
+copysign_of_number = elementwise("copysign(self, other: Scalar)", lambda self, other:
+        np.copysign(self, other).astype(self.dtype), floating=True, node="CopysignBackward1", doc="The size of `input` with the sign of a number.",
     self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)))
 
 # ---------------------------------------------------------------- questions and bits
@@ -295,7 +300,9 @@ def float_power(self: Tensor, exponent: object) -> Tensor:
     """`input ** exponent`, computed in double precision."""
     told = "float_power(): argument 'exponent' must be Tensor or Number, not {}"
     expect(isinstance(exponent, (Tensor, *NUMBERS)), told, type(exponent), error=TypeError)
-    exponent = exponent.double() if isinstance(exponent, Tensor) else exponent  # first, as the order of backward shows
+    exponent = (
+        exponent.double() if isinstance(exponent, Tensor) else exponent
+    )  # first, as the order of backward shows
     return self.double() ** exponent
 
 
@@ -307,7 +314,7 @@ def positive(self: Tensor) -> Tensor:
 
 
 # Functions of one number that PyTorch also offers as `torch.name_(x)`.
-WRITTEN = """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max clamp_min clip cos
-cosh deg2rad erf erfc exp exp2 expm1 fix floor frac log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal round
+WRITTEN = """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max clamp_min
+clip cos cosh deg2rad erf erfc exp exp2 expm1 fix floor frac log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal round
 rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy fill zero"""
 FUNCTIONS.update({f"{name}_": METHODS[f"{name}_"] for name in WRITTEN.split()})

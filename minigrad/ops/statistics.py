@@ -10,24 +10,20 @@ import numpy as np
 from ..basics import wrap_dim
 from ..tensor import Tensor, wrap
 from ..words import expect
-from .decompositions import svdvals
 from .indexing import END, cumsum, cut, flip, select
 from .pointwise import copy, exp, isnan, where
 from .publish import function
 from .reduction import (
     SELECTION,
-    _norm,
     _variance,
     add_at,
     added,
     amax,
-    amin,
     average,
     count_of,
     expand_reduced,
     gather,
     located,
-    norm_self,
     or_inf,
     order,
     restored,
@@ -37,11 +33,9 @@ from .reduction import (
     sum_dim,
     var,
     var_self,
-    vector_norm,
     whole_extremum_self,
 )  # fmt: skip
-from .shape import cat, permute, sum_to_size, undone, unsqueeze
-from .signature import are_ints
+from .shape import cat
 from .special import div_number, mul_number
 from .table import is_array, op, zeros_beside
 
@@ -101,7 +95,9 @@ def so_far_self(grad, indices, self, dim):
 
 def _middle(self: ndarray) -> ndarray:
     """The lower one of the two in the middle; NaN if there is one."""
-    expect(self.dtype.kind != "b", "\"median_out_impl\" not implemented for 'Bool'", error=NotImplementedError)
+    expect(
+        self.dtype.kind != "b", "\"median_out_impl\" not implemented for 'Bool'", error=NotImplementedError
+    )
     if not self.size:
         return np.array(math.nan, self.dtype)
     x = np.sort(self, axis=None)
@@ -175,12 +171,6 @@ def var_mean_self(grad, self, dim, correction, keepdim):
     return by_mean if moved is None else moved + by_mean
 
 
-def dist_self(grad, self, other, p, result):
-    difference = self - other
-    found = norm_self(grad, difference, p, result, tuple(range(len(difference.shape))), False)
-    return found if found is None else sum_to_size(found, tuple(self.shape))
-
-
 def std_mean_self(grad, self, result0, dim, correction, keepdim):
     of_std, of_mean = grad
     of_var = None if of_std is None else of_std / (2 * or_inf(result0))
@@ -199,8 +189,8 @@ def _searched(rows: ndarray, self: ndarray, right: bool) -> ndarray:
     if rows.ndim == 1:
         return np.asarray(rows.searchsorted(self, side))
     told = "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
-    expect(rows.shape[:-1] == self.shape[:-1], told + "input value tensor must match, but we got boundaries tensor {} and input "
-           "value tensor {}", rows.shape, self.shape)  # fmt: skip
+    told += "input value tensor must match, but we got boundaries tensor {} and input value tensor {}"
+    expect(rows.shape[:-1] == self.shape[:-1], told, rows.shape, self.shape)
     pairs = zip(rows.reshape(-1, rows.shape[-1]), self.reshape(-1, self.shape[-1]), strict=True)
     return np.array([row.searchsorted(values, side) for row, values in pairs], np.int64).reshape(self.shape)
 
@@ -218,8 +208,8 @@ cummax = op("cummax(self, dim: dim)", lambda self, dim: _extremes_so_far(self, d
 cummin = op("cummin(self, dim: dim)", lambda self, dim: _extremes_so_far(self, dim, np.minimum), **SO_FAR,
             doc="(values, indices) of the smallest element so far along `dim`.")
 gathered_back = op("gathered_back(self, indices, sizes: size, dim: dim)", lambda self, indices, sizes, dim:
-                       add_at(np.zeros(sizes, self.dtype), located(indices, sizes, dim, known=True), self), kind="linear", at="",
-                   self=lambda grad, indices, dim: gather(grad, dim, indices))
+                       add_at(np.zeros(sizes, self.dtype), located(indices, sizes, dim, known=True), self),
+                   kind="linear", at="", self=lambda grad, indices, dim: gather(grad, dim, indices))
 median_whole = op("median(self)", _middle, self=whole_extremum_self, batch=lambda self: median(self.reshape(-1), 0)[0],
     doc="The element in the middle, the lower one of two; NaN if there is one. Equal ones share the gradient.")
 median = op("median(self, dim: dim, keepdim: bool=False)", _median, **SELECTION, node="MedianBackward1", self=selected_self,
@@ -245,12 +235,6 @@ nansum = op("nansum(self, dim: dims=None, keepdim: bool=False)", lambda self, di
             self=lambda grad, self, dim, keepdim: where(isnan(self), 0.0, expand_reduced(grad, self.shape, dim, keepdim)))
 count_nonzero = op("count_nonzero(self, dim: dims=None)", lambda self, dim: np.asarray(np.count_nonzero(self, dim)),
                    doc="How many elements are not 0, in all or along `dim`: int64.")
-old_norm = op("norm(self, p: Scalar=2, dim: dims=None, keepdim: bool=False)", lambda *given: _norm(*given), at="",
-    node="NormBackward1", self=lambda grad, self, p, result, dim, keepdim: norm_self(grad, self, p, result, dim, keepdim))
-dist = op("dist(self, other, p: Scalar=2)", lambda self, other, p: _norm(self - other, p, None, False),
-          broadcasts=True, doc="The p-norm of `input - other`.",
-          self=lambda grad, self, other, p, result: dist_self(grad, self, other, p, result),
-          other=lambda grad, self, other, p, result: dist_self(grad, other, self, p, result))
 isin = op("isin(elements, test_elements)", np.isin, at="torch", numbers=True, doc="Which elements occur in `test_elements`.")
 bucketize = op("bucketize(input, boundaries, *, right: bool=False)", _bucket, batch="rows",
                doc="Between which of the sorted boundaries each element lies: the number of those below it.")
@@ -270,7 +254,7 @@ def unbiased_forms(name: str, of: Callable, doc: str) -> None:
     def of_all(self: Tensor, unbiased: bool) -> Tensor:
         return of(self, None, correction=int(unbiased))
 
-    def uncorrected(self: Tensor, dim: dims = None, *, correction: object = None, keepdim: bool = False) -> Tensor:  # noqa: F821
+    def uncorrected(self: Tensor, dim: dims = None, *, correction: object = None, keepdim: bool = False):  # noqa: F821
         return of(self, dim, correction=1 if correction is None else correction, keepdim=keepdim)
 
     for form in (over_dims, of_all, uncorrected):
@@ -303,58 +287,6 @@ def nanmean(self: Tensor, dim: dims = None, keepdim: bool = False) -> Tensor:  #
 
 
 @function("torch Tensor")
-def norm(self: Tensor, p: object = "fro", dim: object = None, keepdim: bool = False, dtype: object = None) -> Tensor:
-    """The p-norm of all elements, or over `dim`; "fro" is p = 2, "nuc" the sum of a matrix's singular values."""
-    if p == "nuc":
-        return matrix_norm(self, p, (-2, -1) if dim is None else dim, keepdim)
-    return vector_norm(self if dtype is None else self.to(dtype), 2 if p is None or p == "fro" else p, dim, keepdim)
-
-
-@function("linalg")
-def matrix_norm(
-    A: Tensor, ord: object = "fro", dim: tuple = (-2, -1), keepdim: bool = False, *, dtype: object = None
-) -> Tensor:
-    """A norm of matrices: "fro", the root of the sum of squares, "nuc", the sum of the singular values, or ±1, ±2, ±inf.
-
-    1 is the largest sum of a column, inf of a row, 2 the largest singular value; negative orders are the smallest.
-    """
-    expect(A._array.ndim >= 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
-    told = "linalg.matrix_norm: dim must be a 2-tuple. Got {}"
-    expect(isinstance(dim, (tuple, list)) and are_ints(dim) and len(dim) == 2, told, dim)
-    A, (row, column) = A if dtype is None else A.to(dtype), [wrap_dim(d, A._array.ndim) for d in dim]
-    expect(row != column, "linalg.matrix_norm: dims must be different. Got ({}, {})", *dim)
-    if ord == "fro":
-        return vector_norm(A, 2, (row, column), keepdim)
-    told = "linalg.matrix_norm: Order {} not supported."
-    expect(isinstance(ord, (str, int, float)), told, ord)
-    expect(ord == "nuc" or ord in (1, 2, math.inf, -1, -2, -math.inf), told, ord)
-    if ord == "nuc" or ord in (2, -2):
-        order = [*[d for d in range(A._array.ndim) if d not in (row, column)], row, column]
-        values = svdvals(permute(A, order))
-        found = sum_dim(values, -1, keepdim) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1, keepdim)
-        return permute(unsqueeze(found, -1), undone(order)) if keepdim else found
-    over, other = (row, column) if ord in (1, -1) else (column, row)
-    sums = vector_norm(A, 1, over, keepdim)
-    other -= not keepdim and over < other
-    return (amax if ord > 0 else amin)(sums, other, keepdim)
-
-
-@function("linalg", name="linalg_norm")
-def linalg_norm(
-    A: Tensor, ord: object = None, dim: object = None, keepdim: bool = False, *, dtype: object = None
-) -> Tensor:
-    """The norm of all elements, of vectors (`dim` an int) or of matrices (`dim` a pair): see vector_norm and matrix_norm."""
-    A, both = A if dtype is None else A.to(dtype), isinstance(dim, (tuple, list)) and len(dim) == 2
-    if ord is None:
-        return vector_norm(A, 2, dim, keepdim)
-    if both or (dim is None and A._array.ndim == 2) or isinstance(ord, str):
-        expect(both or A._array.ndim == 2, "linalg.norm: If ord is specified but dim is not, the input must be 1D or 2D. "
-               "Got a {}D tensor.", A._array.ndim)  # fmt: skip
-        return matrix_norm(A, ord, dim if both else (0, 1), keepdim)
-    return vector_norm(A, ord, dim, keepdim)
-
-
-@function("torch Tensor")
 def diff(
     self: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
@@ -379,7 +311,11 @@ def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
         expect(x._array.size == y.size(dim), told)
         x = x.reshape((-1,) + (1,) * (y._array.ndim - 1 - dim))
     at = x._array.ndim - y._array.ndim + dim
-    expect(at >= 0, "trapezoid: `x` must have the dimension that is integrated, but it has {} dimensions", x._array.ndim)
+    expect(
+        at >= 0,
+        "trapezoid: `x` must have the dimension that is integrated, but it has {} dimensions",
+        x._array.ndim,
+    )
     earlier = cut(x, at, 0, -1, 1)
     return cut(x, at, 1, END, 1) - earlier
 

@@ -87,7 +87,10 @@ DIFFERS = {
     "logcumsumexp": (r"twice: items|tangents", "PyTorch's own are only exact to 1e-9"),
     "linalg.svd": (r"ReshapeAlias", "PyTorch's vectors lie in memory by columns"),
     "svd": (r"ReshapeAlias", "the same"),
-    "bernoulli": (r"order|grad_fn|requires_grad|tangents", "no gradient passes, in PyTorch one of zeros does"),
+    "bernoulli": (
+        r"order|grad_fn|requires_grad|tangents",
+        "no gradient passes, in PyTorch one of zeros does",
+    ),
     "normal": (r"order|grad_fn|requires_grad|invalid combination", "the same"),
     "normal.in_place": (r"invalid combination", "the same"),
     "normal.number_mean": (r"order|grad_fn|requires_grad", "the same"),

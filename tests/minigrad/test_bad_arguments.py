@@ -35,7 +35,9 @@ ALLOWED = re.compile(
 )
 PLACES = {"torch": publish.FUNCTIONS, "Tensor": publish.METHODS, "F": publish.NN, "linalg": publish.LINALG}
 SKIPPED = re.compile(r"^(_|backward|register|retain|share|numpy|save|load|manual_seed)")
-CASES = [(place, name) for place, table in PLACES.items() for name in sorted(table) if not SKIPPED.match(name)]
+CASES = [
+    (place, name) for place, table in PLACES.items() for name in sorted(table) if not SKIPPED.match(name)
+]
 
 
 def arguments() -> dict[str, object]:
@@ -51,7 +53,21 @@ def arguments() -> dict[str, object]:
     }  # fmt: skip
 
 
-KEYWORDS = ("dim", "keepdim", "p", "size", "other", "weight", "reduction", "padding", "k", "value", "min", "max", "unknown")
+KEYWORDS = (
+    "dim",
+    "keepdim",
+    "p",
+    "size",
+    "other",
+    "weight",
+    "reduction",
+    "padding",
+    "k",
+    "value",
+    "min",
+    "max",
+    "unknown",
+)
 
 
 def calls(place: str, name: str, count: int) -> Iterator[tuple[list[str], dict[str, str]]]:
@@ -78,7 +94,11 @@ def test_what_is_wrong_is_said_in_words_about_the_call(place: str, name: str) ->
                 run(*[values[g] for g in given], **{n: values[v] for n, v in named.items()})
         except Exception as error:
             text = str(error).split("\n")[0]
-            internal = INTERNAL.search(text) or not text or isinstance(error, KeyError | UnboundLocalError | AttributeError)
+            internal = (
+                INTERNAL.search(text)
+                or not text
+                or isinstance(error, KeyError | UnboundLocalError | AttributeError)
+            )
             if internal and not ALLOWED.search(text):
                 shown = ", ".join([*given, *[f"{n}={v}" for n, v in named.items()]])
                 wrong.append(f"{name}({shown}): {type(error).__name__}: {text}")

@@ -41,7 +41,8 @@ WHOLE = torch.tensor([[0, 1], [1, 0]])
 # Arguments that do not follow from the kind of a parameter: by its name, or by the name of the function and its.
 VALUES = {
     "index": WHOLE, "mask": WHOLE > 0, "condition": WHOLE > 0, "indices": WHOLE, "size": (2, 2), "shape": (2, 2),
-    "dims": (0, 1), "dim0": 0, "dim1": 1, "dim2": 1, "dimension": 0, "k": 1, "split_sizes": (1, 1), "pad": (1, 1), "order": (0, 1),
+    "dims": (0, 1), "dim0": 0, "dim1": 1, "dim2": 1, "dimension": 0, "k": 1, "split_sizes": (1, 1), "pad": (1, 1),
+    "order": (0, 1),
     "min": 0.3, "max": 0.6, "repeats": (1, 2), "rounding_mode": "floor", "approximate": "none", "mode": "reduced",
     "shifts": 1, "step": 1, "source": square(False), "decimals": 1,
 }  # fmt: skip
@@ -77,11 +78,19 @@ def sample(op: object) -> dict[str, object]:
             value = [square(), square()]
         elif kind == "":
             value = VALUES[name] if name in ("index", "mask", "condition", "indices") else square()
-            value = torch.tensor(0.5, dtype=torch.float64) if name == "value" and op.name != "masked_fill" else value
+            value = (
+                torch.tensor(0.5, dtype=torch.float64)
+                if name == "value" and op.name != "masked_fill"
+                else value
+            )
             value = torch.tensor(0.5, dtype=torch.float64, requires_grad=True) if name == "value" else value
         elif name in VALUES and name not in ("mode",) and kind not in ("dims", "dim"):
             value = VALUES[name]
-        elif op.signature.defaults[name] is not inspect.Parameter.empty and name not in ("min", "max", "rounding_mode"):
+        elif op.signature.defaults[name] is not inspect.Parameter.empty and name not in (
+            "min",
+            "max",
+            "rounding_mode",
+        ):
             continue
         else:
             value = KINDS[kind]
@@ -92,7 +101,7 @@ def sample(op: object) -> dict[str, object]:
 @pytest.mark.parametrize(("name", "form", "said"), forms(), ids=[name for name, _, _ in forms()])
 def test_a_form_is_recorded_as_it_says(name: str, form: object, said: str) -> None:
     op, given = form.op, sample(form.op)
-    first, *others = given
+    first = next(iter(given))
     if name.split("[")[0].endswith("_"):  # it writes into its tensor
         given[first] = given[first].clone() if isinstance(given[first], torch.Tensor) else given[first]
     many = form.signature().many
@@ -117,7 +126,9 @@ def test_help_speaks_of_arguments_by_their_names(name: str, method: bool, run: o
     assert not wrong & set(re.findall(r"\w+", quoted)), f"{name} speaks of {wrong}: {quoted}"
 
 
-@pytest.mark.parametrize("name", ["add", "sum", "mean", "prod", "max", "min", "squeeze", "round", "pow", "var", "std", "norm"])
+@pytest.mark.parametrize(
+    "name", ["add", "sum", "mean", "prod", "max", "min", "squeeze", "round", "pow", "var", "std", "norm"]
+)
 def test_every_form_is_in_the_help(name: str) -> None:
     run = publish.FUNCTIONS[name]
     for form in getattr(run, "forms", [run]):
