@@ -20,7 +20,7 @@ def device_count() -> int:
     return 0
 
 
-def manual_seed(seed: int) -> None:
+def seed_nothing(seed: int) -> None:
     """Nothing to seed: see `minigrad.manual_seed`."""
 
 
@@ -53,7 +53,7 @@ def stub(name: str, doc: str, **members: object) -> types.ModuleType:
 
 
 QUESTIONS = {"is_available": is_available, "device_count": device_count}
-SEEDS = {"manual_seed": manual_seed, "manual_seed_all": manual_seed}
+SEEDS = {"manual_seed": seed_nothing, "manual_seed_all": seed_nothing}
 cuda = stub("cuda", "Graphics cards: there are none.", **QUESTIONS, **SEEDS, is_initialized=is_available)
 mps = stub("mps", "Apple's graphics processor: there is none.", **QUESTIONS, **SEEDS)
 accelerator = stub(

@@ -12,6 +12,7 @@ from ..tensor import Tensor, wrap
 from ..words import expect
 from . import functional as F
 from . import init
+from .functional_images import Weight
 from .functional_losses import NO_BATCH
 from .layers import Linear
 from .module import Module
@@ -48,7 +49,7 @@ class MultiheadAttention(Module):
         value: Tensor,
         *,
         need_weights: bool = True,
-        attn_mask: F.Weight = None,
+        attn_mask: Weight = None,
     ) -> tuple[Tensor, Tensor | None]:
         """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True where attention is not allowed, or added.
 

@@ -29,6 +29,7 @@ from .functional_activations import (
     hardsigmoid,
     hardswish,
     hardtanh,
+    in_functional,
     leaky_relu,
     log_softmax,
     mish,
@@ -44,6 +45,7 @@ from .functional_activations import (
     threshold,
 )  # fmt: skip
 from .functional_images import (
+    Weight,
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     avg_pool1d,
@@ -77,7 +79,6 @@ from .functional_losses import (
 )  # fmt: skip
 from .functional_resizing import fold, interpolate, pad, pixel_shuffle, pixel_unshuffle, unfold
 
-Weight = Tensor | None
 NO_PROBABILITY = "dropout probability has to be between 0 and 1, but got {}"
 NO_SHAPE = (
     "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
@@ -89,7 +90,6 @@ THREE_DIMENSIONS = (
     "the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, "
     "please switch to using dropout1d instead."
 )
-public = function(at="F")
 
 # ---------------------------------------------------------------- linear, looking up, dropout
 
@@ -138,13 +138,13 @@ def embedding(
     return nn.lookup(weight, input, -1 if padding_idx is None else padding_idx % rows)
 
 
-@public
+@in_functional
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element set to 0 with probability p, the others divided by 1 - p; `input` itself if not training."""
     return _dropped(input, p, training, inplace, tuple(input.shape))
 
 
-@public
+@in_functional
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """`dropout` of whole channels of (N, C, L) or (C, L)."""
     told = "dropout1d: Expected 2D or 3D input, but received a {}D input. Note that dropout1d exists to provide channel-wise "
@@ -153,7 +153,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _dropped(input, p, training, inplace, (*input.shape[:-1], 1))
 
 
-@public
+@in_functional
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """`dropout` of whole channels of (N, C, H, W)."""
     if input._array.ndim == 3:
@@ -176,7 +176,7 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tupl
 # ---------------------------------------------------------------- normalisation
 
 
-@public
+@in_functional
 def layer_norm(
     input: Tensor, normalized_shape: tuple, weight: Weight = None, bias: Weight = None, eps: float = 1e-5
 ) -> Tensor:
@@ -199,7 +199,7 @@ def _check_dtypes(dtype: np.dtype, kernel: str, *others: Tensor | None) -> None:
         expect(t is None or t._array.dtype == dtype, told)
 
 
-@public
+@in_functional
 def batch_norm(
     input: Tensor,
     running_mean: Weight,
@@ -239,7 +239,7 @@ def batch_norm(
     return out
 
 
-@public
+@in_functional
 def group_norm(
     input: Tensor, num_groups: int, weight: Weight = None, bias: Weight = None, eps: float = 1e-5
 ) -> Tensor:
@@ -260,7 +260,7 @@ def group_norm(
     return normalisation.native_group_norm(input, weight, bias, num_groups, eps)[0]
 
 
-@public
+@in_functional
 def rms_norm(
     input: Tensor, normalized_shape: tuple, weight: Weight = None, eps: float | None = None
 ) -> Tensor:

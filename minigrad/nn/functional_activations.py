@@ -11,18 +11,18 @@ from ..ops.shape import view
 from ..tensor import Tensor
 from ..words import expect
 
-public = function(at="F")
+in_functional = function(at="F")  # where people find the functions of these files
 
 # ---------------------------------------------------------------- activations
 
 
-@public
+@in_functional
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """`max(input, 0)`. Its derivative at 0 is 0."""
     return write(activations.relu.op, (input,)) if inplace else activations.relu(input)
 
 
-@public
+@in_functional
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """`input` where positive, else `negative_slope * input`; so is its derivative at 0."""
     if inplace:
@@ -30,7 +30,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return activations.leaky_relu(input, negative_slope)
 
 
-@public
+@in_functional
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` where positive, else `alpha * (exp(input) - 1)`."""
     if inplace:
@@ -38,16 +38,24 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return activations.elu_of(input, alpha, 1.0, 1.0)
 
 
-SELU = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0  # Klambauer et al. 2017
+SELU_NUMBERS = (
+    1.6732632423543772848170429916717,
+    1.0507009873554804934193349852946,
+    1.0,
+)  # Klambauer et al. 2017
 
 
-@public
+@in_functional
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """`elu` with numbers for which mean 0 and variance 1 stay from layer to layer."""
-    return write(activations.elu_written.op, (input,), SELU) if inplace else activations.elu_of(input, *SELU)
+    return (
+        write(activations.elu_written.op, (input,), SELU_NUMBERS)
+        if inplace
+        else activations.elu_of(input, *SELU_NUMBERS)
+    )
 
 
-@public
+@in_functional
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` where positive, else `alpha * (exp(input / alpha) - 1)`."""
     expect(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU")
@@ -58,7 +66,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     )
 
 
-@public
+@in_functional
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """`input`, but at least `min_val` and at most `max_val`."""
     expect(min_val <= max_val, "min_val cannot be greater than max_val", error=ValueError)
@@ -67,37 +75,37 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     return activations.hardtanh_of(input, min_val, max_val)
 
 
-@public
+@in_functional
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """`input`, but at least 0 and at most 6."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
-@public
+@in_functional
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """`input * sigmoid(input)`."""
     return write(activations.silu.op, (input,)) if inplace else activations.silu(input)
 
 
-@public
+@in_functional
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """`input * tanh(softplus(input))`."""
     return write(activations.mish_of.op, (input,)) if inplace else activations.mish_of(input)
 
 
-@public
+@in_functional
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """A sigmoid of three straight lines: `input / 6 + 1/2` between -3 and 3, 0 and 1 beyond."""
     return write(activations.hardsigmoid_of.op, (input,)) if inplace else activations.hardsigmoid_of(input)
 
 
-@public
+@in_functional
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """`input * hardsigmoid(input)`."""
     return write(activations.hardswish_of.op, (input,)) if inplace else activations.hardswish_of(input)
 
 
-@public
+@in_functional
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """`input` where it is above `threshold`, else `value`."""
     if inplace:
@@ -105,7 +113,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return activations.threshold_of(input, threshold, value)
 
 
-@public
+@in_functional
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`input` where positive, else `weight * input`: one weight, or one for each channel."""
     n = weight._array.size
@@ -119,19 +127,19 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return activations.prelu_of(input, view(weight, [n if d == 1 else 1 for d in range(input._array.ndim)]))
 
 
-@public
+@in_functional
 def softsign(input: Tensor) -> Tensor:
     """`input / (1 + |input|)`."""
     return input / (input.abs() + 1)
 
 
-@public
+@in_functional
 def tanhshrink(input: Tensor) -> Tensor:
     """`input - tanh(input)`."""
     return input - input.tanh()
 
 
-@public
+@in_functional
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """`input` times the probability that a normal variable is below it; approximate="tanh": by a formula with tanh."""
     return activations.gelu(input, approximate=approximate)
@@ -144,21 +152,21 @@ def implicit_dim(name: str, ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-@public
+@in_functional
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
     """`exp(input)` divided by its sum over the dimension `dim`: positive numbers that add up to 1. dtype: computed in it."""
     dim = implicit_dim("softmax", input._array.ndim) if dim is None else dim
     return nn.softmax(input if dtype is None else input.to(dtype), dim)
 
 
-@public
+@in_functional
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
     """`log(softmax(input))`, computed without overflow. dtype: computed in it."""
     dim = implicit_dim("log_softmax", input._array.ndim) if dim is None else dim
     return nn.log_softmax(input if dtype is None else input.to(dtype), dim)
 
 
-@public
+@in_functional
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
     """`softmax(-input)`."""
     dim = implicit_dim("softmin", input._array.ndim) if dim is None else dim

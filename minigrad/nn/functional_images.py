@@ -10,17 +10,16 @@ from collections.abc import Callable, Sequence
 
 from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd
-from ..ops.publish import function
 from ..ops.reduction import mean_dim
 from ..ops.shape import squeeze, unsqueeze
 from ..tensor import Tensor
 from ..words import expect
+from .functional_activations import in_functional
 
 Sides = int | tuple  # of each spatial dimension, or one number for all
 Weight = Tensor | None
 ODD_PADDING = "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
 ODD_PADDING += "created"
-public = function(at="F")
 
 
 def sides(value: int | Sequence[int], count: int = 2, name: str = "") -> tuple[int, ...]:
@@ -100,7 +99,7 @@ def convolved(
     return images.convolution(input, weight, bias, stride, padding, dilation, groups)
 
 
-@public
+@in_functional
 def conv1d(
     input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0, dilation: Sides = 1,
     groups: int = 1,
@@ -109,7 +108,7 @@ def conv1d(
     return convolved("conv1d", input, weight, bias, stride, padding, dilation, groups)
 
 
-@public
+@in_functional
 def conv2d(
     input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0, dilation: Sides = 1,
     groups: int = 1,
@@ -148,7 +147,7 @@ def convolved_transposed(
     return images.convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
 
 
-@public
+@in_functional
 def conv_transpose1d(
     input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
     groups: int = 1, dilation: Sides = 1,
@@ -159,7 +158,7 @@ def conv_transpose1d(
     )
 
 
-@public
+@in_functional
 def conv_transpose2d(
     input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
     groups: int = 1, dilation: Sides = 1,
@@ -218,7 +217,7 @@ def _high(value: Sides | None, one: int) -> tuple | None:
     return None if value is None else (one, *sides(value, 1))
 
 
-@public
+@in_functional
 def max_pool2d(
     input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0, dilation: Sides = 1,
     ceil_mode: bool = False, return_indices: bool = False,
@@ -232,7 +231,7 @@ def max_pool2d(
     return tuple(found) if return_indices else found[0]
 
 
-@public
+@in_functional
 def max_pool1d(
     input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0, dilation: Sides = 1,
     ceil_mode: bool = False,
@@ -245,7 +244,7 @@ def max_pool1d(
     return _along_rows(input, lambda rows: max_pool2d(rows, *given))
 
 
-@public
+@in_functional
 def avg_pool2d(
     input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
@@ -261,7 +260,7 @@ def avg_pool2d(
     return pooling.avg_pool(input, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-@public
+@in_functional
 def avg_pool1d(
     input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
@@ -271,7 +270,7 @@ def avg_pool1d(
     return _along_rows(input, lambda rows: avg_pool2d(rows, *given))
 
 
-@public
+@in_functional
 def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
     """The means of H × W bins of (N, C, H, W) or (C, H, W), in which the image is taken apart; None keeps a length."""
     size = input._array.shape[-2:]
@@ -291,7 +290,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
     return mean_dim(input, (-1, -2), True) if out == (1, 1) else pooling.adaptive_avg_pool(input, out)
 
 
-@public
+@in_functional
 def adaptive_avg_pool1d(input: Tensor, output_size: Sides) -> Tensor:
     """The means of bins of (N, C, L) or (C, L), in which each row is taken apart."""
     return _along_rows(input, lambda rows: adaptive_avg_pool2d(rows, (1, *sides(output_size, 1))))

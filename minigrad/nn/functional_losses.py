@@ -21,12 +21,12 @@ from ..ops.shape import common_shape
 from ..ops.special import add_number, div_number, mul_number, sub_number, xlogy
 from ..tensor import Tensor
 from ..words import expect
+from .functional_activations import in_functional
+from .functional_images import Weight
 
-Weight = Tensor | None
 NO_BATCH = "minigrad does not implement an input without a batch here: got {} dimensions"
 REDUCTIONS = {"none": losses.NONE, "mean": losses.MEAN, "sum": losses.SUM}
 INDICES = np.dtype(np.int64).char + np.dtype(np.uint8).char  # the dtypes of classes
-public = function(at="F")
 
 
 def _number(reduction: str) -> int:
@@ -58,7 +58,7 @@ def _weighted(squares: Tensor, weight: Tensor, reduction: str) -> Tensor:
     return total if reduction == "sum" else total / weight.sum()
 
 
-@public
+@in_functional
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Weight = None) -> Tensor:
     """`(input - target)²`, and its mean or sum. weight: one for each element."""
     input, target = _pair(input, target)
@@ -70,7 +70,7 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: 
     )
 
 
-@public
+@in_functional
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Weight = None) -> Tensor:
     """`|input - target|`, and its mean or sum. Where both are equal the derivative is 0. weight: one for each element."""
     (input, target), kind = _pair(input, target), _number(reduction)
@@ -78,7 +78,7 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: W
     return losses.reduced(error, kind) if weight is None else _weighted(error, weight, reduction)
 
 
-@public
+@in_functional
 def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """`d²/(2·beta)` where `d = |input - target| < beta`, else `d - beta/2`."""
     if beta == 0:
@@ -87,7 +87,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
     return losses.smooth_l1(input, target, _number(reduction), beta)
 
 
-@public
+@in_functional
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Weight = None
 ) -> Tensor:
@@ -99,7 +99,7 @@ def huber_loss(
     return _weighted(losses.huber(input, target, losses.NONE, delta), weight, reduction)
 
 
-@public
+@in_functional
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -122,7 +122,7 @@ def poisson_nll_loss(
     return losses.reduced(loss, kind)
 
 
-@public
+@in_functional
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: object, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
@@ -144,7 +144,7 @@ def gaussian_nll_loss(
 # ---------------------------------------------------------------- of probabilities
 
 
-@public
+@in_functional
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Weight = None, *, reduction: str = "mean"
 ) -> Tensor:
@@ -165,7 +165,7 @@ def binary_cross_entropy(
     return losses.bce(input, target, weight, kind)
 
 
-@public
+@in_functional
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -180,7 +180,7 @@ def binary_cross_entropy_with_logits(
     return losses.bce_logits(input, target, weight, pos_weight, _number(reduction))
 
 
-@public
+@in_functional
 def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False) -> Tensor:
     """`target·(log target - input)`: how far log-probabilities are from probabilities (log_target: from log-probabilities).
 
@@ -200,7 +200,7 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
 # ---------------------------------------------------------------- of classes
 
 
-@public
+@in_functional
 def nll_loss(
     input: Tensor, target: Tensor, weight: Weight = None, *, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
@@ -305,7 +305,7 @@ def _of_probabilities(
 # ---------------------------------------------------------------- of vectors
 
 
-@public
+@in_functional
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """`input` divided by its p-norm along `dim`, or by `eps` if that is larger."""
     return input / clamp_min(vector_norm(input, p, dim, True), eps).expand(tuple(input.shape))
@@ -335,7 +335,7 @@ def pairwise_distance(
     return old_norm(add_number(x1 - x2, eps), p, -1, keepdim)
 
 
-@public
+@in_functional
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, *, reduction: str = "mean"
 ) -> Tensor:
@@ -361,7 +361,7 @@ def cosine_embedding_loss(
     return losses.reduced(close + where(target == -1, far, zeros), kind)
 
 
-@public
+@in_functional
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, *, reduction: str = "mean"
 ) -> Tensor:
@@ -370,7 +370,7 @@ def margin_ranking_loss(
     return losses.reduced(add_number(-target * (input1 - input2), margin).clamp_min_(0), kind)
 
 
-@public
+@in_functional
 def hinge_embedding_loss(
     input: Tensor, target: Tensor, margin: float = 1.0, *, reduction: str = "mean"
 ) -> Tensor:
@@ -380,7 +380,7 @@ def hinge_embedding_loss(
     return losses.reduced(far + where(target != -1, input, zeros), kind)
 
 
-@public
+@in_functional
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
     swap: bool = False, *, reduction: str = "mean",

@@ -6,18 +6,16 @@ import math
 
 from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd, reflection, replication
-from ..ops.publish import function
 from ..ops.shape import squeeze, unsqueeze
 from ..tensor import Tensor
 from ..words import expect
+from .functional_activations import in_functional
 from .functional_images import Sides, sides
-
-public = function(at="F")
 
 # ---------------------------------------------------------------- padding, resizing, rearranging
 
 
-@public
+@in_functional
 def pad(input: Tensor, pad: tuple, mode: str = "constant", value: float | None = None) -> Tensor:
     """Elements put around `input`: `pad` is (before, after) of the last dimension, then of the one before it, ...
 
@@ -37,7 +35,7 @@ def pad(input: Tensor, pad: tuple, mode: str = "constant", value: float | None =
     return modes[mode][n](input, pad)
 
 
-@public
+@in_functional
 def interpolate(
     input: Tensor, size: Sides | None = None, scale_factor: float | tuple | None = None, mode: str = "nearest",
     align_corners: bool | None = None,
@@ -63,7 +61,7 @@ def interpolate(
     return run(input, sides(size), bool(align_corners), scales)
 
 
-@public
+@in_functional
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(N, C·r², H, W) as (N, C, H·r, W·r): the channels become pixels."""
     told = "pixel_shuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)"
@@ -75,7 +73,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return pooling.pixel_shuffled(input, upscale_factor)
 
 
-@public
+@in_functional
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """(N, C, H·r, W·r) as (N, C·r², H, W): the pixels become channels."""
     told = "pixel_unshuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)"
@@ -96,7 +94,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return pooling.pixel_unshuffled(input, downscale_factor)
 
 
-@public
+@in_functional
 def unfold(
     input: Tensor, kernel_size: Sides, dilation: Sides = 1, padding: Sides = 0, stride: Sides = 1
 ) -> Tensor:
@@ -107,7 +105,7 @@ def unfold(
     return images.im2col(input, kernel, dilation, padding, stride)
 
 
-@public
+@in_functional
 def fold(
     input: Tensor,
     output_size: Sides,

@@ -170,27 +170,27 @@ def _col2im(self, output_size, kernel_size, dilation, padding, stride):
 # ⟨y, conv(x, w)⟩ is linear in each of x, w, y. Its derivative by y is the convolution itself, by x
 # `convolution_input(y, w)` (the transposed convolution), by w `convolution_weight(y, x)`.
 
-OPTIONS = "stride: object=(1, 1), padding: object=(0, 0), dilation: object=(1, 1), groups: int=1)"
-convolution = op("convolution(input, weight, bias=None, " + OPTIONS, _convolve, at="",
+OF_WINDOWS = "stride: object=(1, 1), padding: object=(0, 0), dilation: object=(1, 1), groups: int=1)"
+convolution = op("convolution(input, weight, bias=None, " + OF_WINDOWS, _convolve, at="",
     batch="fold", flat=("input", "weight"), input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
         convolution_input(grad, weight, input_sym_sizes[2:], stride, padding, dilation, groups),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
         convolution_weight(grad, input, weight_sym_sizes[2:], stride, padding, dilation, groups),
     bias=lambda grad: channel_sums(grad))
-convolution_transposed = op("convolution(input, weight, bias=None, size: object=(), " + OPTIONS, _convolve_transposed, at="",
+convolution_transposed = op("convolution(input, weight, bias=None, size: object=(), " + OF_WINDOWS, _convolve_transposed, at="",
     batch="fold", flat=("input", "weight"), jvp=transposed_tangent,
     input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
         cropped(convolution(grad, weight, None, stride, padding, dilation, groups), input_sym_sizes),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
         convolution_weight(input, grad, weight_sym_sizes[2:], stride, padding, dilation, groups),
     bias=lambda grad: channel_sums(grad))
-convolution_input = op("convolution_input(output, weight, size: object, " + OPTIONS,
+convolution_input = op("convolution_input(output, weight, size: object, " + OF_WINDOWS,
     _convolve_input, at="", kind="linear", node="ConvolutionBackwardBackward0", batch="fold",
     output=lambda grad, output_sym_sizes, weight, stride, padding, dilation, groups:
         cropped(convolution(grad, weight, None, stride, padding, dilation, groups), output_sym_sizes),
     weight=lambda grad, output, weight_sym_sizes, stride, padding, dilation, groups:
         convolution_weight(output, grad, weight_sym_sizes[2:], stride, padding, dilation, groups))
-convolution_weight = op("convolution_weight(output, input, kernel: object, " + OPTIONS,
+convolution_weight = op("convolution_weight(output, input, kernel: object, " + OF_WINDOWS,
     _convolve_weight, at="", kind="linear", node="ConvolutionBackwardBackward0",
     output=lambda grad, output_sym_sizes, input, stride, padding, dilation, groups:
         cropped(convolution(input, grad, None, stride, padding, dilation, groups), output_sym_sizes),
@@ -200,6 +200,6 @@ im2col = op("im2col(self, kernel_size: object, dilation: object, padding: object
     at="", batch="fold", node="Im2ColBackward0", self=lambda grad, self_sym_sizes, kernel_size, dilation, padding, stride:
         col2im(grad, tuple(self_sym_sizes[-2:]), kernel_size, dilation, padding, stride))
 col2im = op("col2im(self, output_size: object, kernel_size: object, dilation: object, padding: object, stride: object)",
-    _col2im, kind="linear", at="", batch="fold", node="Col2ImBackward0", self=lambda grad, kernel_size, dilation, padding, stride:
-        im2col(grad, kernel_size, dilation, padding, stride))
+    _col2im, kind="linear", at="", batch="fold", node="Col2ImBackward0",
+    self=lambda grad, kernel_size, dilation, padding, stride: im2col(grad, kernel_size, dilation, padding, stride))
 # fmt: on

@@ -197,21 +197,21 @@ bce_logits = op("binary_cross_entropy_with_logits(self, target, weight=None, pos
 
 # ---------------------------------------------------------------- of classes
 
-OPTIONS = "reduction: int=1, ignore_index: int=-100)"
-nll = op("nll_loss(self, target, weight=None, " + OPTIONS, _nll, at="", outputs=("result", "total_weight"),
+OF_CLASSES = "reduction: int=1, ignore_index: int=-100)"
+nll = op("nll_loss(self, target, weight=None, " + OF_CLASSES, _nll, at="", outputs=("result", "total_weight"),
     constants=("total_weight",), flat=("self",), kind="linear", batch=nll_of_one,
     self=lambda grad, self, target, weight, total_weight, reduction, ignore_index:
         nll_loss_backward(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index))
-nll_loss_backward = op("nll_loss_backward(self, target, weight=None, total_weight=None, sizes: object=(), " + OPTIONS,
+nll_loss_backward = op("nll_loss_backward(self, target, weight=None, total_weight=None, sizes: object=(), " + OF_CLASSES,
     _nll_spread, at="", kind="linear", node="NllLossBackwardBackward0", batch=nll_spread_of_one,
     self=lambda grad, target, weight, reduction, ignore_index:
         nll(grad, target, weight, reduction, ignore_index)[0])
-nll2d = op("nll_loss2d(self, target, weight=None, " + OPTIONS, classes_last(_nll), at="", outputs=("result", "total_weight"),
+nll2d = op("nll_loss2d(self, target, weight=None, " + OF_CLASSES, classes_last(_nll), at="", outputs=("result", "total_weight"),
     constants=("total_weight",), flat=("self",), kind="linear",
     batch=lambda self, *more: nll_of_one(self.movedim(1, -1), *more),
     self=lambda grad, self, target, weight, total_weight, reduction, ignore_index:
         nll_loss2d_backward(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index))
-nll_loss2d_backward = op("nll_loss2d_backward(self, target, weight=None, total_weight=None, sizes: object=(), " + OPTIONS,
+nll_loss2d_backward = op("nll_loss2d_backward(self, target, weight=None, total_weight=None, sizes: object=(), " + OF_CLASSES,
     _nll_spread_in_planes, at="", kind="linear", node="NllLoss2DBackwardBackward0", batch=lambda self, target, weight, total,
         sizes, *more: nll_spread_of_one(self, target, weight, total, (sizes[1],), *more).movedim(-1, 1),
     self=lambda grad, target, weight, reduction, ignore_index: nll2d(grad, target, weight, reduction, ignore_index)[0])

@@ -25,7 +25,7 @@ from .table import op
 
 ndarray = np.ndarray
 
-LETTERS = string.ascii_uppercase + string.ascii_lowercase  # PyTorch's order
+SUBSCRIPTS = string.ascii_uppercase + string.ascii_lowercase  # PyTorch's order
 NO_DIM = "Using torch.cross without specifying the dim arg is deprecated."
 ELLIPSIS = "."  # stands for all dimensions that have no letter
 
@@ -64,7 +64,7 @@ def parse(equation: str, operands: list[Tensor]) -> tuple[list[str], str, int]:
     for i, (term, x) in enumerate(zip(terms, operands, strict=True)):
         for letter in term + right:
             told = "einsum(): invalid subscript given at index {} in the equation string, subscripts must be in [a-zA-Z]"
-            expect(letter in LETTERS + ELLIPSIS, told, equation.find(letter))
+            expect(letter in SUBSCRIPTS + ELLIPSIS, told, equation.find(letter))
         named, n = len(term.replace(ELLIPSIS, "")), x._array.ndim
         told = "einsum(): the number of subscripts in the equation ({}) {} the number of dimensions ({}) for operand {}"
         dots = ELLIPSIS in term
@@ -72,7 +72,7 @@ def parse(equation: str, operands: list[Tensor]) -> tuple[list[str], str, int]:
                "is more than" if dots else "does not match", n, i)  # fmt: skip
         covered = max(covered, n - named if dots else 0)
     if not arrow:  # the letters that occur once, in order
-        letters = [c for c in LETTERS if left.count(c) == 1]
+        letters = [c for c in SUBSCRIPTS if left.count(c) == 1]
         right = ELLIPSIS * (ELLIPSIS in left) + "".join(letters)
     for letter in right:
         told = "einsum(): output subscript {} appears more than once in the output"
@@ -106,7 +106,7 @@ def lined_up(x: Tensor, term: str, place: dict[str, int], covered: int, total: i
     return permute(x, order)
 
 
-def product(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
+def contracted(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
     """The product of two operands that are lined up, summed over dimensions that both have; these keep length 1."""
     if not summed:
         return mul(left, right)
@@ -135,7 +135,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     expect(len(operands) > 0, "einsum(): must provide at least one operand", error=ValueError)
     terms, result, covered = parse(equation, operands)
     place, total = {}, 0
-    for letter in [*result, *[c for c in ELLIPSIS + LETTERS if c in "".join(terms) and c not in result]]:
+    for letter in [*result, *[c for c in ELLIPSIS + SUBSCRIPTS if c in "".join(terms) and c not in result]]:
         place[letter], total = total, total + (covered if letter == ELLIPSIS else 1)
     kept = sum(covered if c == ELLIPSIS else 1 for c in result)
     operands = [lined_up(x, term, place, covered, total) for x, term in zip(operands, terms, strict=True)]
@@ -159,7 +159,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
                 alone[have[1]].append(d)
                 counts[d] = 0
         first, x = (sum_dim(y, dims, True) if dims else y for y, dims in zip((first, x), alone, strict=True))
-        first = product(first, x, summed)
+        first = contracted(first, x, summed)
     if total == kept:
         return first
     if rest:

@@ -99,7 +99,7 @@ def _joined(tensors: list[ndarray], dim: int) -> ndarray:
     for place, array in enumerate(tensors):
         expect(array.ndim > 0, told, place)
     if any(
-        [a.shape == (0,) for a in tensors]
+        a.shape == (0,) for a in tensors
     ):  # a vector without elements may stand among tensors of any shape
         tensors = [a for a in tensors if a.shape != (0,)] or tensors[:1]
     try:

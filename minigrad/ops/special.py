@@ -275,9 +275,11 @@ fmin = elementwise("fmin(self, other)", np.fmin, **OF_PAIRS, doc="The smaller of
     self=lambda grad, self, other: where((self <= other) | (other != other), grad, 0.0),
     other=lambda grad, self, other: where((self <= other) | (other != other), 0.0, grad))
 copysign = elementwise("copysign(self, other)", np.copysign, numbers=False, floating=True,
-    doc="The size of `input` with the sign of `other`.", self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)), other=lambda grad: no_slope(grad))
+    doc="The size of `input` with the sign of `other`.", other=lambda grad: no_slope(grad),
+    self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)))
 copysign_of_number = elementwise("copysign(self, other: Scalar)", lambda self, other:
-        np.copysign(self, other).astype(self.dtype), floating=True, node="CopysignBackward1", doc="The size of `input` with the sign of a number.",
+        np.copysign(self, other).astype(self.dtype), floating=True, node="CopysignBackward1",
+    doc="The size of `input` with the sign of a number.",
     self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)))
 
 # ---------------------------------------------------------------- questions and bits
@@ -315,6 +317,6 @@ def positive(self: Tensor) -> Tensor:
 
 # Functions of one number that PyTorch also offers as `torch.name_(x)`.
 WRITTEN = """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max clamp_min
-clip cos cosh deg2rad erf erfc exp exp2 expm1 fix floor frac log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal round
-rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy fill zero"""
+clip cos cosh deg2rad erf erfc exp exp2 expm1 fix floor frac log log10 log1p log2 logit nan_to_num neg negative rad2deg
+reciprocal round rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy fill zero"""
 FUNCTIONS.update({f"{name}_": METHODS[f"{name}_"] for name in WRITTEN.split()})

@@ -205,6 +205,11 @@ SAME = {
     "HOMES": "where to find what is loaded when it is first used",
     "ndarray": "np.ndarray, quicker to look up",
     "grad": "torch.autograd.grad and torch.func.grad",
+    **dict.fromkeys(
+        ("relu", "leaky_relu", "silu", "gelu", "softmax", "log_softmax"), "an operation, and it with options"
+    ),
+    "unfold": "Tensor.unfold and torch.nn.functional.unfold",
+    **dict.fromkeys(("normal_", "uniform_"), "of Tensor and of torch.nn.init"),
     "hessian": "of torch.autograd.functional and of torch.func",
     "jvp": "the same",
     "vjp": "the same",
