@@ -19,6 +19,7 @@ from ..ops.activations import glu, hardshrink, logsigmoid, softplus, softshrink
 from ..ops.indexing import one_hot
 from ..ops.pointwise import sigmoid, tanh
 from ..ops.publish import function
+from ..ops.signature import are_ints
 from ..random import rng
 from ..tensor import Tensor
 from ..words import expect
@@ -178,10 +179,14 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tupl
 
 @in_functional
 def layer_norm(
-    input: Tensor, normalized_shape: tuple, weight: Weight = None, bias: Weight = None, eps: float = 1e-5
+    input: Tensor,
+    normalized_shape: tuple,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
 ) -> Tensor:
     """`(input - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, those in normalized_shape."""
-    x, shape = input._array, tuple(normalized_shape)
+    x, shape = input._array, _shape("layer_norm", normalized_shape)
     expect(len(shape) > 0, NO_SHAPE)
     if x.shape[-len(shape) :] != shape:
         wanted = ", ".join(map(str, ("*", *shape)))
@@ -189,6 +194,13 @@ def layer_norm(
         expect(False, told, shape, wanted, x.shape)
     _check_dtypes(x.dtype, "LayerNormKernelImpl", weight, bias)
     return normalisation.native_layer_norm(input, weight, bias, shape, eps)[0]
+
+
+def _shape(name: str, normalized_shape: object) -> tuple[int, ...]:
+    told = "{}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}"
+    fits = isinstance(normalized_shape, (tuple, list)) and are_ints(normalized_shape)
+    expect(fits, told, name, type(normalized_shape), error=TypeError)
+    return tuple(normalized_shape)
 
 
 def _check_dtypes(dtype: np.dtype, kernel: str, *others: Tensor | None) -> None:
@@ -204,8 +216,8 @@ def batch_norm(
     input: Tensor,
     running_mean: Weight,
     running_var: Weight,
-    weight: Weight = None,
-    bias: Weight = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
@@ -225,6 +237,8 @@ def batch_norm(
         return input.clone()
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():
+        told = "batch_norm(): argument '{}' must be Tensor, not {}"
+        expect(given is None or isinstance(given, Tensor), told, name, type(given), error=TypeError)
         if given is not None and given._array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {given._array.size}")
     _check_dtypes(x.dtype, "batch_norm", weight, bias, running_mean, running_var)
@@ -241,7 +255,11 @@ def batch_norm(
 
 @in_functional
 def group_norm(
-    input: Tensor, num_groups: int, weight: Weight = None, bias: Weight = None, eps: float = 1e-5
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
 ) -> Tensor:
     """`(input - mean)/√(var + eps)·weight + bias` of (N, C, *), mean and variance over groups of channels."""
     expect(
@@ -262,10 +280,10 @@ def group_norm(
 
 @in_functional
 def rms_norm(
-    input: Tensor, normalized_shape: tuple, weight: Weight = None, eps: float | None = None
+    input: Tensor, normalized_shape: tuple, weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """`input/√(mean(input²) + eps)·weight`, the mean over the last dimensions, those in normalized_shape."""
-    shape, x = tuple(normalized_shape), input._array
+    shape, x = _shape("rms_norm", normalized_shape), input._array
     expect(len(shape) > 0, NO_SHAPE)
     wanted = ", ".join(map(str, ("*", *shape)))
     told = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"

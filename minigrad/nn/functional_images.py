@@ -12,6 +12,7 @@ from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd
 from ..ops.reduction import mean_dim
 from ..ops.shape import squeeze, unsqueeze
+from ..ops.signature import are_ints, is_int
 from ..tensor import Tensor
 from ..words import expect
 from .functional_activations import in_functional
@@ -24,7 +25,9 @@ ODD_PADDING += "created"
 
 def sides(value: int | Sequence[int], count: int = 2, name: str = "") -> tuple[int, ...]:
     """One number for each spatial dimension; a single number stands for all. Raises RuntimeError for another count."""
-    value = [value] if hasattr(value, "__index__") else list(value)
+    told = "argument '{}' must be int or tuple of ints, not {}"
+    expect(are_ints(value), told, name or "size", type(value), error=TypeError)
+    value = [value] if is_int(value) else list(value)
     value = tuple(value * count if len(value) == 1 else value)
     told = "expected {} to be a single integer value or a list of {} values to match the convolution dimensions, but got {}={}"
     expect(len(value) == count, told, name, count, name, list(value))
@@ -101,7 +104,7 @@ def convolved(
 
 @in_functional
 def conv1d(
-    input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0, dilation: Sides = 1,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, dilation: Sides = 1,
     groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """Convolution of (N, C, L) with a weight (O, C/groups, K). Options as for conv2d."""
@@ -110,7 +113,7 @@ def conv1d(
 
 @in_functional
 def conv2d(
-    input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0, dilation: Sides = 1,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, dilation: Sides = 1,
     groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """Convolution of (N, C, H, W) with a weight (O, C/groups, KH, KW).
@@ -149,7 +152,7 @@ def convolved_transposed(
 
 @in_functional
 def conv_transpose1d(
-    input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
     groups: int = 1, dilation: Sides = 1,
 ) -> Tensor:  # fmt: skip
     """The transpose of conv1d in its input: (N, C, L) with a weight (C, O/groups, K)."""
@@ -160,7 +163,7 @@ def conv_transpose1d(
 
 @in_functional
 def conv_transpose2d(
-    input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
     groups: int = 1, dilation: Sides = 1,
 ) -> Tensor:  # fmt: skip
     """The transpose of conv2d in its input: (N, C, H, W) with a weight (C, O/groups, KH, KW)."""
@@ -187,6 +190,9 @@ def _pool_options(
         {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation},
     )
     for word, value in given.items():
+        told = f"{name}(): argument '{word}' must be tuple of ints, not {{}}"
+        usual = are_ints(value) or (word == "stride" and value is None)
+        expect(usual, told, type(value), error=TypeError)
         count = len(value) if isinstance(value, (tuple, list)) else 1
         told = f"{name}: {word} must either be a single int, or a tuple of two ints"
         expect(count in (1, 2) or (word == "stride" and value in (None, [], ())), told)
@@ -274,7 +280,9 @@ def avg_pool1d(
 def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
     """The means of H × W bins of (N, C, H, W) or (C, H, W), in which the image is taken apart; None keeps a length."""
     size = input._array.shape[-2:]
-    pair = (output_size, output_size) if not isinstance(output_size, (tuple, list)) else tuple(output_size)
+    pair = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size, output_size)
+    told = "adaptive_avg_pool2d(): argument 'output_size' must be tuple of ints, not {}"
+    expect(all(k is None or is_int(k) for k in pair), told, type(output_size), error=TypeError)
     expect(len(pair) == 2, "adaptive_avg_pool2d: output_size must be 2")
     expect(
         input._array.ndim in (3, 4),

@@ -59,7 +59,9 @@ def _weighted(squares: Tensor, weight: Tensor, reduction: str) -> Tensor:
 
 
 @in_functional
-def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Weight = None) -> Tensor:
+def mse_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
+) -> Tensor:
     """`(input - target)²`, and its mean or sum. weight: one for each element."""
     input, target = _pair(input, target)
     kind = _number(reduction)
@@ -71,7 +73,9 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: 
 
 
 @in_functional
-def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Weight = None) -> Tensor:
+def l1_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
+) -> Tensor:
     """`|input - target|`, and its mean or sum. Where both are equal the derivative is 0. weight: one for each element."""
     (input, target), kind = _pair(input, target), _number(reduction)
     error = (input - target).abs()
@@ -89,7 +93,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
 
 @in_functional
 def huber_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Weight = None
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """`d²/2` where `d = |input - target| < delta`, else `delta·(d - delta/2)`. weight: one for each element."""
     (input, target), kind = _pair(input, target), _number(reduction)
@@ -128,6 +132,8 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """`(log var + (input - target)²/var)/2`, the negative log-likelihood of normal numbers; `var` is at least `eps`."""
     kind = _number(reduction)
+    told = "gaussian_nll_loss(): argument 'var' must be Tensor or float, not {}"
+    expect(isinstance(var, (Tensor, int, float)), told, type(var), error=TypeError)
     var = var if isinstance(var, Tensor) else (input * 0 + var).detach()
     if var.shape != input.shape and input.shape[:-1] == var.shape:
         var = var.unsqueeze(-1)
@@ -146,7 +152,7 @@ def gaussian_nll_loss(
 
 @in_functional
 def binary_cross_entropy(
-    input: Tensor, target: Tensor, weight: Weight = None, *, reduction: str = "mean"
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
 ) -> Tensor:
     """`-(t·log input + (1 - t)·log(1 - input))` for probabilities, t the target; logarithms are at least -100.
 
@@ -169,10 +175,10 @@ def binary_cross_entropy(
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
-    weight: Weight = None,
+    weight: Tensor | None = None,
     *,
     reduction: str = "mean",
-    pos_weight: Weight = None,
+    pos_weight: Tensor | None = None,
 ) -> Tensor:
     """`binary_cross_entropy` of sigmoid(input), computed without overflow. pos_weight: how much more a 1 in `target` counts."""
     told = "Target size ({}) must be the same as input size ({})"
@@ -202,7 +208,12 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
 
 @in_functional
 def nll_loss(
-    input: Tensor, target: Tensor, weight: Weight = None, *, ignore_index: int = -100, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
 ) -> Tensor:
     """Minus the log-probability of the target class. input: (N, C), (C,) or (N, C, *); target: int64 (N,), () or (N, *).
 
@@ -243,7 +254,7 @@ def nll_loss(
 def cross_entropy(
     input: Tensor,
     target: Tensor,
-    weight: Weight = None,
+    weight: Tensor | None = None,
     *,
     ignore_index: int = -100,
     reduction: str = "mean",

@@ -7,6 +7,7 @@ import math
 from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd, reflection, replication
 from ..ops.shape import squeeze, unsqueeze
+from ..ops.signature import are_ints
 from ..tensor import Tensor
 from ..words import expect
 from .functional_activations import in_functional
@@ -21,6 +22,8 @@ def pad(input: Tensor, pad: tuple, mode: str = "constant", value: float | None =
 
     mode: "constant" (`value`, 0 by default), "reflect" (mirrored) or "replicate" (the border repeated).
     """
+    expect(isinstance(pad, (tuple, list)) and are_ints(pad), "pad(): argument 'pad' must be tuple of ints, not {}", type(pad),
+           error=TypeError)  # fmt: skip
     pad = tuple(pad)
     if mode == "constant":
         return constant_pad_nd(input, pad, 0 if value is None else value)
@@ -100,6 +103,8 @@ def unfold(
 ) -> Tensor:
     """The windows of (N, C, H, W) as columns: (N, C·KH·KW, how many)."""
     kernel, dilation, padding, stride = (sides(v) for v in (kernel_size, dilation, padding, stride))
+    told = "Expected 3D or 4D (batch mode) tensor for unfold, but got {}D"
+    expect(input._array.ndim in (3, 4), told, input._array.ndim)
     if input._array.ndim == 3:
         return squeeze(unfold(unsqueeze(input, 0), kernel, dilation, padding, stride), 0)
     return images.im2col(input, kernel, dilation, padding, stride)
@@ -118,6 +123,15 @@ def fold(
     size, kernel, dilation, padding, stride = (
         sides(v) for v in (output_size, kernel_size, dilation, padding, stride)
     )
+    told = "Expected 2D or 3D (batch mode) tensor for fold, but got {}D"
+    expect(input._array.ndim in (2, 3), told, input._array.ndim)
+    windows = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, d, p, s in zip(size, kernel, dilation, padding, stride, strict=True)
+    ]
+    told = "fold: for an image of {} with windows of {} the input must have columns of a multiple of {} elements, {} of them"
+    fits = input.size(-2) % math.prod(kernel) == 0 and input.size(-1) == math.prod(windows)
+    expect(fits, told, size, kernel, math.prod(kernel), math.prod(windows))
     if input._array.ndim == 2:
         return squeeze(fold(unsqueeze(input, 0), size, kernel, dilation, padding, stride), 0)
     return images.col2im(input, size, kernel, dilation, padding, stride)

@@ -251,7 +251,9 @@ def tensor_split(self: Tensor, indices_or_sections: int | tuple, dim: int = 0) -
         "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
     )
     dim, given = wrap_dim(dim, self._array.ndim), indices_or_sections
-    given = given.tolist() if isinstance(given, Tensor) else given
+    given = given.tolist() if isinstance(given, Tensor) and given.dim() < 2 else given
+    told = "tensor_split(): argument 'indices_or_sections' must be int, tuple of ints or a tensor of them, not {}"
+    expect(are_ints(given), told, type(given), error=TypeError)
     n = self.size(dim)
     if isinstance(given, int):
         expect(given > 0, "number of sections must be larger than 0, got {}", given)
