@@ -33,7 +33,7 @@ same errors, for all that it offers.
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 
 Beside these: autograd/ has further chapters (see its first page), creation, random and mersenne make tensors, nn/, optim/,
-utils/ and serialization are what training needs, dtypes, basics, printing and tensor_methods describe tensors, and missing
+utils/ and serialization are what training needs, dtypes, devices, basics, printing and tensor_methods describe tensors, missing
 says what PyTorch has and minigrad lacks (pytorch_names lists it).
 
 Tensor's methods are attached below, all in one place.
