@@ -322,7 +322,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
     return input / clamp_min(vector_norm(input, p, dim, True), eps).expand(tuple(input.shape))
 
 
-@function(at="F torch")
+@in_functional
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors, which are along `dim`: x1·x2 / (|x1| |x2|), each norm at least `eps`."""
     wanted = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2 if t.dim() else 1) for t in (x1, x2)]))
@@ -338,7 +338,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return mul(pair[0] / lengths[0], second).sum(dim)
 
 
-@function(at="F torch")
+@in_functional
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:

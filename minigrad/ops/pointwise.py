@@ -74,6 +74,30 @@ def _clamp(self: ndarray, min: object, max: object) -> ndarray:
     return raised if max is None else np.minimum(raised, fitted(max, self))
 
 
+def _between(self: ndarray, min: ndarray | None, max: ndarray | None) -> ndarray:
+    expect(min is not None or max is not None, "torch.clamp: At least one of 'min' or 'max' must not be None")
+    raised = self if min is None else np.maximum(self, min)
+    return raised if max is None else np.minimum(raised, max)
+
+
+def between_self(grad, self, min, max):
+    """The gradient where `self` is within its bounds."""
+    grad = grad if min is None else where(self >= min, grad, 0.0)
+    return grad if max is None else where(self <= max, grad, 0.0)
+
+
+def between_min(grad, self, min, max):
+    """Where the lower bound is the result, `min` gets the gradient."""
+    below = self < min
+    return where(below if max is None else below & (min < max), grad, 0.0)
+
+
+def between_max(grad, self, min, max):
+    """Where the upper bound is the result, `max` gets the gradient."""
+    above = self > max
+    return where(above if min is None else above | (max < min), grad, 0.0)
+
+
 def within(x, min, max):
     """A mask of the elements between two bounds, each included; one may be None."""
     if min is None:
@@ -181,11 +205,19 @@ maximum = elementwise("maximum(self, other)", np.maximum, **OF_PAIRS,
 minimum = elementwise("minimum(self, other)", np.minimum, **OF_PAIRS,
     doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="min",
     self=maximum.op.rules["other"], other=maximum.op.rules["self"])
+clamp_tensors = elementwise("clamp(self, min=None, max=None)", _between, numbers=False, node="ClampBackward0", aliases="clip",
+    doc="The elements, those below `min` raised to it, then those above `max` lowered. A gradient goes where a result is from.",
+    self=between_self, min=lambda grad, self, min, max: between_min(grad, self, min, max),
+    max=lambda grad, self, min, max: between_max(grad, self, min, max))
 clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
     doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
+clamp_min_tensor = elementwise("clamp_min(self, min)", np.maximum, numbers=False, node="ClampMinBackward1",
+    self=lambda grad, self, min: where(self >= min, grad, 0.0), min=lambda grad, self, min: where(self < min, grad, 0.0))
 clamp_min = elementwise("clamp_min(self, min: Scalar)", lambda self, min: _clamp(self, min, None),
     doc="The elements, those below `min` raised to it.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
+clamp_max_tensor = elementwise("clamp_max(self, max)", np.minimum, numbers=False, node="ClampMaxBackward1",
+    self=lambda grad, self, max: where(self <= max, grad, 0.0), max=lambda grad, self, max: where(self > max, grad, 0.0))
 clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp(self, None, max),
     doc="The elements, those above `max` lowered to it.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
 # ---------------------------------------------------------------- arithmetic

@@ -283,6 +283,8 @@ unbiased_forms("std_mean", std_mean, "(standard deviation, mean)")
 @function("torch Tensor")
 def nanmean(self: Tensor, dim: dims = None, keepdim: bool = False) -> Tensor:  # noqa: F821
     """The mean of the elements that are not NaN."""
+    told = "nanmean(): expected input to have floating point or complex dtype but got {.word}"
+    expect(self._array.dtype.kind == "f", told, self._array.dtype)
     return nansum(self, dim, keepdim) / sum_dim(~isnan(self.detach()), dim, keepdim)
 
 
