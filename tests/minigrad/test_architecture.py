@@ -105,7 +105,7 @@ ops.activations ops.nn ops.losses ops.images ops.pooling ops.normalisation
 creation random devices
 func.trees func.interpreter
 autograd.function autograd.forward_ad autograd.functional autograd.numerical autograd.graph
-func.batching func.transforms
+func.batching func.mapping func.transforms
 nn.parameter serialization
 nn.init nn.hooks nn.utils nn.module
 nn.functional_activations nn.functional_images nn.functional_resizing nn.functional_losses nn.functional
