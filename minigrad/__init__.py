@@ -56,6 +56,7 @@ from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
 from .ops import (
     arrange,
+    casts,
     indexing,
     norms,
     pointwise,

@@ -53,7 +53,7 @@ APART = {
     r"\.cuda\(": "of a graphics card minigrad says that there is none",
     r"broadcast_shapes\(": "another kind of error for what is no size",
     r"repeat_interleave\(": "`repeats` alone, without a tensor, is not offered",
-    r"(trapz|trapezoid|chain_matmul|repeat|tile|scalar_tensor|einsum|svd)\(": "None, one matrix alone, no equation, no numbers: other errors, or none",
+    r"(trapz|trapezoid|chain_matmul|repeat|tile|scalar_tensor|einsum|svd)\(": "of two errors the other one, or none",
     r"norm\(": "PyTorch's is written in Python, and its errors speak of its inside",
     r"\((True|False),": "a truth value is not taken for a tensor in the first place",
     r"(floor|ceil|round|trunc|fix|abs|argmax|argmin|bincount|clamp)_?\(": "truth values are numbers",

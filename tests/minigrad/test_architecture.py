@@ -30,7 +30,7 @@ LINES = {
 PATH = """tensor ops.op ops.apply autograd.node autograd.engine autograd.passes autograd.saved autograd.hooks
 autograd.modes"""
 # These may grow, by a statement for each thing that is offered
-DECLARATIONS = """ops.pointwise ops.reduction ops.shape ops.indexing ops.linalg ops.nn ops.images
+DECLARATIONS = """ops.pointwise ops.casts ops.reduction ops.shape ops.indexing ops.linalg ops.nn ops.images
 ops.special ops.selection ops.arrange ops.stacking ops.products ops.decompositions ops.statistics ops.norms
 ops.activations ops.losses ops.pooling ops.normalisation
 nn.functional nn.functional_activations nn.functional_images nn.functional_resizing nn.functional_losses
@@ -99,7 +99,7 @@ tensor_methods tensor
 autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.tensor_hooks
 autograd.engine autograd.passes
 ops.signature ops.op ops.source ops.errors ops.operands ops.general ops.apply ops.inplace ops.publish ops.table
-ops.pointwise ops.reduction ops.shape ops.indexing ops.linalg
+ops.pointwise ops.casts ops.reduction ops.shape ops.indexing ops.linalg
 ops.special ops.selection ops.arrange ops.stacking ops.products ops.decompositions ops.statistics ops.norms
 ops.activations ops.nn ops.losses ops.images ops.pooling ops.normalisation
 creation random devices
