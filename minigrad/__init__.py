@@ -56,6 +56,7 @@ from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
 from .ops import (
     arrange,
+    casts,
     indexing,
     norms,
     pointwise,
@@ -123,6 +124,7 @@ OFFERED = {name for name in globals() if name[0] != "_" and not name.isupper()}
 OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.ModuleType)}
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
 LATER = {name: f".{name}" for name in ("func", "nn", "optim", "utils")}
+LATER |= {"cosine_similarity": ".nn.functional", "pairwise_distance": ".nn.functional"}
 LATER |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
 OFFERED |= {*LATER, "__version__", "accelerator", "autograd", "backends", "cuda", "linalg", "mps", "random"}
 __dir__, __getattr__ = missing.offers(__name__, OFFERED, LATER)
