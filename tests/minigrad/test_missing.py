@@ -93,10 +93,10 @@ def test_what_nobody_has_gets_the_error_that_it_gets_in_pytorch():
 
 
 IMPORTS = [
-    "from minigrad import svd", "from minigrad.linalg import ldl_factor", "from minigrad.nn import Fold", "from minigrad.nn.functional import ctc_loss",
-    "from minigrad.optim.lr_scheduler import OneCycleLR", "import minigrad.fft", "from minigrad.distributions import Normal",
-    "from minigrad.utils.tensorboard import SummaryWriter", "from minigrad.autograd.functional import fwAD",
-    "from minigrad.utils.data import BatchSampler as B",
+    "from minigrad import sparse_coo_tensor", "from minigrad.linalg import ldl_factor", "from minigrad.nn import LPPool3d",
+    "from minigrad.nn.functional import ctc_loss", "from minigrad.optim.lr_scheduler import CyclicLR", "import minigrad.fft",
+    "from minigrad.distributions import Normal", "from minigrad.utils.tensorboard import SummaryWriter",
+    "from minigrad.autograd.functional import fwAD", "from minigrad.utils.data import ChainDataset as C",
 ]  # fmt: skip
 
 
@@ -134,10 +134,12 @@ def test_operators_say_so_as_type_errors():
     for name in [name for name in tried if not hasattr(torch.Tensor, name)]:
         with pytest.raises(TypeError, match=SENTENCE):
             tried[name]()
-    with pytest.raises(TypeError, match=SENTENCE):
-        torch.nn.Sequential() + torch.nn.Sequential()
-    with pytest.raises(TypeError, match=SENTENCE):
-        del torch.nn.ModuleList([torch.nn.Tanh()])[0]
+    if not hasattr(torch.nn.Sequential, "__add__"):
+        with pytest.raises(TypeError, match=SENTENCE):
+            torch.nn.Sequential() + torch.nn.Sequential()
+    if not hasattr(torch.nn.ModuleList, "__delitem__"):
+        with pytest.raises(TypeError, match=SENTENCE):
+            del torch.nn.ModuleList([torch.nn.Tanh()])[0]
 
 
 def test_a_name_of_ones_own_comes_first():
