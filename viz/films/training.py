@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -173,7 +172,8 @@ def findings_of(
     for frame, scene in enumerate(scene_of):
         if scene in groups:
             frames.setdefault(groups[scene], []).append(frame)
-    curves = {g: LossCurve([losses[i] for i in at], at) for g, at in frames.items()}
+    alone = max(map(len, frames.values()), default=0) > 0.9 * sum(map(len, frames.values()))
+    curves = {g: LossCurve([losses[i] for i in at], at, alone) for g, at in frames.items()}
     out: list[Finding] = []
     for n, analysis in analyses.items():
         out += analysis.found(curves[groups[n]])
@@ -191,9 +191,7 @@ def findings_of(
         node, text = unstepped
         scene = next(n for n, a in analyses.items() if node in a.table.names)
         out.append(make("unstepped", analyses[scene].at[0], len(steps) - 1, node, text, True, scene))
-    many = Counter(groups[s] for s in scene_of if s in groups)
-    one = max(many.values(), default=0) > 0.9 * sum(many.values())  # of losses that pull apart none need fall
-    for group, curve in curves.items() if one else ():
+    for group, curve in curves.items():
         if len(curve.at) < 0.9 * len(steps) or (trend := curve.trend()) is None:
             continue
         first, last = curve.at[0], curve.at[-1]
