@@ -39,6 +39,7 @@ says what PyTorch has and minigrad lacks (pytorch_names lists it).
 Tensor's methods are attached below, all in one place.
 """
 
+import sys
 import types
 import warnings
 
@@ -99,7 +100,9 @@ for _name in ("Tensor", "dtype", "Generator"):
     missing.complete(globals()[_name], _name)
 missing.guard(Tensor, "Tensor")
 globals().update(publish.FUNCTIONS)
-linalg = types.ModuleType("minigrad.linalg", "Linear algebra: `torch.linalg`.")
+linalg = sys.modules[f"{__name__}.linalg"] = types.ModuleType(
+    "minigrad.linalg", "Linear algebra: `torch.linalg`."
+)
 linalg.__dir__, linalg.__getattr__ = missing.offers(linalg.__name__, publish.LINALG)
 vars(linalg).update(publish.LINALG)
 
