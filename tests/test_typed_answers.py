@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import minigrad
 from exercises import answers, check, lessons, options, typed
 from exercises.judge import judge
 from exercises.model import Wrong
@@ -134,6 +135,26 @@ OPTIONS = [
     ("0.3", "the value of y", "a"),
     ("5.b", "4 times", "b"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (float("inf"), "b"),
+        ("infinity", "b"),
+        ("\u221e", "b"),
+        ("-inf", "b"),
+        (0.0, "a"),
+        ("0", "a"),
+        ("a finite number", "a"),
+        (minigrad.log(minigrad.tensor(0.0)), "b"),
+        (float("nan"), "c"),
+        ("b", "b"),
+    ],
+)
+def test_a_value_is_the_letter_of_its_kind(given, meant):
+    exercise = lessons.find_exercise("14.1")
+    assert answers.read(given, "a", exercise.words, options.of("14.1")) == meant
 
 
 @pytest.mark.parametrize(("key", "given", "meant"), OPTIONS)
