@@ -11,6 +11,7 @@ from . import dtypes
 from .autograd.modes import local
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Generator
+from .missing import offers
 from .ops.publish import function, method
 from .tensor import Tensor
 from .words import expect
@@ -22,10 +23,9 @@ Source = Generator | None  # None stands for the default one
 
 
 def rng(generator: Source = None) -> Generator:
-    """The source to draw from. Inside of transforms these are asked whether one may."""
-    if local.interpreter is not None:
-        local.interpreter.may_draw()
-    return generator or default_generator
+    """The source to draw from. Inside of transforms these say what it is."""
+    source = generator or default_generator
+    return source if local.interpreter is None else local.interpreter.source(source)
 
 
 # ---------------------------------------------------------------- new tensors
@@ -113,3 +113,5 @@ def multinomial(
 __all__ = [
     "Generator", "default_generator", "manual_seed", "multinomial", "rand", "randint", "randn", "randn_like", "randperm",
 ]  # fmt: skip
+
+__dir__, __getattr__ = offers(__name__, __all__)

@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from .. import words
-from ..basics import offers
 from ..func.interpreter import Wrapper
+from ..missing import offers
 from ..ops.inplace import check_writable, count_write, record_write
 from ..ops.operands import fit
 from ..tensor import Tensor, wrap

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..basics import offers
+from ..missing import guard, offers
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .passes import grad, zeros_of
@@ -150,3 +150,6 @@ def analytical_of(output: Tensor, x: Tensor) -> np.ndarray:
     units = wrap(np.eye(output.numel(), dtype=output._array.dtype).reshape(-1, *output.shape))
     (rows,) = grad(output, x, units, retain_graph=True, is_grads_batched=True, materialize_grads=True)
     return rows._array.reshape(output.numel(), -1).T
+
+
+guard(__name__, "autograd")

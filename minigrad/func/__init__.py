@@ -8,7 +8,7 @@
 The interpreter stands below the operations, the transforms above them: what users call is loaded when it is asked for.
 """
 
-from ..basics import offers
+from ..missing import offers
 
 HOMES = {"vmap": ".batching", "functional_call": ".trees", "stack_module_state": ".trees"} | dict.fromkeys(
     ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"], ".transforms"

@@ -1,6 +1,6 @@
 """Building blocks of networks: modules, parameters, layers, losses, initialisation."""
 
-from ..basics import offers
+from ..missing import offers
 from . import functional as functional
 from . import init as init
 from . import parameter as parameter

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
-from ..basics import offers
+from ..creation import new_leaf
+from ..missing import guard, offers
 from ..ops import images, linalg, nn
 from ..ops.publish import NN, function
 from ..ops.shape import common_shape
-from ..ops.signature import offering
 from ..random import rng
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 from ..words import expect
 
 globals().update(NN)  # relu, sigmoid, softmax, ...
@@ -117,7 +117,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     expect(input.is_floating_point(), told, input.dtype)
     # those that pass are enlarged, so that the mean stays the same
     tosses = rng().random(tuple(input.shape)) < 1.0 - p
-    return input * wrap(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
+    return input * new_leaf(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
 
 
 def layer_norm(
@@ -272,5 +272,4 @@ def cross_entropy(
     return nn.mul_number(loss, 1 - label_smoothing) + smooth
 
 
-for _name in set(__all__) - {*NN, "cross_entropy", "embedding", "linear"}:
-    globals()[_name] = offering(globals()[_name])
+guard(__name__, "nn.functional")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 from ..creation import empty
+from ..missing import offers
 from ..tensor import Tensor, plain_types, rebuilt
 from ..words import INFERENCE_FLAG, expect
 
@@ -39,3 +40,6 @@ plain_types.add(Parameter)  # operations treat it as they treat a Tensor
 def new_parameter(*shape: int) -> Parameter:
     """An uninitialised parameter."""
     return Parameter(empty(shape))
+
+
+__dir__, __getattr__ = offers(__name__, ["Parameter"])

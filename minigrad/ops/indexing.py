@@ -142,7 +142,7 @@ def at_position(t: Tensor, dim: int, k: int, place: int = 0) -> Tensor:
     length = t._array.shape[dim]
     if not -length <= k < length:
         raise IndexError(OUT_OF_BOUNDS.format(k, place, length))
-    return select(t, dim, k)
+    return select_at(t, dim, k)
 
 
 def sliced(t: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
@@ -203,11 +203,12 @@ def _triangle(name: str, self: ndarray, diagonal: int) -> ndarray:
 select = op("select(self, dim: dim, index: int)", _selected, **VIEW,
             doc="The slice at one position of a dimension, which disappears: a view.",
             self=lambda grad, self_sym_sizes, dim, index: select_backward(grad, self_sym_sizes, dim, index))
+select_at = op("select(self, dim: front, index: object)", _selected, **VIEW, at="", **select.op.rules)
 select_backward = op("select_backward(self, sizes: size, dim: newdim, index: int)",
                      lambda self, sizes, dim, index: _placed(self, sizes, key_along(dim, index)), kind="linear", at="",
                      node="SelectBackwardBackward0", self=lambda grad, dim, index: select(grad, dim, index))
 alias = op("alias(self)", ndarray.view, **VIEW, at="", batch="rows", self=lambda grad: grad)
-cut = op("slice(self, dim: dim, start: int, end: int, step: int)",
+cut = op("slice(self, dim: front, start: object, end: object, step: object)",
          lambda self, dim, start, end, step: self[key_along(dim, slice(start, end, step)) if dim else slice(start, end, step)],
          **VIEW, at="",
          self=lambda grad, self_sym_sizes, dim, start, end, step: slice_backward(grad, self_sym_sizes, dim, start, end, step))

@@ -204,6 +204,11 @@ def prod_dim_self(grad, self, result, dim, keepdim):
     return grad * prod_dim(where(own if is_array(x) else wrap(own), 1.0, x), dim + 1)
 
 
+def or_inf(x):
+    """`x`, and inf where it is 0. A quotient by it is 0 there, and so are its derivatives: forward mode takes them, too."""
+    return where(x == 0, math.inf, x)
+
+
 def var_self(grad, self, dim, unbiased, keepdim):
     sizes = tuple(self.shape)
     freedom = count_of(sizes, dim) - unbiased
@@ -296,12 +301,12 @@ var = op("var(self, dim: dims=None, unbiased: bool=True, keepdim: bool=False)", 
          doc="The variance: the sum of squares divided by the count, which is one less if `unbiased`.")
 std = op("std(self, dim: dims=None, unbiased: bool=True, keepdim: bool=False)", lambda *given: np.sqrt(_variance(*given)),
          self=lambda grad, self, result, dim, unbiased, keepdim:
-             var_self(where(result == 0, 0.0, grad / (2 * result)), self, dim, unbiased, keepdim),
+             var_self(grad / (2 * or_inf(result)), self, dim, unbiased, keepdim),
          doc="The standard deviation: the root of the variance.")
 vector_norm = op(
     "linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg",
     doc="The root of the sum of squares over `dim`. Its derivative where all is 0 is 0.", self=lambda grad, self, result, dim,
-        keepdim: self * restored(where(result == 0, 0.0, grad / result), self.shape, dim, keepdim))
+        keepdim: self * restored(grad / or_inf(result), self.shape, dim, keepdim))
 logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True,
                doc="`log(sum(exp(self)))` over the dimensions `dim`, without overflow.",
                self=lambda grad, self, result, dim, keepdim: restored(grad, self.shape, dim, keepdim) * exp(

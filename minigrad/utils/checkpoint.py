@@ -14,9 +14,9 @@ from functools import partial, reduce
 
 from ..autograd.grad_mode import enable_grad
 from ..autograd.graph import saved_tensors_hooks
-from ..autograd.modes import local, restore
+from ..autograd.modes import local, settle
 from ..autograd.saved import SavedTensor
-from ..basics import offers
+from ..missing import offers
 from ..random import rng
 from ..tensor import Tensor
 from ..words import expect
@@ -71,16 +71,15 @@ class Recomputation:
                 raise AllSavedAgain
             return found[-1]
 
-        random_state = rng().get_state()
-        modes = local.update(
-            saved_hooks=()
-        )  # hooks around the backward pass have nothing to do with the forward
-        rng().set_state(self.random_state)
+        random_state, modes = rng().get_state(), local.modes
         try:
+            local.update(saved_hooks=())  # hooks around the backward pass have nothing to do with the forward
+            rng().set_state(self.random_state)
             with suppress(AllSavedAgain), enable_grad(), saved_tensors_hooks(keep, lambda t: t):
                 self.function(*args, **self.kwargs)
         finally:
-            restore(modes)
+            local.modes = modes
+            settle()
             rng().set_state(random_state)
         told = "torch.utils.checkpoint: A different number of tensors was saved: {} in the forward, {} in the recomputation"
         expect(len(found) == self.saved, told, self.saved, len(found), error=CheckpointError)

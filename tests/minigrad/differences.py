@@ -34,9 +34,7 @@ PROGRAMS = {
 # Such a program is known by its gradients' addresses, whatever its number.
 SHARED = "the gradients of two leaves share their memory"
 # Transforms in transforms, by number.
-NESTED = {
-    940: "what is differentiated is constant: PyTorch gives zeros, minigrad says that it has no grad_fn",
-}
+NESTED = {}
 # What PyTorch cannot do inside its transforms, with writes in place or saved values; minigrad may.
 LIMITS = re.compile(
     "ZeroTensors are immutable|vmap: |modified by an inplace operation|not supported|not implemented|Batching rule"
