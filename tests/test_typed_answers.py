@@ -150,6 +150,8 @@ OPTIONS = [
         (minigrad.log(minigrad.tensor(0.0)), "b"),
         (float("nan"), "c"),
         ("b", "b"),
+        ("e", "e"),
+        ("pi", "a"),
     ],
 )
 def test_a_value_is_the_letter_of_its_kind(given, meant):
@@ -188,8 +190,9 @@ def test_a_bracket_too_few_is_remarked():
 
 def test_a_rounded_number_that_is_exactly_a_known_mistake_is_that_mistake():
     """The right one has more digits (0.1966), and 0.2 says where it went wrong."""
+    mistake = (Wrong(0.197, "a known mistake"),)
     exercise = dataclasses.replace(
-        lessons.find_exercise("0.1"), solution="slope = 0.1966", wrong=(Wrong(0.197, "a known mistake"),)
+        lessons.find_exercise("0.1"), solution="slope = 0.1966", answers="", patterns=mistake
     )
     assert judge(exercise, (0.197,)).message == "a known mistake"
     assert judge(exercise, (0.1966,)).state == judge(exercise, (0.19661,)).state == "correct"

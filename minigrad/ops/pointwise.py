@@ -107,7 +107,7 @@ def _from_number(self: ndarray, other: float) -> ndarray:
 
 
 def _sigmoid(self: ndarray) -> ndarray:
-    y = np.negative(self, out=...)
+    y = np.asarray(np.negative(self))
     np.exp(y, out=y)
     y += 1
     return np.reciprocal(y, out=y)

@@ -122,7 +122,7 @@ def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> A
         return _letter_of_value(got, words, options) or got
     word = typed.tidy(got)
     word = re.sub(r"^(?:option|answer|letter|choice)\b *", "", word).strip(" \t\n.,:;()[]{}*`'\"")
-    if len(word) <= 1 and (word in options or word in words or not options):
+    if len(word) <= 1 and not word.isdigit():
         return words.get(word, word)
     call = word.removeprefix("with ").removeprefix("torch.")
     for name in (word, call, re.split(r"[(=]", call)[0].rpartition(".")[2]):

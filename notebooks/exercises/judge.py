@@ -81,7 +81,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     if isinstance(got.error, Complaint) and not before:
         told = not_handed or str(got.error)
         return Verdict(TRY_AGAIN, told, told)
-    known = Wrong(None, not_handed) if not_handed else recognise(exercise, got)
+    known = Wrong(None, not_handed) if not_handed else recognise(exercise, got, want)
     if got.error is not None and not before:
         known = known or resembled(exercise, got, want)
         state, told = _told(got.error, exercise)
@@ -308,23 +308,27 @@ def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observe
     return kept
 
 
-def recognise(exercise: Exercise, got: Observed) -> Wrong | None:
-    """The listed wrong answer that behaves as this one; a typed number itself before one that it is rounded to."""
-    rounded = None
+def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
+    """The listed wrong answer that behaves as this one; of typed answers else the first one that is wrong as it is."""
+    first = _first_difference(got, want, exercise)
+    telling = exercise.typed and first is not None and first < len(got.seen)
+    best, least = None, 9
     for place, wrong in enumerate(exercise.wrong):
         seen = own(exercise, place, like=got)
-        if _first_difference(got, seen, exercise) is None and _same_error(seen.error, got.error):
-            if not exercise.typed or _exactly(got, seen):
-                return wrong
-            rounded = rounded or wrong
-    return rounded
-
-
-def _exactly(got: Observed, listed: Observed, upto: int | None = None) -> bool:
-    """Whether all that was seen of both has the same value, with no rounding."""
-    return all(
-        same(one[1], other[1], 0.0) for one, other in zip(got.seen[:upto], listed.seen[:upto], strict=False)
-    )
+        differs = _first_difference(got, seen, exercise)
+        if differs is None and _same_error(seen.error, got.error):
+            rank = 0
+        elif telling and (differs is None or differs > first):
+            rank = 2
+        else:
+            continue
+        if exercise.typed and not _exactly(got, seen):  # the number itself before one that is rounded to it
+            rank += 1
+        if rank < least:
+            best, least = wrong, rank
+        if rank == 0:
+            break
+    return best
 
 
 def resembled(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
@@ -338,23 +342,23 @@ def resembled(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
         for i, seen in enumerate(got.seen[: len(want.seen)])
         if not _alike(seen[1], want.seen[i][1], exercise)
     ]
-    telling = exercise.cases is None and bool(wrong_at)
-    if exercise.probe is not None and not exercise.typed:  # of code, None, True and the like have many causes
-        telling = telling and isinstance(got.seen[wrong_at[0]][1], np.ndarray | str)
-    if not telling:
+    if exercise.typed or exercise.cases is not None or not wrong_at:
         return None
-    enough = 1 if exercise.typed else max(2, (len(wrong_at) + 1) // 2)
-    at_least = wrong_at[min(enough, len(wrong_at)) - 1]
-    near, best = None, (False, 0)
+    if not isinstance(got.seen[wrong_at[0]][1], np.ndarray | str):  # None, True and the like have many causes
+        return None
+    enough = max(2, (len(wrong_at) + 1) // 2)
+    near, longest = None, wrong_at[min(enough, len(wrong_at)) - 1]
     for place, wrong in enumerate(exercise.wrong):
-        seen = own(exercise, place, like=got)
-        differs = _first_difference(got, seen, exercise)
+        differs = _first_difference(got, own(exercise, place, like=got), exercise)
         agrees = len(got.seen) if differs is None else differs
-        # a typed number itself before one that it is rounded to
-        fit = (exercise.typed and _exactly(got, seen, wrong_at[0] + 1), agrees)
-        if agrees > at_least and fit > best:
-            near, best = wrong, fit
+        if agrees > longest:
+            near, longest = wrong, agrees
     return near
+
+
+def _exactly(got: Observed, listed: Observed) -> bool:
+    """Whether all that was seen of both has the same value, with no rounding."""
+    return all(same(one[1], other[1], 0.0) for one, other in zip(got.seen, listed.seen, strict=False))
 
 
 def _begins(one: Observed, other: Observed, exercise: Exercise) -> bool:

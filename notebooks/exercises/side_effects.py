@@ -17,6 +17,7 @@ import minigrad as torch
 from minigrad.autograd import engine
 
 from .model import Complaint
+from .replies import say
 from .values import describe
 
 VALUES, GRAD, ASKS, HOOKS, MODE, ITEMS = "values", "grad", "asks", "hooks", "mode", "items"
@@ -105,10 +106,7 @@ def _same(before: Any, now: Any) -> bool:
 def _said(fact: Fact, now: Any) -> str:
     name = fact.name
     if fact.kind == VALUES:
-        return (
-            f"Your function changes its input `{name}` in place: it was {describe(fact.value, 40)} and is now "
-            f"{describe(now, 40)}. The caller still needs the old value. Make a new one instead."
-        )
+        return say("in place", name=name, before=describe(fact.value, 40), now=describe(now, 40))
     if fact.kind == GRAD:
         if now is None:
             return f"Your function clears `{name}.grad`. The caller still needs that gradient."

@@ -128,3 +128,23 @@ OTHERWISE = {
     "x ** 0.5": "the derivative at -0.0 and below, where a root has none",
 }
 WITH_AVX512 = {"F.gelu(x)"}  # those of them that show on such processors alone
+
+# ---------------------------------------------------------------- derivatives that PyTorch 2.13 has wrong
+
+# Functions of m, a matrix of three rows, whose derivatives are those of finite differences here and not there, by what is
+# differentiated once more (test_nested_transforms.py). Nothing to be repaired: minigrad is right.
+WRONG_IN_PYTORCH = {
+    "the product of the Hessian with a vector": {
+        "(F.layer_norm(m, (3,)) ** 3).sum()": "the second derivative of layer_norm is differentiated as if it were constant",
+        "(F.batch_norm(m, None, None, training=True) ** 3).sum()": "the same",
+        "torch.linalg.det(m) ** 2": "NaN",
+    },
+    "the value, at a singular matrix, by forward mode": {
+        "torch.linalg.det(m)": "zeros, where the determinant is a polynomial like any other",
+    },
+    "the Hessian": {
+        "torch.linalg.det(m) ** 2": "the gradient through the forward derivative of an inverse is left out",
+        "(torch.linalg.solve(m, w) ** 3).sum()": "the same",
+        "(torch.linalg.eigvalsh(m + m.mT) ** 3).sum()": "NaN",
+    },
+}

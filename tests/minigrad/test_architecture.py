@@ -101,7 +101,7 @@ ops.nn ops.images
 creation random
 func.trees func.interpreter
 autograd.function autograd.forward_ad autograd.functional autograd.numerical autograd.graph
-func.batching func.transforms
+func.batching func.mapping func.transforms
 nn.parameter serialization
 nn.init nn.hooks nn.utils nn.module nn.functional nn.layers nn.losses nn.containers nn.attention nn.recurrent
 optim.optimizer optim.algorithms optim.lr_scheduler

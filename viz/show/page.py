@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from ..picture.svg import edge_rules
+
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
 PROGRAM = "elements numbers svg timeline columns opening painting panels looking room pane rows typed answers asking"
@@ -49,7 +51,8 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 def asset(name: str) -> str:
     """The front end as one text: ``stepper.js`` (``rows.js``, ``steps.js``: all but its last files), or another file."""
     names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -4, "rows.js": -3}.get(name)]
-    return lean([FRONT / file for file in (names if name.endswith(".js") else [name])])
+    text = lean([FRONT / file for file in (names if name.endswith(".js") else [name])])
+    return text + edge_rules() if name == "stepper.css" else text
 
 
 def lean(files: list[Path]) -> str:

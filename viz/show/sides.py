@@ -6,19 +6,19 @@ What differs is decided by compare.py on the traces; here the two pictures are p
 from __future__ import annotations
 
 import html
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import ipywidgets as widgets
 
-from ..picture.choose import pictures_of
+from ..picture.choose import DETAIL, check_options, pictures_of
 from ..picture.shown import Shown
+from ..read.arguments import check_flags, check_labels, named, public
 from ..read.recall import prepare
 from ..read.text import write_whole
-from ..run.compare import Comparison, compare
+from ..run.compare import Comparison, compare, two
 from ..run.steps import Trace
 from ..run.trace import run
 from .live import Live
@@ -29,10 +29,17 @@ from .payload import describe
 from .stepper import Pane
 
 
-def _record(tensor: Any, view: str | None, names: Mapping | None, frame: FrameType) -> tuple[Trace, dict]:
-    graph, plain = prepare(tensor, "beside", names, frame)
-    trace = run(graph, plain, verb="beside")
-    return trace, describe(trace, *pictures_of(graph, view))
+def _record(given: Any, names: Any, frame: FrameType | None, picture: dict, how: dict) -> tuple[Trace, dict]:
+    if isinstance(given, Trace):
+        trace = given
+    else:
+        graph, plain = prepare(given, "beside", names, frame)
+        trace = run(
+            graph, plain, how["gradient"], verb="beside", **{k: v for k, v in how.items() if k != "gradient"}
+        )
+    small = picture["view"] is None and picture["fold"] is None and len(trace.graph) <= DETAIL
+    picture = picture | {"view": "functions"} if small else picture  # two panes have half the room each
+    return trace, describe(trace, *pictures_of(trace.graph, **picture))
 
 
 class Beside(Live, Shown, widgets.VBox):
@@ -79,19 +86,37 @@ class Beside(Live, Shown, widgets.VBox):
         return write_whole(path, f"<!doctype html><meta charset=utf-8><title>{title}</title>{self._html()}")
 
 
+@public
 def beside(
-    *things: Any,
+    *passes: Any,
     labels: Sequence[str] | None = None,
-    view: str | None = "functions",
-    names: Mapping[str, Any] | None = None,
+    view: str | None = None,
+    direction: str | None = None,
+    fold: Any = None,
+    names: Any = None,
+    gradient: Any = None,
+    inputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    _frame: FrameType | None = None,
 ) -> Any:
     """Run backward from two tensors and step through both passes at once; differences carry a mark.
 
-    The two may be of different frameworks: a learner's engine and the reference, minigrad and PyTorch. ``view`` and
-    ``names`` as of ``viz.step``. Errors are those of ``viz.trace``. Films, of any number, are put on one scale and one axis.
+    * passes: two tensors or traces, of one framework or of two (a learner's engine and the reference, minigrad and
+      PyTorch). Or films, of any number: they are put on one scale and one axis.
+    * labels: what to call them.
+    * view, direction, fold, names: as of ``viz.draw``; by default the functions, or the modules of a large graph.
+    * gradient, inputs, retain_graph, create_graph: as of ``backward``, for both.
+
+    Errors are those of ``viz.trace``.
     """
-    if things and hasattr(things[0], "put_beside"):
-        return things[0].put_beside(*things[1:], labels=labels)
-    (left, right), caller = things, sys._getframe(1)
-    labels = tuple(labels or ("left", "right"))
-    return Beside(_record(left, view, names, caller), _record(right, view, names, caller), labels)
+    if passes and hasattr(passes[0], "_put_beside"):
+        return passes[0]._put_beside(*passes[1:], labels=labels)
+    left, right = two(passes, "beside")
+    check_options(view, direction, fold)
+    check_flags(retain_graph=retain_graph, create_graph=create_graph)
+    called, names = tuple(check_labels(labels or ("left", "right"), 2, "beside")), named(names)
+    picture = {"view": view, "direction": direction, "fold": fold}
+    how = {"gradient": gradient, "inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
+    both = [_record(given, names, _frame, picture, how) for given in (left, right)]
+    return Beside(*both, called)

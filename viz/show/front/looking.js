@@ -145,11 +145,20 @@ export const looking = {
     if (this.help.hidden || this.help.firstChild) return;
     const list = (title, pairs) => h("section", {}, h("h4", {}, title), h("dl", {}, pairs.map(([what, says]) => [h("dt", {}, what), h("dd", {}, says)])));
     const look = (kind, state) => h("i", { class: `mgv-look ${kind} ${state}` });
+    const edge = (kind) => {
+      const svg = s("svg", { class: "mgv-svg mgv-edge-look", viewBox: "0 0 34 10" }), group = s("g", { class: `edge ${kind}` });
+      group.append(s("path", { class: "line", d: "M1 5H27" }), s("path", { class: "head", d: /cut|not_/.test(kind) ? "M28 1V9" : "M33 5L27 2V8Z" }));
+      svg.append(group);
+      return svg;
+    };
     this.help.append(
       list("Keys", [["← →", "one step"], ["Home End", "first, last"], ["Space", "play, pause"], ["+ − 0", "larger, smaller, show all"], ["Shift + arrows", "move the picture"], ["/", "find"], ["Esc", "close"]]),
       list("Nodes", [[look("function", ""), "backward function"], [look("function", "mgv-ready"), "ready: all that it needs has come"], [look("function", "mgv-now"), "fires in this step"], [look("function", "mgv-done"), "done, with the number of its step"],
-        [look("leaf", ""), "leaf that requires grad"], [look("accumulate", ""), "AccumulateGrad adds to .grad"], [look("fold", ""), "several nodes in one box: + opens it"]]),
-      list("Edges and cells", [["⇢", "forward pass, dashed"], ["→", "backward pass; a click shows its gradient"], [h("span", { class: "mgv-num minus", style: "--size:1" }, "−0.8"), "blue with − below zero"], [h("span", { class: "mgv-num plus", style: "--size:1" }, "0.8"), "orange above zero; the deepest is the largest of its array"]]),
+        [look("leaf", ""), "leaf that requires grad"], [look("accumulate", ""), "AccumulateGrad adds to .grad"], [look("fold", ""), "a module, or several nodes, in one box: + opens it"],
+        [look("second", ""), "made by a backward pass (create_graph=True)"], [look("custom", ""), "a Function of your own"]]),
+      list("Edges", [[edge("forward"), "forward pass: a tensor goes into an operation"], [edge("backward"), "backward pass: a gradient will be sent; a click shows it"], [edge("backward mgv-hot"), "its gradient is sent in this step"], [edge("backward mgv-done"), "its gradient was sent"],
+        [edge("store"), "added to .grad"], [edge("grad_fn"), "the grad_fn of a tensor"], [edge("saved"), "kept for the rule"], [edge("not_computed"), "not computed: no grad is required"], [edge("cut"), "cut by detach(), or by you"]]),
+      list("Cells", [[h("span", { class: "mgv-num minus", style: "--size:1" }, "−0.8"), "blue with − below zero"], [h("span", { class: "mgv-num plus", style: "--size:1" }, "0.8"), "orange above zero; the deepest is the largest of its array"]]),
       h("p", { class: "mgv-note" }, "Drag moves the picture; Ctrl + wheel or two fingers zoom. The wheel moves it while the pane has the focus."),
       h("button", { type: "button", class: "mgv-text-button", onclick: () => this.showHelp() }, "Close"));
   },

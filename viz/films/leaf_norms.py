@@ -15,7 +15,7 @@ Arrays = list[np.ndarray | None]
 FEW = 4096  # numbers; of larger arrays the processor's cache holds one at a time
 
 
-class Leaves:
+class LeafNorms:
     """Copies of arrays (None among them) and their norms, UNKNOWN for None.
 
     ``before`` are the same arrays as they were: then ``moved`` says for each by what part of its norm it has changed since;
@@ -23,7 +23,7 @@ class Leaves:
     float64, where the square of every number of float32 has its place. ``like`` may be laid out in the same way.
     """
 
-    def __init__(self, arrays: Arrays, before: Leaves | None = None, like: Leaves | None = None):
+    def __init__(self, arrays: Arrays, before: LeafNorms | None = None, like: LeafNorms | None = None):
         like = before or like
         self.kinds = [None if a is None else (a.shape, a.dtype) for a in arrays]
         alike = like is not None and like.kinds == self.kinds
@@ -37,6 +37,7 @@ class Leaves:
             for k in rest:  # all of one array, while the processor's cache holds it
                 self.large[k], self.norms[k] = arrays[k].copy("K"), length_of(arrays[k])
                 change[k] = length_of(arrays[k] - before.large[k]) if alike else UNKNOWN
+        self.change = change
         pairs = zip(change, before.norms, strict=True) if alike else ()
         self.moved = [c / n if c > 0.0 < n else _share(c, n) for c, n in pairs]
 
@@ -48,6 +49,17 @@ class Leaves:
         for k, norm in zip(self.layout[0], found, strict=False):
             out[k] = norm
         return out
+
+    def along(self, before: LeafNorms, grads: LeafNorms | None) -> float:
+        """The cosine between the way from ``before`` to here and the gradients: -1 is straight downhill. NaN if not known."""
+        if grads is None or not self.kinds == before.kinds == grads.kinds:
+            return math.nan
+        with np.errstate(invalid="ignore", over="ignore"):
+            dot = float((self.flat - before.flat) @ grads.flat)
+            for k, array in self.large.items():
+                dot += float(np.vdot(array - before.large[k], grads.large[k]).real)
+            way, steep = (math.hypot(*(x for x in norms if x > 0.0)) for norms in (self.change, grads.norms))
+        return dot / (way * steep) if way * steep > 0.0 else math.nan
 
     @property
     def arrays(self) -> Arrays:

@@ -2,10 +2,10 @@
 //
 // The same in a notebook (anywidget calls `render`) and on a page (`mount`). It touches its own element and nothing else.
 
-import { coloursOf, MARKS, sized } from "./colours.js";
-import { broken, fine, Film, lossText, say, scaleOf } from "./data.js";
+import { coloursOf, MARKS, SANS, sized } from "./colours.js";
+import { broken, isKnown, Film, lossText, normText, scaleOf } from "./data.js";
 import { axisOf, flagsOf, paintHead, paintHistory } from "./ribbon.js";
-import { layOut, leafNumbers, paintTable, TOP, whatIsAt } from "./table.js";
+import { FOOT, layOut, leafNumbers, paintTable, TOP, whatIsAt } from "./table.js";
 
 export function mount(el, data, options = {}) {
   const player = new Player(el, data, options);
@@ -19,11 +19,23 @@ export function render({ model, el }) {
 
 const mark = (kind) => { const svg = s("svg", { viewBox: "0 0 13 13", class: "mgf-mark", "aria-hidden": "true" }); svg.append(s("path", { d: MARKS[kind][0], "fill-rule": "evenodd", style: `fill: var(--${MARKS[kind][1]})` })); return svg; };
 
+const MOST = 4; // findings under the first
+
+// Buttons of which one is pressed: [value, text, title] each. `current()` says which; `choose(value)` presses one.
+function choice(label, values, current, act) {
+  const buttons = values.map(([value, text, title]) => h("button", { type: "button", title, onclick: () => group.choose(value) }, text));
+  const group = h("span", { class: "mgf-choice", role: "group", "aria-label": label }, buttons), mark = () => buttons.forEach((button, n) => button.setAttribute("aria-pressed", String(values[n][0] === current())));
+  group.choose = (value) => { act(value); mark(); };
+  mark();
+  return group;
+}
+
 class Player {
   constructor(el, data, options) {
-    Object.assign(this, { el, data, options, timer: null, speed: 8, relative: Boolean(data.relative), row: 0 });
+    Object.assign(this, { el, data, options, timer: null, speed: 8, row: 0 });
     this.films = data.films.map((raw) => new Film(raw));
     this.scale = scaleOf(this.films);
+    this.mode = data.relative ? "top" : this.scale.narrow ? "each" : "all";
     this.steps = [...new Set(this.films.flatMap((film) => film.steps))].sort((a, b) => a - b); // the slider stands on training steps
     this.span = this.films.length > 1 ? [this.steps[0], this.steps[this.steps.length - 1] + Math.max(...this.films.map((f) => f.every))] : null;
     this.build();
@@ -34,13 +46,17 @@ class Player {
     this.scheme.addEventListener("change", this.themed);
     this.observer = new MutationObserver(this.themed);
     for (const root of [document.body, document.documentElement]) this.observer.observe(root, { attributes: true, attributeFilter: ["class", "data-theme", "data-jp-theme-light", "style"] });
-    this.go(options.at ?? 0);
+    this.high = () => { if (this.views.some((view) => view.tall !== this.tall())) this.fit(true); };
+    window.addEventListener("resize", this.high);
+    this.go(options.at ?? this.opening());
     this.fit(true);
+    this.high();
     el.dataset.ready = "";
   }
 
   close() {
     this.pause();
+    window.removeEventListener("resize", this.high);
     this.resize.disconnect();
     this.observer.disconnect();
     this.scheme.removeEventListener("change", this.themed);
@@ -52,16 +68,19 @@ class Player {
     el.classList.add("mgv", "mgf");
     el.replaceChildren();
     this.playButton = button("play", "Play", "space");
+    this.playButton.classList.add("mgv-button-play");
     this.slider = h("input", { type: "range", class: "mgv-slider", min: 0, max: this.steps.length - 1, value: 0, "aria-label": "Training step", oninput: (e) => { this.pause(); this.go(Number(e.target.value)); } });
     this.counter = h("output", { class: "mgv-count" });
-    const choice = (label, values, chosen, act) => h("select", { class: "mgf-select", "aria-label": label, title: label, onchange: (e) => act(e.target.value) }, values.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
-    const speeds = choice("Speed of play", [2, 4, 8, 16, 30].map((v) => [v, `${v}/s`]), 8, (v) => { this.speed = Number(v); if (this.timer) { this.pause(); this.play(); } });
-    this.mode = choice("The ribbon shows", [["0", "norm into the row"], ["1", "÷ top row's norm"]], this.relative ? "1" : "0", (v) => { this.relative = v === "1"; this.fit(true); });
+    this.modes = choice("Scale of the ribbon", [["all", "all rows", "one scale for all rows"], ["each", "each row", "each row on a scale of its own"], ["top", "÷ top row", "against the norm of the top row"]], () => this.mode, (mode) => { this.mode = mode; this.fit(true); });
+    this.speeds = choice("Frames a second", [2, 4, 8, 16, 30].map((v) => [v, String(v), `${v} frames a second`]), () => this.speed, (v) => { this.speed = v; if (this.timer) { this.pause(); this.play(); } });
     this.insideButton = h("button", { type: "button", class: "mgf-inside", title: "Frames that were kept whole (◆) open in the stepper (enter)", onclick: () => this.act("inside") }, "Step inside ◆");
+    this.menu = h("div", { class: "mgf-menu", hidden: true }, h("span", {}, "Frames a second ", this.speeds), h("button", { type: "button", class: "mgf-inside", onclick: () => this.savePicture() }, "Save this picture (PNG)"),
+      h("span", {}, "← → frame, ↑ ↓ row, space plays, N next finding, R scale, enter steps inside"));
+    this.more = h("button", { type: "button", class: "mgv-button", "aria-label": "More", title: "More", "aria-expanded": "false", onclick: () => this.openMenu(this.menu.hidden) }, "⋯");
     const any = this.films.some((film) => Object.keys(film.kept).length);
-    this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Film" }, h("span", { class: "mgv-buttons" }, button("first", "To the first frame", "home"), button("back", "Back one frame", "←"), this.playButton, speeds, button("next", "Forward one frame", "→"), button("last", "To the last frame", "end")),
-      this.slider, this.counter, any ? this.insideButton : null, this.mode);
-    this.words = h("div", { class: "mgf-words", style: this.films.length > 1 ? `height: ${12 + 24 * this.films.length}px` : `--words: ${14 + 22 * Math.min(3, 1 + new Set(this.films[0].findings.map((f) => f.kind)).size)}px`, role: "status", "aria-live": "polite" });
+    this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Film" }, h("span", { class: "mgv-buttons" }, button("first", "To the first frame", "home"), button("back", "Back one frame", "←"), this.playButton, button("next", "Forward one frame", "→"), button("last", "To the last frame", "end")),
+      this.slider, this.counter, any ? this.insideButton : null, this.modes, this.more);
+    this.words = h("div", { class: "mgf-words", role: "status", "aria-live": "polite" }, this.films.map((film, n) => this.headline(film, n)));
     this.views = this.films.map((film, n) => this.buildView(film, n));
     this.stage = h("div", { class: `mgf-stage${this.films.length > 1 ? " mgf-beside" : ""}` }, this.views.map((view) => view.box));
     this.rowLine = h("div", { class: "mgf-row", hidden: true });
@@ -69,8 +88,9 @@ class Player {
     this.innerBox = h("div", { class: "mgf-inner", hidden: true });
     this.tip = h("div", { class: "mgf-tip", role: "tooltip", hidden: true });
     const notes = this.films.flatMap((film) => film.notes);
+    this.notes = h("p", { class: "mgf-notes", hidden: !notes.length }, notes.slice(0, 3).join(" · "));
     this.frame = h("div", { class: "mgv-frame mgf-frame", tabindex: 0, role: "group", "aria-label": `Film of a training run, ${this.steps.length} frames. Arrow keys change the frame, up and down the row, space plays, R changes the ribbon, enter steps inside.` },
-      this.bar, this.words, this.key, this.stage, this.rowLine, notes.length ? h("p", { class: "mgf-notes" }, notes.slice(0, 3).join(" · ")) : null, this.tip);
+      this.words, this.bar, this.menu, this.stage, this.rowLine, this.key, this.notes, this.tip);
     this.frame.addEventListener("keydown", (e) => this.keyed(e));
     el.append(this.frame, this.innerBox);
   }
@@ -105,7 +125,7 @@ class Player {
     if (flag) text = flag.text;
     else if (x >= at.ribbonX && y > TOP && y < at.bottom) {
       const frame = this.nearest(view, x), r = Math.ceil((y - TOP) / at.pitch), i = scene.inScene.get(frame);
-      text = i === undefined ? `step ${film.steps[frame]}: another graph` : `${scene.rows[r].name}, step ${film.steps[frame]}: ${say(film.into(scene, i, r))}${fine(film.into(scene, i, r)) ? `, ${say(film.into(scene, i, r) - film.into(scene, i, 1))} of the top row` : ""}`;
+      text = i === undefined ? `step ${film.steps[frame]}: another graph` : `${scene.rows[r].name}, step ${film.steps[frame]}: ${normText(film.into(scene, i, r))}${isKnown(film.into(scene, i, r)) ? `, ${normText(film.into(scene, i, r) - film.into(scene, i, 1))} of the top row` : ""}`;
     } else if (x >= at.ribbonX && y < TOP) { const frame = this.nearest(view, x); text = `step ${film.steps[frame]}: loss ${lossText(film.losses[frame])}`; }
     else text = whatIsAt(film, scene, view.i, at, x, y)?.text;
     this.tip.hidden = !text;
@@ -129,15 +149,26 @@ class Player {
     }
     this.show();
     this.paintKey();
+    if (!force) this.high(); // the legend may take more lines than was thought
+  }
+
+  // The height that is left for rows: of the notebook's own scroller without what the cell has above, or of the window.
+  tall() {
+    if (this.options.tall) return this.options.tall;
+    const scroller = this.el.closest(".jp-WindowedPanel-outer, .jp-NotebookPanel-notebook"), cell = this.el.closest(".jp-Cell"), top = this.frame.getBoundingClientRect().top;
+    const room = scroller ? scroller.clientHeight - (cell ? Math.min(top - cell.getBoundingClientRect().top, 0.3 * scroller.clientHeight) : 0) - 14 : window.innerHeight - Math.max(0, Math.min(120, top + window.scrollY)) - 16;
+    const around = [this.words, this.bar, this.notes].reduce((sum, part) => sum + part.offsetHeight, Math.max(41, this.key.offsetHeight) + 2 + TOP + FOOT);
+    return Math.max(160, Math.min(this.films.length > 1 ? 400 : 500, room - around));
   }
 
   layOut(view, scene) {
     view.scene = scene;
-    view.at = layOut(scene, view.width, { beside: this.films.length > 1, tall: this.options.tall || (this.films.length > 1 ? 400 : 500) });
+    view.tall = this.tall();
+    view.at = layOut(scene, view.width, { beside: this.films.length > 1, tall: view.tall });
     view.axis = axisOf(view.film, view.at, this.span);
     view.box.style.minHeight = `${view.at.height}px`;
     const c = sized(view.base, view.width, view.at.height);
-    paintHistory(c, view.film, scene, view.at, view.axis, this.scale, this.colours, this.relative);
+    paintHistory(c, view.film, scene, view.at, view.axis, this.scale, this.colours, this.mode);
     view.c = sized(view.now, view.width, view.at.height);
   }
 
@@ -163,21 +194,21 @@ class Player {
       this.paintCell(view);
     }
     this.slider.value = this.k;
+    this.words.setAttribute("aria-live", this.timer ? "off" : "polite");
     this.slider.setAttribute("aria-valuetext", `step ${step} of ${this.steps[this.steps.length - 1]}`);
     this.counter.textContent = `step ${step} / ${this.steps[this.steps.length - 1]}`;
     this.insideButton.disabled = !this.keptNow();
-    this.say();
-    this.tellRow();
+    this.describeRow();
     this.el.dataset.step = step;
     clearTimeout(this.idle);
-    this.idle = setTimeout(() => this.tellAll(), this.timer ? 600 : 120);
+    this.idle = setTimeout(() => this.describeAll(), this.timer ? 600 : 120);
   }
 
   unknown(view) {
     view.scene ||= null;
     if (!view.at) this.layOut(view, view.film.scenes[0]);
     view.c.clearRect(0, 0, view.width, view.at.height);
-    paintHead(view.c, view.film, view.frame, view.at, view.axis, this.colours, "a graph of a shape too rare to be laid out");
+    paintHead(view.c, view.film, view.frame, view.at, view.axis, this.colours, "this graph's shape occurs too rarely to be laid out");
   }
 
   paintCell({ c, at, axis, film, frame, scene, i }) {
@@ -192,34 +223,30 @@ class Player {
 
   found(view) {
     const { film, frame } = view;
-    return film.findings.filter((f) => f.from <= frame && frame <= f.to && (f.scene === film.sceneOf[frame] || f.kind === "nan" || f.kind === "missing"));
+    return film.findings.filter((f) => f.from <= frame && frame <= f.to && (f.scene === film.sceneOf[frame] || !f.row));
   }
 
-  say() {
-    const out = [];
-    for (const view of this.views) {
-      if (!view.scene || view.i === undefined) continue;
-      const found = this.found(view), title = this.films.length > 1 ? h("b", {}, `${view.film.title}: `) : null;
-      if (!found.some((f) => /nan|vanish|explode/.test(f.kind)) && this.films.length === 1) out.push(this.calm(view));
-      const kinds = [...new Map(found.map((f) => [f.kind, f]).reverse()).values()].reverse(); // the first of each kind, the rest counted
-      for (const f of kinds.slice(0, this.films.length > 1 ? 1 : 3)) {
-        const others = found.filter((other) => other.kind === f.kind).length - 1, since = f.from === view.frame ? "begins here" : `at step ${view.film.steps[f.from]}, and since`;
-        out.push(h("button", { type: "button", class: "mgf-word", title: f.text, onclick: () => this.goTo(f, view) }, mark(f.kind), h("span", {}, title, f.text), h("i", {}, others ? `${others} more like this; ${since}` : since)));
-      }
-    }
-    const text = out.map((part) => part && part.textContent).join("|");
-    if (text === this.said) return;
-    this.said = text;
-    this.words.setAttribute("aria-live", this.timer ? "off" : "polite");
-    this.words.replaceChildren(...out.filter(Boolean));
-    this.words.hidden = !this.words.children.length && !this.films.some((film) => film.findings.length);
+  // Where a film opens: at the first alarm, else at its end.
+  opening() {
+    const alarms = this.films.flatMap((film) => film.findings.filter((f) => f.alarm).slice(0, 1).map((f) => film.steps[f.from]));
+    return alarms.length ? this.near(Math.min(...alarms)) : this.steps.length - 1;
   }
 
-  calm({ film, scene, i }) {
-    const rows = scene.rows.map((row, r) => [film.into(scene, i, r), r]).filter(([l, r]) => r && fine(l)).sort((a, b) => a[0] - b[0]);
-    if (rows.length < 2) return null;
-    const [[least, a]] = rows, [most, b] = rows[rows.length - 1];
-    return h("button", { type: "button", class: "mgf-word", onclick: () => this.select(a) }, mark("fine"), h("span", {}, `${rows.length === scene.rows.length - 1 ? "Every row gets" : `${rows.length} of ${scene.rows.length - 1} rows get`} a gradient: from ${say(least)} (${scene.rows[a].name}) to ${say(most)} (${scene.rows[b].name}).`));
+  // The loss from first to last, and what was found: the first finding large, the others in a line below.
+  headline(film, n) {
+    const known = film.losses.filter((v) => v !== null), two = (v) => lossText(v, 2);
+    const loss = known.length > 1 ? `Loss ${two(known[0])} → ${two(known[known.length - 1])}.` : known.length ? `Loss ${two(known[0])}.` : "";
+    const finding = (f, first) => h("button", { type: "button", class: `mgf-finding${f.alarm ? " mgf-alarm" : ""}`, title: f.text, onclick: () => this.goTo(f, this.views[n]) }, mark(f.kind), f.under && !first ? h("i", {}, "so") : null, h("span", {}, f.text), h("i", {}, f.from || f.to < film.count - 1 ? `at step ${film.steps[f.from]}` : ""));
+    const [first, ...others] = film.findings, many = this.films.length > 1;
+    const name = many ? h("b", {}, `${film.title || `film ${n + 1}`}: `) : null;
+    const shown = many ? [] : others.slice(0, MOST), left = others.length - shown.length;
+    return h("div", { class: "mgf-film" }, h("p", { class: "mgf-headline" }, name, h("b", {}, loss), " ", first ? finding(first, true) : this.allWell(film)),
+      shown.length ? h("p", { class: "mgf-others" }, shown.map((f) => finding(f)), left ? h("i", {}, `and ${left} more, in film.findings`) : null) : null);
+  }
+
+  allWell(film) {
+    const every = film.scenes.every((scene) => scene.at.every((_, i) => scene.rows.every((row, r) => !r || isKnown(film.into(scene, i, r)))));
+    return every ? h("span", { class: "mgf-well" }, mark("fine"), film.count === 1 ? "Every row gets a gradient." : `Every row gets a gradient in all ${film.count} frames.`) : "";
   }
 
   goTo(finding, view) {
@@ -235,14 +262,15 @@ class Player {
 
   rowText(view, r) {
     const { film, scene, i } = view, l = film.into(scene, i, r), before = i > 0 ? film.into(scene, i - 1, r) : NaN;
-    const change = fine(l) && fine(before) ? `, ×${Number((10 ** (l - before)).toPrecision(2))} since the frame before` : "";
-    const share = l - film.into(scene, i, 1), out = [`receives ${say(l)}${change}${r > 1 && fine(l) && fine(share) ? `; ${say(share)} of the top row` : ""}`];
+    const change = isKnown(l) && isKnown(before) ? `, ×${Number((10 ** (l - before)).toPrecision(2))} since the frame before` : "";
+    const share = l - film.into(scene, i, 1), out = [`receives ${normText(l)}${change}${r > 1 && isKnown(l) && isKnown(share) ? `; ${normText(share)} of the top row` : ""}`], course = film.course(scene, r);
+    if (course) out.push(`first → last ${course[0]}, ${course[1]}`);
     for (const f of scene.functions) if (f.row === r && f.gate >= 0) { const dead = scene.deadAt[i] && scene.deadAt[i][f.gate]; out.push(`${f.label} ${Math.round(100 * film.zeros(scene, i, f.gate))} % zeros${dead ? `, ${dead} dead` : ""}`); }
     for (const leaf of scene.leaves) if (leaf.row === r) { const [value, grad, update] = leafNumbers(film, scene, i, leaf); out.push(leaf.alias ? `${leaf.name} adds ${grad[0]}` : `${leaf.name} ‖value‖ ${value[0]}, ‖grad‖ ${grad[0]}, update ${update[0]}`); }
     return out;
   }
 
-  tellRow() {
+  describeRow() {
     const view = this.views[0], scene = view.scene;
     this.rowLine.hidden = !(scene && this.row > 0 && this.row < scene.rows.length && this.films.length === 1);
     if (this.rowLine.hidden) return;
@@ -250,7 +278,7 @@ class Player {
   }
 
   // The whole table in words, for screen readers, when the film stands still.
-  tellAll() {
+  describeAll() {
     for (const view of this.views) {
       if (!view.scene || view.i === undefined) continue;
       const step = view.film.steps[view.frame];
@@ -265,20 +293,20 @@ class Player {
 
   paintKey() {
     const k = this.colours, { low, high, side, ticks } = this.scale, thick = Math.max(...this.views.map((v) => (v.at ? v.at.thick : 0))), wide = (l) => 0.8 + (thick - 0.8) * ((l - low) / (high - low));
-    const part = (title, sub, svg) => h("span", {}, h("span", { class: "mgf-cap" }, h("b", {}, title), sub), svg);
+    const relative = this.mode === "top", each = this.mode === "each", part = (title, sub, svg) => h("span", {}, h("span", { class: "mgf-cap" }, h("b", {}, title), sub), svg);
     const text = (svg, x, label) => svg.append(s("text", { x, y: 26, "text-anchor": "middle" }, label));
-    const widths = s("svg", { width: 40 * ticks.length, height: 29, role: "img", "aria-label": `arrow width from 1e${low} to 1e${high}, logarithmic` });
-    ticks.forEach((t, n) => { const w = wide(t); widths.append(s("rect", { x: 40 * n, y: 9 - w / 2, width: 32, height: w, fill: k.steady })); text(widths, 40 * n + 16, `1e${t}`); });
-    const change = s("svg", { width: 172, height: 29, role: "img", "aria-label": "arrow colour: change since the frame before, from halved over steady to doubled" });
-    [["≤ ÷2", "down-2"], ["", "down-1"], ["± 10 %", "steady"], ["", "up-1"], ["≥ ×2", "up-2"]].forEach(([label, c], n) => { change.append(s("rect", { x: 34 * n, y: 5, width: 33, height: 8, fill: k[c] })); if (label) text(change, 17 + 34 * n, label); });
-    const ramp = s("svg", { width: 296, height: 29, role: "img", "aria-label": `ribbon colour from 1e${low} to 1e${high}, logarithmic; dot zero, hatched NaN or Inf, line not computed` });
-    const [from, to] = this.relative ? [-side, side] : [low, high];
-    for (let n = 0; n < 60; n++) ramp.append(s("rect", { x: 8 + 2.4 * n, y: 4, width: 2.8, height: 10, fill: (this.relative ? k.apart : k.ramp)(n / 59) }));
-    for (const t of this.relative ? [-side, 0, side] : ticks) text(ramp, 8 + (144 * (t - from)) / (to - from), this.relative && !t ? "×1" : `1e${t}`);
-    ramp.append(s("circle", { cx: 180, cy: 9, r: 1.4, fill: k.mute }), s("path", { d: "M208 14l8-10m-2 10l8-10m-2 10l8-10", stroke: k.alarm, "stroke-width": 1.3 }), s("path", { d: "M252 9h30", stroke: k.mute }));
-    [["zero", 180], ["NaN/Inf", 217], ["none", 267]].forEach(([label, x]) => text(ramp, x, label));
+    const widths = s("svg", { width: 32 * ticks.length, height: 29, role: "img", "aria-label": `arrow width from 1e${low} to 1e${high}, logarithmic` });
+    ticks.forEach((t, n) => { const w = wide(t); widths.append(s("rect", { x: 32 * n, y: 9 - w / 2, width: 25, height: w, fill: k.steady })); text(widths, 32 * n + 13, `1e${t}`); });
+    const change = s("svg", { width: 142, height: 29, role: "img", "aria-label": "arrow colour: change since the frame before, from halved over steady to doubled" });
+    [["≤ ÷2", "down-2"], ["", "down-1"], ["± 10 %", "steady"], ["", "up-1"], ["≥ ×2", "up-2"]].forEach(([label, c], n) => { change.append(s("rect", { x: 28 * n, y: 5, width: 27, height: 8, fill: k[c] })); if (label) text(change, 14 + 28 * n, label); });
+    const ramp = s("svg", { width: 256, height: 29, role: "img", "aria-label": `ribbon colour ${each ? "from each row's least norm to its largest" : `from 1e${low} to 1e${high}`}, logarithmic; dot zero, hatched NaN or Inf, line not computed` });
+    const [from, to] = relative ? [-side, side] : each ? [0, 1] : [low, high];
+    for (let n = 0; n < 60; n++) ramp.append(s("rect", { x: 18 + 1.8 * n, y: 4, width: 2.2, height: 10, fill: (relative ? k.apart : k.ramp)(n / 59) }));
+    for (const t of relative ? [-side, 0, side] : each ? [0, 1] : ticks) text(ramp, 18 + (108 * (t - from)) / (to - from), relative && !t ? "×1" : each ? ["least", "most"][t] : `1e${t}`);
+    ramp.append(s("circle", { cx: 154, cy: 9, r: 1.4, fill: k.mute }), s("path", { d: "M177 14l8-10m-2 10l8-10m-2 10l8-10", stroke: k.alarm, "stroke-width": 1.3 }), s("path", { d: "M218 9h28", stroke: k.mute }));
+    [["zero", 156], ["NaN", 188], ["none", 232]].forEach(([label, x]) => text(ramp, x, label));
     const sameStep = this.films.every((f) => f.every === this.films[0].every), n = this.films[0].every;
-    this.key.replaceChildren(part("Arrow width", "gradient norm, log", widths), part("Arrow colour", sameStep ? `change in ${n} step${n > 1 ? "s" : ""}` : "since last frame", change), part("Ribbon", this.relative ? "÷ top row" : "norm into the row", ramp));
+    this.key.replaceChildren(part("Arrow width", "gradient norm, log", widths), part("Arrow colour", sameStep ? `change in ${n} step${n > 1 ? "s" : ""}` : "since last frame", change), part("Ribbon", relative ? "÷ top row" : each ? "norm, of each row" : "norm entering a row", ramp));
   }
 
   // ---- controls
@@ -307,6 +335,26 @@ class Player {
     this.go({ first: 0, last: this.steps.length - 1, back: this.k - 1, next: this.k + 1 }[what]);
   }
 
+  openMenu(open) {
+    this.menu.hidden = !open;
+    this.more.setAttribute("aria-expanded", String(open));
+    if (!open) this.more.focus({ preventScroll: true });
+  }
+
+  // What is painted, as a file: the films beside each other, without the controls.
+  savePicture() {
+    const s = window.devicePixelRatio || 1, wide = this.views.reduce((sum, view) => sum + view.base.width, 0), canvas = h("canvas", { width: wide, height: Math.max(...this.views.map((view) => view.base.height)) + 34 * s });
+    const c = canvas.getContext("2d");
+    c.fillStyle = this.colours.bg;
+    c.fillRect(0, 0, canvas.width, canvas.height);
+    c.fillStyle = this.colours.ink;
+    c.font = `600 ${14 * s}px ${SANS}`;
+    c.fillText(this.words.querySelector(".mgf-headline").innerText.replace(/\s+/g, " "), 12 * s, 22 * s);
+    let x = 0;
+    for (const view of this.views) { for (const part of [view.base, view.now]) c.drawImage(part, x, 34 * s); x += view.base.width; }
+    h("a", { href: canvas.toDataURL("image/png"), download: "film.png" }).click();
+  }
+
   play() {
     if (this.k >= this.steps.length - 1) this.go(0);
     this.timer = setInterval(() => (this.k < this.steps.length - 1 ? this.go(this.k + 1) : this.pause()), 1000 / this.speed);
@@ -328,11 +376,11 @@ class Player {
   }
 
   keyed(e) {
-    if (e.altKey || e.ctrlKey || e.metaKey || e.target.tagName === "SELECT") return;
+    if (e.altKey || e.ctrlKey || e.metaKey) return;
     const rows = Math.max(...this.views.map((v) => (v.scene ? v.scene.rows.length : 1))) - 1, next = this.films[0].findings.find((f) => f.from > this.views[0].frame);
     const does = { ArrowRight: () => this.act("next"), ArrowLeft: () => this.act("back"), Home: () => this.act("first"), End: () => this.act("last"), " ": () => this.act("play"),
       ArrowDown: () => this.select(Math.min(rows, this.row + 1)), ArrowUp: () => this.select(Math.max(1, (this.row || rows + 1) - 1)), PageDown: () => this.go(this.k + 10), PageUp: () => this.go(this.k - 10),
-      Enter: () => this.stepInside(), r: () => { this.relative = !this.relative; this.mode.value = this.relative ? "1" : "0"; this.fit(true); }, n: () => next && this.goTo(next, this.views[0]), Escape: () => this.select(0) }[e.key];
+      Enter: () => this.stepInside(), r: () => this.modes.choose({ all: "each", each: "top", top: "all" }[this.mode]), n: () => next && this.goTo(next, this.views[0]), Escape: () => (this.menu.hidden ? this.select(0) : this.openMenu(false)) }[e.key];
     if (!does || (/^( |Enter)$/.test(e.key) && e.target.tagName === "BUTTON")) return;
     e.preventDefault();
     e.stopPropagation(); // the editor around it has keys of its own

@@ -1,7 +1,7 @@
 // The history: loss over training steps, the ribbon (a row a layer, a column a frame), flags of findings, one shared axis.
 
 import { cut, MARKS, MONO, SANS } from "./colours.js";
-import { broken, fine, lossText, NONE } from "./data.js";
+import { broken, isKnown, lossText, NONE } from "./data.js";
 import { TOP } from "./table.js";
 
 const LOSS = [30, 70]; // the loss curve stands between
@@ -24,23 +24,26 @@ export function lossScale(film) {
 }
 
 // Everything that no frame changes: painted once a size, a theme, a scene, a mode.
-export function paintHistory(c, film, scene, at, axis, scale, k, relative) {
+// mode: "all" rows on one scale, "each" on its own, or each against the "top" row.
+export function paintHistory(c, film, scene, at, axis, scale, k, mode) {
   paintLoss(c, film, at, axis, k);
-  const paint = cellPainter(c, k, relative ? k.apart : k.ramp, relative ? -scale.side : scale.low, relative ? scale.side : scale.high);
+  paintCourse(c, film, scene, at, k);
+  const relative = mode === "top", paint = cellPainter(c, k, relative ? k.apart : k.ramp);
   const ratio = window.devicePixelRatio || 1, snap = (x) => Math.round(x * ratio) / ratio; // no seams between cells
   const count = scene.at.length, gap = at.pitch >= 12 ? 1.5 : at.pitch >= 7 ? 0.5 : 0;
   for (let r = 1; r < scene.rows.length; r++) {
     const y = snap(TOP + (r - 1) * at.pitch + gap), h = snap(at.pitch - 2 * gap);
+    const ends = relative ? [-scale.side, scale.side] : mode === "each" ? film.range(scene, r) : [scale.low, scale.high];
     let i = 0;
     while (i < count) { // frames that fall on one pixel are one cell: NaN wins, then the largest
       const x0 = snap(axis.left(scene.at[i])), first = i;
       let value = NONE;
       do {
-        const l = film.into(scene, i, r), v = relative && l !== NONE && !broken(l) ? (fine(film.into(scene, i, 1)) ? l - film.into(scene, i, 1) : NONE) : l;
+        const l = film.into(scene, i, r), v = relative && l !== NONE && !broken(l) ? (isKnown(film.into(scene, i, 1)) ? l - film.into(scene, i, 1) : NONE) : l;
         value = value === NONE || broken(v) ? (broken(value) ? value : v) : broken(value) || v === NONE ? value : Math.max(value, v);
         i += 1;
       } while (i < count && snap(axis.left(film.until(scene, i))) <= x0);
-      paint(value, x0, y, Math.max(1 / ratio, snap(axis.left(film.until(scene, i - 1))) - x0), h, i - first);
+      paint(value, x0, y, Math.max(1 / ratio, snap(axis.left(film.until(scene, i - 1))) - x0), h, ends);
     }
   }
   c.fillStyle = k.mute;
@@ -53,9 +56,9 @@ export function paintHistory(c, film, scene, at, axis, scale, k, relative) {
     c.fillText(String(step), x, at.bottom + 14);
   }
   for (const frame of Object.keys(film.kept)) { // ◆: frames that can be stepped into
-    const x = axis.middle(Number(frame)), y = at.bottom + 20;
+    const x = axis.middle(Number(frame)), y = at.bottom + 19;
     c.beginPath();
-    c.moveTo(x, y - 3.5); c.lineTo(x + 3.5, y); c.lineTo(x, y + 3.5); c.lineTo(x - 3.5, y);
+    c.moveTo(x, y - 5); c.lineTo(x + 5, y); c.lineTo(x, y + 5); c.lineTo(x - 5, y);
     c.fill();
   }
   if (film.scenes.length > 1) film.scenes.forEach((other, s) => other.at.forEach((frame) => { // which frames are of this graph
@@ -85,6 +88,24 @@ export function flagsOf(film, axis) {
     out.push({ ...f, x, y: TOP - 14 });
   }
   return out;
+}
+
+// Beside each row its first and its last norm, and in words what became of it where there is room for a second line.
+function paintCourse(c, film, scene, at, k) {
+  if (!at.level.ends || at.pitch < 11) return;
+  const two = at.pitch >= 30, x = at.ribbonX - 12;
+  c.textAlign = "right";
+  c.textBaseline = "middle";
+  for (let r = 1; r < scene.rows.length; r++) {
+    const course = film.course(scene, r), y = at.rowY(r) + 0.5;
+    if (!course) continue;
+    c.fillStyle = k.ink;
+    c.font = `${two ? 700 : 400} ${Math.min(11, at.pitch - 1)}px ${SANS}`;
+    c.fillText(course[0], x, two ? y - 7 : y);
+    c.fillStyle = k.mute;
+    c.font = `11px ${SANS}`;
+    if (two) c.fillText(course[1], x, y + 8);
+  }
 }
 
 function paintLoss(c, film, at, axis, k) {
@@ -119,11 +140,10 @@ function paintLoss(c, film, at, axis, k) {
 }
 
 // A cell: a colour for a size; a dot for zero, hatching for NaN and Inf, a rule for what was not computed.
-function cellPainter(c, k, colour, low, high) {
-  const part = (l) => (l - low) / (high - low);
-  return (l, x, y, w, h) => {
-    if (fine(l)) {
-      c.fillStyle = colour(part(l));
+function cellPainter(c, k, colour) {
+  return (l, x, y, w, h, [low, high]) => {
+    if (isKnown(l)) {
+      c.fillStyle = colour((l - low) / (high - low));
       c.fillRect(x, y, w, h);
       if (l > high + 0.5 && h > 10) { c.fillStyle = k.bg; c.beginPath(); c.moveTo(x + w / 2, y + 3); c.lineTo(x + w / 2 + 3, y + 8); c.lineTo(x + w / 2 - 3, y + 8); c.fill(); }
     } else if (l === -Infinity) {
@@ -163,7 +183,7 @@ export function paintHead(c, film, frame, at, axis, k, label) {
   c.fillStyle = label ? k.ink : k.mute;
   const k0 = film.sceneOf[frame], folded = film.scenes[k0]?.folded, graphs = film.scenes.length > 1 ? `graph ${k0 + 1} of ${film.scenes.length}; ` : "";
   const wide = at.ribbonX - 28, flows = `${graphs}the gradient flows down from the loss`, more = folded ? `; ${folded} node${folded > 1 ? "s" : ""} that only re-index${folded > 1 ? " are" : "es is"} folded` : "";
-  c.fillText(cut(c, label || (at.level.fn ? (c.measureText(flows + more).width <= wide ? flows + more : flows) : graphs), wide), 12, 18);
+  c.fillText(cut(c, label || [flows + more, flows, `${graphs}gradient flows down`].find((text) => at.level.fn && c.measureText(text).width <= wide) || graphs, wide), 12, 18);
   c.fillStyle = k.mute;
   c.font = `10.5px ${SANS}`;
   if (at.numbers) {
@@ -176,6 +196,7 @@ export function paintHead(c, film, frame, at, axis, k, label) {
   c.fillText("row", at.nameX, y);
   c.textAlign = "right";
   c.fillText(at.level.name > 76 ? "‖gradient‖" : "‖g‖", at.normX, y);
+  if (at.level.ends) c.fillText("first → last", at.ribbonX - 12, y);
   c.strokeStyle = c.fillStyle = k.now;
   c.lineWidth = 1.5;
   c.beginPath();

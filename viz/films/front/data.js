@@ -4,11 +4,11 @@ const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 const floatsOf = (text) => new Float32Array(bytesOf(text).buffer);
 
 export const NONE = 999; // not computed
-export const fine = (l) => l !== NONE && Number.isFinite(l);
+export const isKnown = (l) => l !== NONE && Number.isFinite(l);
 export const broken = (l) => l !== l || l === Infinity;
 
 // Two digits of a norm: "0.031", "1.3e-9", "0", "NaN"; "–" where it was not computed.
-export function say(l) {
+export function normText(l) {
   if (l === NONE || l === undefined) return "–";
   if (l !== l) return "NaN";
   if (l === Infinity) return "Inf";
@@ -20,9 +20,9 @@ export function say(l) {
   return `${digits}e${Number(power)}`;
 }
 
-export function lossText(v) {
+export function lossText(v, digits = 4) {
   return v === null || v === undefined ? "–" : v !== v ? "NaN" : Math.abs(v) === Infinity ? (v < 0 ? "-Inf" : "Inf")
-    : v !== 0 && (Math.abs(v) < 1e-3 || Math.abs(v) >= 1e5) ? v.toExponential(2).replace("e+", "e") : String(Number(v.toPrecision(4)));
+    : v !== 0 && (Math.abs(v) < 1e-3 || Math.abs(v) >= 1e5) ? v.toExponential(Math.min(2, digits - 1)).replace("e+", "e") : String(Number(v.toPrecision(digits)));
 }
 
 export class Film {
@@ -60,31 +60,50 @@ export class Film {
     return Math.min(next, here + 1 + (next - here - 1 <= 8 ? 8 : 0));
   }
 
+  // The least and the largest norm of a row; a little apart, so that one that hardly changes is of one colour.
+  range(scene, r) {
+    const all = scene.at.map((_, i) => this.into(scene, i, r)).filter(isKnown), low = Math.min(...all), high = Math.max(...all), wide = Math.max(0, 0.15 - (high - low)) / 2;
+    return [low - wide, high + wide];
+  }
+
+  // A row's first and last norm, and what became of it: ["0.20 → 0.049", "falls to 25 %"]; nothing where none is known.
+  course(scene, r) {
+    const all = scene.at.map((_, i) => this.into(scene, i, r)).filter((l) => l !== NONE), first = all.find(isKnown), last = all[all.length - 1];
+    if (first === undefined || all.length < 2) return null;
+    const times = 10 ** (last - first), share = 100 * times;
+    const becomes = broken(last) ? `ends as ${normText(last)}` : last === -Infinity ? "falls to 0" : times >= 1.05 ? `grows ×${normText(last - first)}` : times > 0.95 ? "hardly changes" : share < 0.1 ? `falls to ${normText(last - first)} of it` : `falls to ${Number(share.toPrecision(2))} %`;
+    return [`${normText(first)} → ${normText(last)}`, becomes];
+  }
+
   // The norms of all arrows and rows, sorted, for a scale.
   norms() {
     const out = [];
-    for (const scene of this.scenes) for (let i = 0; i < scene.at.length; i++) for (let c = 0; c < scene.parts.value; c++) { const l = scene.table[i * scene.width + c]; if (fine(l)) out.push(l); }
+    for (const scene of this.scenes) for (let i = 0; i < scene.at.length; i++) for (let c = 0; c < scene.parts.value; c++) { const l = scene.table[i * scene.width + c]; if (isKnown(l)) out.push(l); }
     return out;
   }
 
   apart() {
     const out = [];
-    for (const scene of this.scenes) for (let i = 0; i < scene.at.length; i++) for (let r = 2; r < scene.rows.length; r++) { const d = this.into(scene, i, r) - this.into(scene, i, 1); if (fine(this.into(scene, i, r)) && fine(this.into(scene, i, 1))) out.push(Math.abs(d)); }
+    for (const scene of this.scenes) for (let i = 0; i < scene.at.length; i++) for (let r = 2; r < scene.rows.length; r++) { const d = this.into(scene, i, r) - this.into(scene, i, 1); if (isKnown(this.into(scene, i, r)) && isKnown(this.into(scene, i, 1))) out.push(Math.abs(d)); }
     return out;
   }
 }
+
+const NARROW = 2; // decades: rows that span less have each a scale of their own
 
 // Whole decades that hold the norms of all films; what lies far out is marked, it does not stretch the scale.
 export function scaleOf(films) {
   const all = Float32Array.from(films.flatMap((film) => film.norms())).sort(), apart = Float32Array.from(films.flatMap((film) => film.apart())).sort();
   const q = (p) => all[Math.min(all.length - 1, Math.floor(all.length * p))];
-  if (!all.length) return { low: -6, high: 0, side: 3, ticks: [-6, -4, -2, 0] };
+  if (!all.length) return { low: -6, high: 0, side: 3, ticks: [-6, -4, -2, 0], narrow: false };
   let high = Math.ceil(q(0.95)), low = Math.floor(q(0.02));
   if (q(1) <= high + 2) high = Math.ceil(q(1));
   if (all[0] >= low - 2) low = Math.floor(all[0]);
-  low = Math.max(Math.min(low, high - 6), high - 12);
+  const rows = films.flatMap((film) => film.scenes.flatMap((scene) => scene.rows.flatMap((_, r) => (r ? film.range(scene, r) : [])))).filter(Number.isFinite);
+  const narrow = Math.max(...rows) - Math.min(...rows) < NARROW;
+  low = Math.max(Math.min(low, high - (narrow ? NARROW : 6)), high - 12);
   const ticks = [], by = Math.ceil((high - low) / 4);
   for (let t = high; t >= low; t -= by) ticks.unshift(t);
   const side = [3, 6, 9].find((s) => s >= (apart[Math.floor(apart.length * 0.95)] || 0)) || 12;
-  return { low, high, side, ticks };
+  return { low, high, side, ticks, narrow };
 }

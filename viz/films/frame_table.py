@@ -1,31 +1,34 @@
-"""The frames of one scene: one row of numbers a frame.
+"""The frames of one scene: one row of numbers per frame.
 
 Columns: arrows, joins, then value, gradient and update of each leaf, then the share of zeros of each gate. In memory they are
-float64 as they were measured (``norms.UNKNOWN``: not computed); ``table()`` gives decades, as a page has them.
+float64 as they were measured (``norms.UNKNOWN``: not computed); ``decades()`` gives decades, as a page has them.
 """
 
 from __future__ import annotations
 
+import math
 from array import array
 from typing import Any
 
 import numpy as np
 
-from .camera import Shot, hooked
-from .moves import weak
+from .leaf_norms import weak
 from .norms import UNKNOWN, logs
+from .pass_hooks import PassHooks, hooked
 from .scene import Scene
 
 RUN = 10  # frames in a row without any gradient, before a unit is called dead
 
 
-class Reel:
-    """A scene and its frames. ``at`` are the numbers of the frames in the film; ``table()`` is all of them."""
+class FrameTable:
+    """A scene and its frames. ``at`` are the numbers of the frames in the film; ``decades()`` is all of them."""
 
     def __init__(self, scene: Scene, leaves: list[Any], names: list[str]):
         self.scene, self.names, self.shapes = scene, names, [tuple(leaf.shape) for leaf in leaves]
         self.follow(leaves)
-        self.about: Any = None  # of its nodes, see again.py
+        parameters = np.array([type(leaf).__name__ == "Parameter" for leaf in leaves], bool)
+        self.trained = parameters if parameters.any() else ~parameters  # inputs may ask for gradients, too
+        self.info: Any = None  # of its nodes, see replay.py
         counts = [len(scene.arrows), len(scene.joins), *[len(scene.leaves)] * 3, len(scene.gates)]
         ends = np.cumsum(counts).tolist()
         parts = ("arrow", "join", "value", "grad", "update", "zero")
@@ -34,6 +37,9 @@ class Reel:
         self.unsettled = [UNKNOWN] * len(scene.leaves)
         self.numbers = array("d")
         self.at = array("q")
+        self.along = array(
+            "d"
+        )  # the cosine between each update and the gradient; NaN where it was not measured
         # of each gate its units, 0 for one that got no gradient at the last frame; which did not, and since which of our frames
         self.alive: dict[int, bytes] = {}
         self.since: dict[int, dict[int, int]] = {}
@@ -45,20 +51,22 @@ class Reel:
         if any(map(hooked, leaves)):
             self.scene.others = None
 
-    def add(self, frame: int, shot: Shot) -> None:
+    def add(self, frame: int, hooks: PassHooks) -> None:
         """One more frame; its updates are not known yet."""
-        joined = [shot.joined.get(f, UNKNOWN) for f in self.scene.joins]
-        zeros = [shot.zeros.get(f, UNKNOWN) for f in self.scene.gates]
-        for f, units in shot.alive.items():
+        joined = [hooks.joined.get(f, UNKNOWN) for f in self.scene.joins]
+        zeros = [hooks.zeros.get(f, UNKNOWN) for f in self.scene.gates]
+        for f, units in hooks.alive.items():
             if units != self.alive.get(f):
                 self._count(f, units)
-        self.alive |= shot.alive
+        self.alive |= hooks.alive
         self.at.append(frame)
-        leaves = *shot.values.norms, *shot.grads.norms, *self.unsettled
-        self.numbers.fromlist([*shot.norms, *joined, *leaves, *zeros])
+        self.along.append(math.nan)
+        leaves = *hooks.values.norms, *hooks.grads.norms, *self.unsettled
+        self.numbers.fromlist([*hooks.norms, *joined, *leaves, *zeros])
 
-    def settle(self, index: int, ratios: list[float]) -> None:
-        """What the leaves moved by after frame ``index`` of ours."""
+    def settle(self, index: int, ratios: list[float], along: float) -> None:
+        """What the leaves moved by after frame ``index`` of ours, and the cosine between that and the gradient."""
+        self.along[index] = along
         start = index * self.width + self.columns["update"].start
         self.numbers[start : start + len(ratios)] = array("d", ratios)
 
@@ -79,7 +87,7 @@ class Reel:
         still = [run for run in every if now - run[2] >= RUN]
         return sorted([*self.runs, *still], key=lambda run: (run[2], run[0], run[1]))
 
-    def table(self) -> np.ndarray:
+    def decades(self) -> np.ndarray:
         """(frames, width) numbers, float32, a copy: log10 of the norms, shares of zeros as they are."""
         raw = np.array(self.numbers).reshape(-1, self.width)[: len(self.at)]
         out = logs(raw)
@@ -95,4 +103,4 @@ class Reel:
 
     def part(self, name: str) -> np.ndarray:
         """(frames, n) numbers of one kind."""
-        return self.table()[:, self.columns[name]]
+        return self.decades()[:, self.columns[name]]

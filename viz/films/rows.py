@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from ..read.text import clipped
-from .scene import Arrow, Scene, short, stem
+from .scene import Arrow, Scene, operation, short
 
 AFFINE = {
     "Add", "Sub", "Rsub", "Mm", "Addmm", "Mv", "Addmv", "Bmm", "Baddbmm", "Dot", "Convolution", "Mul", "Sum", "Expand",
@@ -93,7 +93,7 @@ def _groups(scene: Scene, names: list[str], order: list[int]) -> list[list[int]]
 
 def _joins(scene: Scene, names: list[str], group: list[int], more: list[int]) -> bool:
     """Whether ``more``, whose last function reaches leaves, belongs to the layer that ``group`` is so far."""
-    if not all(stem(scene.names[f]) in AFFINE for f in more):
+    if not all(operation(scene.names[f]) in AFFINE for f in more):
         return False
     mine = _leaves(scene, more[-1])
     old = [a for f in group for a in _leaves(scene, f)]

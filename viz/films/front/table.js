@@ -1,16 +1,20 @@
 // The graph as a table: where its rows, functions, leaves and arrows stand in a window of this width, and one frame of it.
 
 import { changeOf, cut, MONO, SANS } from "./colours.js";
-import { broken, fine, NONE, say } from "./data.js";
+import { broken, isKnown, NONE, normText } from "./data.js";
 
-export const TOP = 96; // above the first row: loss, flags, headings
-const FOOT = 26, TIP = 8;
-// what is shown of a row, from all to least: functions, a leaf's numbers; then the columns that are left
+export const TOP = 90; // above the first row: loss, flags, headings
+export const FOOT = 26;
+const TIP = 8;
+// what is shown of a row, from all to least: functions, a leaf's numbers, its first and last norm; then what is left
 const LEVELS = [
-  { fn: 78, gap: 34, leaf: 240, numbers: 3, name: 92 },
-  { fn: 74, gap: 28, leaf: 128, numbers: 1, name: 86 },
-  { fn: 64, gap: 22, leaf: 124, numbers: 1, name: 80 },
-  { fn: 66, gap: 22, leaf: 0, numbers: 0, name: 80 },
+  { fn: 72, gap: 26, leaf: 236, numbers: 3, name: 92, ends: 100 },
+  { fn: 74, gap: 28, leaf: 128, numbers: 1, name: 86, ends: 108 },
+  { fn: 64, gap: 22, leaf: 124, numbers: 1, name: 80, ends: 108 },
+  { fn: 66, gap: 22, leaf: 0, numbers: 0, name: 80, ends: 108 },
+  { fn: 64, gap: 22, leaf: 124, numbers: 1, name: 80, ends: 0 },
+  { fn: 66, gap: 22, leaf: 0, numbers: 0, name: 80, ends: 0 },
+  { fn: 26, gap: 16, leaf: 0, numbers: 0, name: 80, ends: 108, map: true },
   { fn: 26, gap: 16, leaf: 0, numbers: 0, name: 80, map: true },
   { fn: 0, gap: 0, leaf: 0, numbers: 0, name: 76 },
 ];
@@ -19,26 +23,26 @@ const LEVELS = [
 export function layOut(scene, width, options = {}) {
   const rows = scene.rows.length - 1, gates = scene.functions.some((f) => f.gate >= 0);
   const tall = options.tall || 500;
-  const pitch = Math.max(5, Math.min(Math.max(44, scene.most * 17 + 6), Math.floor(tall / Math.max(1, rows))));
+  const pitch = Math.max(5, Math.min(Math.max(44, scene.most * 17 + 6), Math.floor((2 * tall) / Math.max(1, rows)) / 2));
   const side = scene.lanes ? 14 + 9 * Math.min(scene.lanes, 6) : 12;
-  const wide = (level) => side + (gates && level.fn > 30 ? 48 : 0) + scene.wide * (level.fn + level.gap) + level.leaf + level.name + 76;
-  const share = options.beside ? 0.4 : 0.34;
+  const wide = (level) => side + (gates && level.fn > 30 ? 48 : 0) + scene.wide * (level.fn + level.gap) + level.leaf + level.name + 76 + (level.ends || 0);
+  const share = options.beside ? 0.4 : 0.28; // of the width, for the ribbon
   const line = Math.min(18, (pitch - 3) / Math.max(1, scene.most));
-  const readable = (l) => !l.fn || (l.map ? pitch >= 7 : pitch >= 15 && (!l.leaf || line >= 10.4));
-  const level = LEVELS.slice(options.beside ? 3 : 0).find((l) => wide(l) <= width * (1 - share) && readable(l)) || LEVELS[LEVELS.length - 1];
+  const readable = (l) => !l.fn || (l.map ? pitch >= 7 : pitch >= 14 && (!l.leaf || line >= 10.4));
+  const level = LEVELS.slice(options.beside ? 5 : 0).find((l) => wide(l) <= width * (1 - share) && readable(l)) || LEVELS[LEVELS.length - 1];
   const at = { level, pitch, line, width, rows, boxes: [], leaves: [], arrows: [], texts: !level.map, numbers: level.numbers > 0 };
   const spine = !level.fn, col = level.fn + level.gap;
   at.graph = side + (gates && level.fn > 30 ? 48 : 0); // where the leftmost column begins
   const end = spine ? 30 : at.graph + scene.wide * col; // where the leaves begin
   at.nameX = end + level.leaf + (level.leaf ? 20 : 6);
   at.normX = at.nameX + level.name + 52;
-  at.ribbonX = at.normX + 22;
+  at.ribbonX = at.normX + 22 + (level.ends || 0);
   at.ribbonW = Math.max(60, width - at.ribbonX - 14);
   at.height = TOP + rows * pitch + FOOT;
   at.bottom = TOP + rows * pitch;
   at.rowY = (r) => (r === 0 ? 46 : TOP + pitch * (r - 0.5));
   at.thick = Math.max(1.6, Math.min(12, pitch >= 30 ? (pitch - 20) * 0.5 : pitch * 0.34));
-  const h = at.fnH = Math.max(3, Math.min(22, pitch * 0.56));
+  const h = at.fnH = Math.max(3, Math.min(22, pitch * (pitch < 20 ? 0.76 : 0.56)));
   if (spine) { spineOf(scene, at); return at; }
   scene.functions.forEach((f, k) => {
     const x = end - level.gap - level.fn / 2 - col * (scene.rows[f.row].functions - 1 - f.column) + (level.leaf ? 0 : level.gap - 8);
@@ -48,7 +52,7 @@ export function layOut(scene, width, options = {}) {
     const y = at.rowY(leaf.row) + (leaf.place - (scene.rows[leaf.row].leaves - 1) / 2) * line;
     at.leaves.push({ k, x: end + level.leaf / 2, y, w: level.leaf, h: line - (line > 8 ? 3 : 1), row: leaf.row });
   });
-  scene.arrows.forEach((a) => { const way = wayOf(a, scene, at); if (way) at.arrows.push(way); });
+  scene.arrows.forEach((a) => { const way = pathOf(a, scene, at); if (way) at.arrows.push(way); });
   return at;
 }
 
@@ -68,7 +72,7 @@ function ended(way) {
 }
 
 // The way of an arrow: straight and parallel between rows, so that widths compare; around what stands between.
-function wayOf(a, scene, at) {
+function pathOf(a, scene, at) {
   const from = at.boxes[a.from], leaf = a.leaf !== null, to = leaf ? at.leaves.find((l) => l.k === a.leaf) : at.boxes[a.to];
   if (!to) return null;
   const way = { column: a.column, row: to.row, arrow: a };
@@ -108,7 +112,7 @@ export function paintTable(c, film, scene, i, at, scale, k, selected) {
   const { pitch } = at, old = i - 1, wide = (l) => 0.8 + (at.thick - 0.8) * Math.max(0, Math.min(1, (l - scale.low) / (scale.high - scale.low)));
   if (selected > 0 && selected <= at.rows) { c.fillStyle = k["now-soft"]; c.fillRect(0, at.rowY(selected) - pitch / 2, at.ribbonX - 6, pitch); }
   for (const way of at.arrows) {
-    const l = film.at(scene, i, way.column), bad = broken(l), ok = fine(l), under = ok && l < scale.low - 0.5;
+    const l = film.at(scene, i, way.column), bad = broken(l), ok = isKnown(l), under = ok && l < scale.low - 0.5;
     c.strokeStyle = c.fillStyle = bad ? k.alarm : k[ok && old >= 0 ? changeOf(l - film.at(scene, old, way.column)) : "steady"];
     const w = ok ? wide(l) : bad ? 2.5 : 1;
     c.lineWidth = w;
@@ -191,12 +195,12 @@ function paintLeaves(c, film, scene, i, at, k) {
 
 // Norm of the value, of .grad, and update ÷ value, as text with the colour of what is noticed. Of an alias what it adds.
 export function leafNumbers(film, scene, i, leaf) {
-  if (leaf.alias) { const l = film.at(scene, i, leaf.column); return [["", null], [say(l), broken(l) ? "alarm" : null], ["", null]]; }
+  if (leaf.alias) { const l = film.at(scene, i, leaf.column); return [["", null], [normText(l), broken(l) ? "alarm" : null], ["", null]]; }
   return ["value", "grad", "update"].map((kind) => {
     const l = film.leaf(scene, i, kind, leaf.leaf);
     if (kind === "update" && l === Infinity) return ["from 0", "mute"]; // no ratio: it was all zero
-    const odd = kind === "update" && (l === -Infinity ? "down-2" : fine(l) && l > -1 ? "now" : null);
-    return [say(l), broken(l) ? "alarm" : odd || null];
+    const odd = kind === "update" && (l === -Infinity ? "down-2" : isKnown(l) && l > -1 ? "now" : null);
+    return [normText(l), broken(l) ? "alarm" : odd || null];
   });
 }
 
@@ -212,7 +216,7 @@ function paintNames(c, film, scene, i, at, k, selected) {
     c.textAlign = "right";
     c.font = `${Math.min(11, size)}px ${MONO}`;
     c.fillStyle = broken(l) ? k.alarm : k.ink;
-    c.fillText(say(l), at.normX, y);
+    c.fillText(normText(l), at.normX, y);
     c.fillStyle = k.mute;
     c.font = `9px ${SANS}`;
     if (d > 0.0414 || d < -0.0414) c.fillText(d > 0 ? "▲" : "▼", at.normX + 13, y);
@@ -234,9 +238,9 @@ export function whatIsAt(film, scene, i, at, x, y) {
   for (const way of at.arrows) {
     if (way.lane !== undefined ? Math.abs(x - way.lane) > 5 || y < way.y1 || y > way.y2 : distance(x, y, way) > 5) continue;
     const l = film.at(scene, i, way.column), before = i > 0 ? film.at(scene, i - 1, way.column) : NONE;
-    const change = fine(l) && fine(before) ? `, ×${Number((10 ** (l - before)).toPrecision(2))} since the frame before` : "";
+    const change = isKnown(l) && isKnown(before) ? `, ×${Number((10 ** (l - before)).toPrecision(2))} since the frame before` : "";
     const hops = way.arrow && way.arrow.hops ? `; past ${way.arrow.hops} that only re-index${way.arrow.hops > 1 ? "" : "es"}` : "";
-    return { row: way.row, text: l === NONE ? "no gradient is computed here" : `gradient norm ${say(l)}${change}${hops}` };
+    return { row: way.row, text: l === NONE ? "no gradient is computed here" : `gradient norm ${normText(l)}${change}${hops}` };
   }
   const r = Math.ceil((y - TOP) / at.pitch);
   return y > TOP && r <= at.rows ? { row: r, text: "" } : null;

@@ -24,7 +24,7 @@ Shape = tuple[str | int | tuple[int, int], ...]
 
 def short(name: str) -> str:
     """``AddmmBackward0`` as it is written in a small box: ``Addmm``."""
-    plain = stem(name).removeprefix("Native").removesuffix("WithLogits")
+    plain = operation(name).removeprefix("Native").removesuffix("WithLogits")
     return SHORTER.get(plain, plain)
 
 
@@ -78,7 +78,7 @@ class Scene:
     others: int | None = None
     covered: set[int] = field(default_factory=set)
     plain: list[bool] = field(default_factory=list)
-    plans: dict[tuple, list] = field(default_factory=dict)  # what to hook, see camera.py
+    plans: dict[tuple, list] = field(default_factory=dict)  # what to hook, see pass_hooks.py
     calm: bool = False  # nobody writes into a gradient that was sent: what is held may be measured when the pass is over
 
 
@@ -100,7 +100,7 @@ def read(shape: Shape) -> Scene:
     scene.leaves = [i for i, name in enumerate(names) if i not in out and name.endswith("AccumulateGrad")]
     leaf_of, scene.plain = {node: k for k, node in enumerate(scene.leaves)}, [False] * len(scene.leaves)
     one = {i for i in range(1, len(names)) if len(out.get(i, ())) == users[i] == 1}
-    relay = {i for i in one if stem(names[i]) in RELAYS}
+    relay = {i for i in one if operation(names[i]) in RELAYS}
     scene.functions = [i for i in range(len(names)) if i not in relay and i not in leaf_of]
     scene.folded = len(relay)
     for source in scene.functions:
@@ -117,9 +117,9 @@ def read(shape: Shape) -> Scene:
     scene.joins = [f for f in scene.functions if len(scene.into.get(f, ())) > 1]
     ends = [scene.into.get(i, ()) for i in scene.leaves]
     scene.only = [arrows[0].index if len(arrows) == 1 else -1 for arrows in ends]
-    scene.gates = [i for i in scene.functions if GATES.match(stem(names[i])) and i in scene.out]
+    scene.gates = [i for i in scene.functions if GATES.match(operation(names[i])) and i in scene.out]
     return scene
 
 
-def stem(name: str) -> str:
+def operation(name: str) -> str:
     return re.sub(r"Backward\d*$", "", name)

@@ -1,8 +1,8 @@
-"""A pass that is over, played again: the newest frame whole, though nobody knew that it would be the last, or the first NaN.
+"""A backward pass that is over, replayed: the whole of the last frame, or of the first with a NaN.
 
 What a pass was made of is held by reference while it is the newest: the gradients that hooks saw, what the nodes had saved, and
 copies of the leaves. From that a graph of stand-ins is built that speaks the protocol of ``read.graph``; its backward pass
-hands out what was seen, in the engine's order, so that whoever can step through a pass can step through this one.
+hands out what was seen, in the engine's order, so that it can be stepped through like any other.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ..read.graph import is_tensor, signed
 from ..read.names import classes
 from ..read.values import dtype_name, size_of
 from .norms import numbers
-from .scene import Scene, stem
+from .scene import Scene, operation
 
 MOST, LARGEST = 600, 1 << 24  # nodes that one walks through inside a film; numbers that are held for it
 CUSTOM = "saved_tensors"  # what a custom function calls all that it keeps
 
 
-class About:
+class SceneInfo:
     """What does not change from frame to frame in the nodes of a scene; read while one of its graphs lives.
 
     ``called`` are the caller's (name, tensor) pairs. ``why`` says why its frames are not held, or is empty.
@@ -43,12 +43,19 @@ class About:
         self.kept: list[tuple[int, str, Any]] = []  # node, attribute, who made it: (node, output) or None
         self.first: dict[tuple, tuple[int, str]] = {}  # where each is read; of leaves there are copies
         self.copied = set(scene.leaves)
-        self.copied |= {s for s, _, t, _ in scene.edges if t in self.copied and stem(scene.names[s]) == "T"}
+        self.copied |= {
+            s for s, _, t, _ in scene.edges if t in self.copied and operation(scene.names[s]) == "T"
+        }
         self.names: dict[tuple[int, int], tuple] = {}  # of results: name, shape, dtype
         self.others: dict[tuple[int, str], str] = {}  # of tensors that are kept and do not require grad
         self.held = 0  # numbers in them
         self.custom = {i for i, n in enumerate(nodes) if hasattr(type(n), CUSTOM)}  # with rules of the user's
-        self.classes = classes(frame)
+        self.module_classes = classes(frame)
+        self.shapes: dict[int, tuple] = {}  # of each function what it receives and sends, in the first frame
+        self.alike: list[
+            tuple[int, int]
+        ] = []  # leaves all of whose units are alike in the first frame, and how many
+        self.classes = 0  # of a classifier whose loss is a mean
         self.why = f"its graph has more than {MOST} nodes" if len(nodes) > MOST else ""
         plain = {}
         for name, tensor in called:
@@ -68,7 +75,7 @@ class About:
     def _read(self, i: int, node: Any, at: dict, leaf_at: dict, plain: dict) -> None:
         for name in [a for a in dir(node) if a.startswith("_saved_") or a == CUSTOM]:
             if getattr(getattr(node, f"_raw{name}", None), "unpack_hook", None) is not None:
-                raise RuntimeError("hooks pack what its nodes save")  # to look would run them
+                raise RuntimeError("its saved tensors are packed by hooks")  # to look would run them
             value = getattr(node, name)
             if name != CUSTOM and not is_tensor(value) and not isinstance(value, np.ndarray):
                 self.fixed[i][name] = value
@@ -140,27 +147,27 @@ def _listen(hooks: list, hook: Any) -> Any:
     return SimpleNamespace(remove=partial(hooks.remove, hook))
 
 
-class Again(Tensor):
-    """The loss of a pass that ``shot`` saw, with the graph behind it; ``backward()`` plays the pass. ``names``: of tensors.
+class ReplayedPass(Tensor):
+    """The loss of a pass that ``hooks`` saw, with the graph behind it; ``backward()`` plays the pass. ``names``: of tensors.
 
-    loss, gradient: of that pass, ``loss`` without its graph. reel: what the leaves are called.
+    loss, gradient: of that pass, ``loss`` without its graph. table: what the leaves are called.
     """
 
-    def __init__(self, shot: Any, loss: Any, gradient: Any, output_nr: int, reel: Any):
+    def __init__(self, hooks: Any, loss: Any, gradient: Any, output_nr: int, table: Any):
         super().__init__(np.array(numbers(loss)), None, dtype_name(loss))
-        self.shot, self.scene, self.about = shot, shot.scene, shot.about
+        self.hooks, self.scene, self.info = hooks, hooks.scene, hooks.info
         self.seed = np.ones(self.shape, self.array.dtype) if gradient is None else numbers(gradient)
-        about = zip(self.scene.names, self.about.sequence, self.about.rules, strict=True)
+        about = zip(self.scene.names, self.info.sequence, self.info.rules, strict=True)
         self.nodes = [Node(*x) for x in about]
-        self.edges: list[list[tuple]] = [[(None, 0)] * n for n in self.about.slots]
+        self.edges: list[list[tuple]] = [[(None, 0)] * n for n in self.info.slots]
         for i, slot, target, nr in self.scene.edges:
             self.edges[i][slot] = target, nr
         for node, out in zip(self.nodes, self.edges, strict=True):
             node.next_functions = tuple((None if i is None else self.nodes[i], nr) for i, nr in out)
         self.grad_fn, self.requires_grad, self.output_nr = self.nodes[0], True, output_nr
-        self.alone = dict(zip(self.scene.leaves, shot.alone, strict=True))
-        self.leaf = {i: self._leaf(i, k, reel.shapes[k]) for k, i in enumerate(self.scene.leaves)}
-        self.names: dict[str, Tensor] = dict(zip(reel.names, self.leaf.values(), strict=True))
+        self.alone = dict(zip(self.scene.leaves, hooks.alone, strict=True))
+        self.leaf = {i: self._leaf(i, k, table.shapes[k]) for k, i in enumerate(self.scene.leaves)}
+        self.names: dict[str, Tensor] = dict(zip(table.names, self.leaf.values(), strict=True))
         self.played = list(self._play())
         self._results()
         self._saved()
@@ -170,9 +177,9 @@ class Again(Tensor):
             array = None if pack is None else pack.arrays[k]
             return None if array is None else Tensor(array.reshape(shape))
 
-        leaf = of(self.shot.values) or Tensor(None, shape)
-        leaf.requires_grad, leaf.grad = True, of(self.shot.old)
-        self.nodes[i].variable, self.nodes[i].after = leaf, of(self.shot.grads)
+        leaf = of(self.hooks.values) or Tensor(None, shape)
+        leaf.requires_grad, leaf.grad = True, of(self.hooks.old)
+        self.nodes[i].variable, self.nodes[i].after = leaf, of(self.hooks.grads)
         return leaf
 
     def _made(self, tensor: Tensor, i: int, nr: int) -> Tensor:
@@ -184,16 +191,16 @@ class Again(Tensor):
         for i, received, _ in self.played:
             if all(g is not None for g in received):
                 self.nodes[i]._input_metadata = [Tensor(g) for g in received]
-        for (i, nr), (name, shape, dtype) in self.about.names.items():
-            live, known = self.shot.named.get(name), getattr(self.nodes[i], "_input_metadata", ())
+        for (i, nr), (name, shape, dtype) in self.info.names.items():
+            live, known = self.hooks.named.get(name), getattr(self.nodes[i], "_input_metadata", ())
             unknown = Tensor(None, known[nr].shape if nr < len(known) else shape, dtype)
             self.names.setdefault(name, self._made(unknown if live is None else _copy(live), i, nr))
 
     def _saved(self) -> None:
-        for node, fixed in zip(self.nodes, self.about.fixed, strict=True):
+        for node, fixed in zip(self.nodes, self.info.fixed, strict=True):
             vars(node).update(fixed)
-        for i, name, origin in self.about.kept:
-            value, version = self.shot.saved.get(origin or (i, name), (None, 0))
+        for i, name, origin in self.info.kept:
+            value, version = self.hooks.saved.get(origin or (i, name), (None, 0))
             if name == CUSTOM:
                 for k, t in enumerate(value):
                     setattr(self.nodes[i], f"_saved_{CUSTOM}[{k}]", None if t is None else _copy(t))
@@ -204,13 +211,13 @@ class Again(Tensor):
                 stand_in = Tensor(None, value.shape, dtype_name(value)) if written else _copy(value)
             if origin and origin[0] not in self.leaf:
                 stand_in = self._made(stand_in, *origin)
-            if (called := self.about.others.get((i, name))) is not None:
+            if (called := self.info.others.get((i, name))) is not None:
                 stand_in = self.names.setdefault(called, stand_in)
             setattr(self.nodes[i], name, stand_in)
 
     def _transposed(self, origin: tuple[int, int] | None) -> Tensor | None:
         """The leaf as an operation sees it that transposes it: the leaf itself has moved since."""
-        if origin is None or stem(self.scene.names[origin[0]]) != "T":
+        if origin is None or operation(self.scene.names[origin[0]]) != "T":
             return None
         leaf = self.leaf.get(self.edges[origin[0]][0][0])
         return leaf and Tensor(None if leaf.array is None else leaf.array.T, leaf.shape[::-1], leaf.dtype)
@@ -246,14 +253,14 @@ class Again(Tensor):
                     arrived[target].setdefault(nr, []).append(g)
                 waits[target] -= 1
                 if not waits[target]:
-                    first = -(1 << 65) if target in self.leaf else -self.about.sequence[target]
+                    first = -(1 << 65) if target in self.leaf else -self.info.sequence[target]
                     heappush(ready, (first, next(ticket), target))
 
     def _of(self, i: int, arrived: dict[int, list]) -> tuple[list, list]:
         """What node ``i`` received for each output, and what it sent along each edge."""
         if i in self.leaf:
             return [self._total(i, arrived.get(0, []))], []
-        received, seen = self.shot.held.get(i, (None, {}))
+        received, seen = self.hooks.held.get(i, (None, {}))
         if received is None:
             received = [sum(arrived[n]) if n in arrived else None for n in range(max(arrived, default=0) + 1)]
         received = [None if g is None else g if isinstance(g, np.ndarray) else numbers(g) for g in received]
@@ -277,14 +284,14 @@ class Again(Tensor):
             return after if self.alone.get(target) else self._through(i, received[0])
         if target in self.leaf:
             return after
-        if stem(self.scene.names[target]) == "T":  # and then a leaf
+        if operation(self.scene.names[target]) == "T":  # and then a leaf
             after = self.nodes[self.edges[target][0][0]].after
             return None if after is None else after.array.T
-        return numbers(self.shot.held[target][0][nr])
+        return numbers(self.hooks.held[target][0][nr])
 
     def _through(self, i: int, g: np.ndarray) -> np.ndarray:
         """What a node sends that only re-indexes."""
-        name, fixed = stem(self.scene.names[i]), self.about.fixed[i]
+        name, fixed = operation(self.scene.names[i]), self.info.fixed[i]
         if name == "T":
             return g.T
         if name == "Transpose":
@@ -296,8 +303,8 @@ class Again(Tensor):
         return g.reshape(fixed.get("_saved_self_sym_sizes", g.shape))
 
 
-def whole(again: Again, options: dict[str, Any]) -> dict[str, Any]:
-    """The stepper's payload of the pass that ``again`` stands for, played and recorded as ``viz.step`` records it.
+def payload_of(replayed: ReplayedPass, options: dict[str, Any]) -> dict[str, Any]:
+    """The stepper's payload of the pass that ``replayed`` stands for, played and recorded as ``viz.step`` records it.
 
     options: those of that backward.
     """
@@ -308,11 +315,11 @@ def whole(again: Again, options: dict[str, Any]) -> dict[str, Any]:
     from ..show.page import shared
     from ..show.payload import describe
 
-    graph, plain = prepare(again, "film", again.names, None)
-    graph.classes = again.about.classes
+    graph, plain = prepare(replayed, "film", replayed.names, None)
+    graph.classes = replayed.info.module_classes
     pictures = pictures_of(graph, None)
     known = {key: options[key] for key in ("retain_graph", "create_graph") if key in options}
-    given = None if options.get("gradient") is None else Tensor(again.seed)
+    given = None if options.get("gradient") is None else Tensor(replayed.seed)
     return shared(describe(run(graph, plain, given, verb="film", **known), *pictures))
 
 

@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 from ..read.text import one_line, shape_text
-from .reel import Reel
+from .frame_table import FrameTable
 from .rows import Row, lanes
 from .scene import short
 
@@ -23,27 +23,28 @@ def payload(films: list[Any], titles: list[str] | None = None) -> dict[str, Any]
 
 
 def _film(film: Any, title: str) -> dict[str, Any]:
-    scenes = film.scenes()
+    scenes = film._scenes()
     place = {number: k for k, (number, _, _) in enumerate(scenes)}
     return {
         "title": title,
         "every": film.every,
         "steps": film.steps,
         "losses": [WORDS.get(str(x), x) for x in film.losses],
-        "scenes": [_scene(reel, rows) for _, reel, rows in scenes],
+        "scenes": [_scene(table, rows) for _, table, rows in scenes],
         "findings": [
             dict(zip(("from", "to", "row"), f.place, strict=True))
             | {"kind": f.kind, "node": f.node, "scene": place[f.scene], "text": one_line(f.text)}
+            | {"alarm": f.alarm, "under": f.cause is not None}
             for f in film.findings
             if f.scene in place
         ],
-        "notes": list(dict.fromkeys([*filter(None, [film.unkept()]), *film.notes])),
-        "kept": film.whole(),
+        "kept": film._kept_passes(),
+        "notes": film.notes,  # after all that may add to them
     }
 
 
-def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
-    scene = reel.scene
+def _scene(table: FrameTable, rows: list[Row]) -> dict[str, Any]:
+    scene = table.scene
     gates = {f: k for k, f in enumerate(scene.gates)}
     places = {f: (r, c) for r, row in enumerate(rows) for c, f in enumerate(row.functions)}
     row_of, number = {f: r for f, (r, _) in places.items()}, {f: k for k, f in enumerate(places)}
@@ -57,19 +58,19 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
     leaves, box = [], {}
     for r, row in enumerate(rows):
         for place, a in enumerate(row.leaves):
-            name = one_line(reel.names[a.leaf])
+            name = one_line(table.names[a.leaf])
             box[a.index] = len(leaves)
             leaf = {"name": name, "label": name.rpartition(".")[2] or name, "leaf": a.leaf, "row": r}
             use = {"alias": a.index != last_use[a.leaf], "uses": counts[a.leaf], "column": a.index}
-            leaves.append(leaf | use | {"place": place, "shape": shape_text(reel.shapes[a.leaf])})
+            leaves.append(leaf | use | {"place": place, "shape": shape_text(table.shapes[a.leaf])})
     arrows, lane_of = [], lanes(scene, row_of)
     for a in sorted(scene.arrows, key=lambda a: (row_of[a.source], row_of.get(a.target, 0))):
         way = {"from": number[a.source], "to": number.get(a.target), "leaf": box.get(a.index)}
         arrows.append(way | {"column": a.index, "hops": a.hops, "lane": lane_of.get(a.index, 0)})
     return {
-        "at": list(reel.at),
+        "at": list(table.at),
         "rows": [
-            {"name": one_line(row.name), "into": reel.into(row.functions[0])}
+            {"name": one_line(row.name), "into": table.into(row.functions[0])}
             | {"functions": len(row.functions), "leaves": len(row.leaves)}
             for row in rows
         ],
@@ -78,8 +79,8 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
         "arrows": arrows,
         "lanes": max(lane_of.values(), default=0),
         "folded": scene.folded,
-        "parts": {name: part.start for name, part in reel.columns.items()},
-        "width": reel.width,
-        "dead": [[gates[f], u, a, b] for f, u, a, b in reel.dead()[:MOST_RUNS]],
-        "table": base64.b64encode(reel.table().astype("<f4").tobytes()).decode(),
+        "parts": {name: part.start for name, part in table.columns.items()},
+        "width": table.width,
+        "dead": [[gates[f], u, a, b] for f, u, a, b in table.dead()[:MOST_RUNS]],
+        "table": base64.b64encode(table.decades().astype("<f4").tobytes()).decode(),
     }

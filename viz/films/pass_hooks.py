@@ -1,8 +1,8 @@
-"""One frame: hooks on the functions of a graph while its backward pass runs, and what they saw.
+"""The hooks of one frame, on the functions of a graph while its backward pass runs, and what they saw.
 
 A hook looks and returns nothing, so the pass is the one that runs without it, the user's own hooks included; whatever goes
 wrong while looking makes a number unknown. The hooks go when the pass ends, however it ends. What a small pass was made of is
-held until the next frame, so that the newest can be shown whole (again.py).
+held until the next frame, so that the newest can be replayed (replay.py).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..read.hooks import let_go
-from .moves import Leaves, seen
+from .leaf_norms import LeafNorms, seen
 from .norms import UNKNOWN, alive, length_of, numbers
-from .scene import Arrow, Scene, stem
+from .scene import Arrow, Scene, operation
 
 ours = count(1)  # the hooks that all films hang; without a lock, which Ctrl+C could leave locked
 
@@ -27,15 +27,15 @@ ours = count(1)  # the hooks that all films hang; without a lock, which Ctrl+C c
 Look = tuple[int, int, int | None, int | None]
 
 
-class Shot:
+class PassHooks:
     """The hooks of one pass. ``norms`` are those of the arrows, ``joined`` of what functions with several receive.
 
     ``leaves`` are the live leaves, ``values`` their numbers before the pass, ``before`` what they were at the frame before.
     ``held`` is what functions received and sent, ``saved`` what the nodes kept. ``handles`` is where the hooks' go.
     """
 
-    def __init__(self, reel: Any, nodes: list, leaves: list, frame: FrameType, before: Any, handles: list):
-        self.scene, self.about = reel.scene, reel.about
+    def __init__(self, table: Any, nodes: list, leaves: list, frame: FrameType, before: Any, handles: list):
+        self.scene, self.info = table.scene, table.info
         self.leaves, self.before = leaves, before
         self.norms = [UNKNOWN] * len(self.scene.arrows)
         self.joined: dict[int, float] = {}
@@ -45,12 +45,13 @@ class Shot:
         self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape, where they are counted together
         self.fired: list[int] = []
         self.held: dict[int, tuple[Sequence, dict]] = {}
-        self.came: dict[int, list[np.ndarray | None]] = {}  # to functions with rules of the user's
+        self.arrived: dict[int, list[np.ndarray | None]] = {}  # to functions with rules of the user's
         self.trouble: list[Exception] = []
         old = [leaf.grad for leaf in leaves]
-        self.values = Leaves(seen(leaves, self.trouble), before)
-        self.saved, self.named = self.about.saved(nodes), self.about.named(nodes, frame)
-        self.old = Leaves(seen(old, self.trouble)) if old.count(None) < len(old) else None
+        self.values = LeafNorms(seen(leaves, self.trouble), before)
+        self.saved, self.named = self.info.saved(nodes), self.info.named(nodes, frame)
+        self.why_not_saved = "its graph was freed before"
+        self.old = LeafNorms(seen(old, self.trouble)) if old.count(None) < len(old) else None
         self._hang(nodes, old, handles)
 
     def _hang(self, nodes: list, old: list, handles: list) -> None:
@@ -63,9 +64,9 @@ class Shot:
         for f, *looks in plan:
             mine = next(ours)
             handles.append(nodes[f].register_hook(partial(self.look, f, *looks)))
-            if f in self.about.custom:
+            if f in self.info.custom:
                 mine = next(ours)
-                handles.append(nodes[f].register_prehook(partial(self.come, f)))
+                handles.append(nodes[f].register_prehook(partial(self.arrive, f)))
         # frameworks count the hooks, whoever hangs them
         number = getattr(handles[-1], "id", None) if handles else None
         self.others = None if number is None else number - mine
@@ -75,18 +76,22 @@ class Shot:
             return self._hang(nodes, old, handles)
         self.late = plan if scene.calm and self.sums is None and self.saved is not None else []
 
-    def come(self, f: int, received: Sequence) -> None:
-        self.came[f] = self.copies(received)
+    def arrive(self, f: int, received: Sequence) -> None:
+        self.arrived[f] = self.copies(received)
 
     def copies(self, grads: Sequence) -> list[np.ndarray | None]:
         """For where a rule of the user's writes into what it or others received."""
         return [None if a is None else a.copy() for a in seen(grads, self.trouble)]
 
     def look(self, f: int, looks: list[Look], holds: list[int], sent: Sequence, received: Sequence) -> None:
-        if self.about.custom:
-            received, sent = self.came.get(f) or self.copies(received), self.copies(sent)
+        if self.info.custom:
+            received, sent = self.arrived.get(f) or self.copies(received), self.copies(sent)
         if self.saved is not None:
             self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
+        if self.sums is not None:
+            self.info.shapes[f] = tuple(
+                [None if g is None else tuple(g.shape) for g in side] for side in (received, sent)
+            )
         if not self.late:
             self.fired.append(f)
             self.measure([(f, looks, received, sent)])
@@ -122,13 +127,39 @@ class Shot:
         """After the pass: what .grad of each leaf holds; fills in the arrows that end at one leaf, and lets go of them."""
         self.measure((f, looks, *self.held.get(f, ((), {}))) for f, looks, _ in self.late)
         self.count()
-        self.grads = Leaves(seen([x.grad for x in self.leaves], self.trouble), like=self.values)
+        self.grads = LeafNorms(seen([x.grad for x in self.leaves], self.trouble), like=self.values)
         for arrow, alone, norm in zip(self.scene.only, self.alone, self.grads.norms, strict=True):
             if alone:
                 self.norms[arrow] = norm
         if self.sums is not None:
             self._cover()
+            self._first_look()
+        if self.info.equal and not self.info.alike:
+            self._compare_units()
         self.leaves = []
+
+    def _first_look(self) -> None:
+        """What is looked at where everything is: which weights are equal in all units, and how many classes there are."""
+        scene, info = self.scene, self.info
+        axes = {
+            a.leaf: axis
+            for a in scene.arrows
+            if a.leaf is not None and (axis := _unit_axis(scene, a)) is not None
+        }
+        values = self.values.arrays if axes else []
+        info.equal = [(k, axis) for k, axis in axes.items() if _same_units(values[k], axis)]
+        if operation(scene.names[0]) == "NllLoss" and int(info.fixed[0].get("_saved_reduction", 0)) == 1:
+            _, sent = info.shapes.get(scene.out[0][0].target, ((), ()))
+            info.classes = sent[0][-1] if sent and sent[0] and len(sent[0]) == 2 else 0
+
+    def _compare_units(self) -> None:
+        """Of the weights that are equal in all units, as long as they are: which get equal gradients, too?"""
+        values, grads = self.values.arrays, self.grads.arrays
+        self.info.equal = [(k, axis) for k, axis in self.info.equal if _same_units(values[k], axis)]
+        every = [
+            (k, axis, grads[k]) for k, axis in self.info.equal if grads[k] is not None and grads[k].any()
+        ]
+        self.info.alike = [(k, g.shape[axis]) for k, axis, g in every if _same_units(g, axis, 1e-4)]
 
     def _cover(self) -> None:
         """What the next frames need not look at, as this one has looked at everything: until somebody hangs a hook."""
@@ -152,11 +183,33 @@ class Shot:
             for a, leaf, norm, g in ends
         ]
         scene.covered, scene.plain, scene.plans, scene.others = covered, plain, {}, self.others
-        scene.calm = alike == single and all(plain) and not self.about.custom
+        scene.calm = alike == single and all(plain) and not self.info.custom
 
     def broken(self) -> bool:
         """Whether it saw a number that is not finite."""
         return not math.isfinite(sum(self.norms) + sum(self.values.norms) + sum(self.grads.norms))
+
+
+def _unit_axis(scene: Scene, a: Arrow) -> int | None:
+    """Along which dimension the units of a weight matrix lie: each makes one number of the layer's result."""
+    made_by, passed = (
+        operation(scene.names[a.source]),
+        [operation(scene.names[scene.edges[e][0]]) for e in a.edges[1:]],
+    )
+    if made_by == "Convolution":
+        return 0
+    if made_by not in ("Mm", "Addmm") or passed not in ([], ["T"]):
+        return None
+    last = a.slot == (1 if made_by == "Mm" else 2)
+    return int(last) if not passed else int(not last)
+
+
+def _same_units(array: np.ndarray | None, axis: int, within: float = 0.0) -> bool:
+    """Whether all units have the same numbers, within that part of the largest."""
+    if array is None or array.ndim < 2 or array.shape[axis] < 2:
+        return False
+    one = array.take([0], axis)
+    return bool((np.abs(array - one) <= within * np.abs(one).max(initial=0.0)).all())
 
 
 def hooked(leaf: Any) -> bool:
@@ -180,12 +233,13 @@ def _plan(scene: Scene, alone: tuple[bool, ...], every: bool) -> Iterator[tuple[
             gate = f if f in gates and a is arrows[0] else None
             if gate is not None or a.leaf is None or not alone[a.leaf]:
                 looks.append((1, a.slot, a.index, gate))
-        if looks or every:
-            sent = {slot for side, slot, *_ in looks if side}
-            yield f, looks, [a.slot for a in arrows if a.slot in sent or not _in_grad(scene, a, alone)]
+        sent = {slot for side, slot, *_ in looks if side}
+        holds = [a.slot for a in arrows if a.slot in sent or not _in_grad(scene, a, alone)]
+        if looks or holds or every:
+            yield f, looks, holds
 
 
 def _in_grad(scene: Scene, arrow: Arrow, alone: tuple[bool, ...]) -> bool:
     """Whether what an arrow brings can be read in .grad, as it is or transposed; to hold it would make the engine copy it."""
-    relays = [stem(scene.names[scene.edges[e][0]]) for e in arrow.edges[1:]]
+    relays = [operation(scene.names[scene.edges[e][0]]) for e in arrow.edges[1:]]
     return arrow.leaf is not None and alone[arrow.leaf] and (not arrow.hops or relays == ["T"])

@@ -1,4 +1,4 @@
-"""A film as a still picture: the SVG that a saved notebook shows where nothing may run, and the frames of a GIF.
+"""A film as a still picture: for a paper, for a saved notebook where nothing may run, and as the frames of a GIF.
 
 A still is a list of marks (boxes, lines, texts) with their places, lines below all others, so that no arrow crosses a word;
 it becomes SVG text here, or DOT whose places are fixed, which Graphviz paints.
@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..picture.dot import quoted
-from ..picture.gif import animation
 from ..picture.layout import painted
 from ..read.text import fit, one_line, width, write_whole
-from .findings import Looker, broken, say
+from .analysis import SceneAnalysis
+from .findings import broken, norm_text
+from .loss_curve import loss_text
 from .norms import NONE
 from .rows import lanes
 from .scene import Arrow, short
@@ -27,7 +28,9 @@ RAMP = ["#fffde0", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225e
 INK, MUTED, ALARM, NOW = "#1b1f24", "#57606a", "#b42318", "#c05000"
 _RGB = [[int(c[i : i + 2], 16) for c in RAMP] for i in (1, 3, 5)]
 SHADES = ["#" + bytes(round(np.interp(x / 4, range(9), c)) for c in _RGB).hex() for x in range(33)]
-TOP, FOOT, WIDE, MOST, LANE = 78, 22, 880, 48, 11  # LANE: between arrows beside the table
+HEAD = 20  # the line with the loss and the first finding
+TOP, FOOT, WIDE, MOST, LANE = 78 + HEAD, 22, 880, 48, 11  # LANE: between arrows beside the table
+NARROW = 2.0  # decades: rows that span less have each a scale of their own
 PAUSE, END = 0.12, 2.0  # seconds
 
 # ("box", x, y, w, h, fill, line) | ("line", points, wide, colour, tip) | ("text", x, y, said, size, colour, anchor, bold)
@@ -46,7 +49,7 @@ class Still:
     def __init__(self, film: Any, label: str, wide: float = WIDE, place: int = 0):
         self.film, self.label, self.wide, self.line = film, label, wide, place // 2
         x = self.x = wide * (place % 2)
-        self.looks = film.lookers()
+        self.looks = film._analyses()
         many = max(len(look.rows) for look in self.looks.values()) - 1
         self.pitch = max(4.0, min(36.0, 420 / max(1, many)))
         self.height = TOP + many * self.pitch + FOOT
@@ -54,21 +57,31 @@ class Still:
         known = known[np.isfinite(known) & (known != NONE)]
         known = known if known.size else np.zeros(1)
         self.high = float(np.ceil(np.quantile(known, 0.95)))
-        self.low = max(min(float(np.floor(np.quantile(known, 0.02))), self.high - 6), self.high - 12)
+        self.each = bool(np.ptp(known) < NARROW)
+        least = self.high - (NARROW if self.each else 6)
+        self.low = max(min(float(np.floor(np.quantile(known, 0.02))), least), self.high - 12)
         self.functions = max(len(r.functions) for look in self.looks.values() for r in look.rows)
         shown = self.pitch >= 16 and self.functions <= 4 and wide > 600
         self.fn = 100.0 if shown else 0.0
-        self.lanes = {n: lanes(look.reel.scene, look.row_of) for n, look in self.looks.items() if shown}
+        self.lanes = {n: lanes(look.table.scene, look.row_of) for n, look in self.looks.items() if shown}
         self.beside = LANE * min(6, max((k for of in self.lanes.values() for k in of.values()), default=0))
         self.names = x + (self.beside + self.functions * self.fn + 14 if shown else 44)
-        self.ribbon = (self.names + 170, x + wide - 16)
+        self.ribbon = (self.names + 206, x + wide - 16)
 
     def part(self, decade: float) -> float:
         return max(0.0, min(1.0, (decade - self.low) / (self.high - self.low)))
 
-    def shade(self, decade: float) -> str:
-        plain = "#ffffff" if decade in (NONE, -np.inf) else SHADES[round(32 * self.part(decade))]
-        return ALARM if broken(decade) else plain
+    def shades(self, decades: np.ndarray) -> list[str]:
+        """The colours of a row of norms."""
+        known = decades[np.isfinite(decades) & (decades != NONE)]
+        low, high = self.low, self.high
+        if self.each and known.size:
+            wide = max(0.0, 0.15 - np.ptp(known)) / 2
+            low, high = known.min() - wide, known.max() + wide
+        with np.errstate(invalid="ignore"):
+            part = np.nan_to_num(np.clip((decades - low) / (high - low), 0, 1))
+        fills = zip(decades.tolist(), np.round(32 * part).astype(int).tolist(), strict=True)
+        return [ALARM if broken(d) else "#ffffff" if d in (NONE, -np.inf) else SHADES[k] for d, k in fills]
 
     def at(self, frame: float) -> float:
         left, right = self.ribbon
@@ -76,19 +89,29 @@ class Still:
 
     def marks(self, frame: int) -> list[Mark]:
         """Everything that is painted at one frame."""
-        look = self.looks.get(self.film.scene_of[frame]) or next(iter(self.looks.values()))
+        look = self.looks.get(self.film._scene_of[frame]) or next(iter(self.looks.values()))
         k = look.at.index(frame) if frame in look.at else 0
-        title = text(self.x + 12, 18, self.label, 13, bold=True)
-        marks = [title, *self._ribbon(look, frame), *self._table(look, k), *self._loss(frame)]
+        said = fit(self.headline(), self.wide - 24, 12, bold=True)
+        title = (
+            text(self.x + 12, 18, said, 12, bold=True),
+            text(self.x + 12, 18 + HEAD, self.label, 13, bold=True),
+        )
+        marks = [*title, *self._ribbon(look, frame), *self._table(look, k), *self._loss(frame)]
         return sorted(marks, key=lambda mark: mark[0] != "line")
+
+    def headline(self) -> str:
+        """The loss from first to last, and what was found first."""
+        known = [x for x in self.film.losses if x is not None]
+        loss = f"Loss {loss_text(known[0])} → {loss_text(known[-1])}. " if known else ""
+        return loss + "".join(f.text for f in self.film.findings[:1])
 
     def y(self, r: int) -> float:
         return TOP + (r - 0.5) * self.pitch if r else TOP - 24
 
-    def _ribbon(self, look: Looker, frame: int) -> list[Mark]:
+    def _ribbon(self, look: SceneAnalysis, frame: int) -> list[Mark]:
         out, words, high = [], [], self.pitch - (2.0 if self.pitch >= 10 else 0.0)
         for r in range(1, len(look.rows)):
-            shades = map(self.shade, look.into[:, r].tolist())
+            shades = self.shades(look.into[:, r])
             cells = zip(shades, look.at, [*look.at[1:], len(self.film)], strict=True)
             for fill, same in groupby(cells, itemgetter(0)):  # neighbours of one shade are one box
                 _, (first, *_), (*_, last) = zip(*same, strict=True)
@@ -100,12 +123,12 @@ class Still:
         y = TOP + (len(look.rows) - 1) * self.pitch + 14
         for k in (0, len(self.film) - 1):
             out.append(text(self.at(k + 0.5), y, str(self.film.steps[k]), 10, MUTED, "middle"))
-        now = "box", self.at(frame + 0.5) - 0.7, 26, 1.4, self.height - FOOT - 26, NOW, NOW
+        now = "box", self.at(frame + 0.5) - 0.7, 26 + HEAD, 1.4, self.height - FOOT - 26 - HEAD, NOW, NOW
         return [*out, now, *words]
 
-    def _table(self, look: Looker, k: int) -> list[Mark]:
+    def _table(self, look: SceneAnalysis, k: int) -> list[Mark]:
         out: list[Mark] = []
-        size, h, scene = min(11.0, self.pitch - 1), min(9.0, self.pitch * 0.3), look.reel.scene
+        size, h, scene = min(11.0, self.pitch - 1), min(9.0, self.pitch * 0.3), look.table.scene
         place: dict[int, complex] = {}
         for r, row in enumerate(look.rows):
             for c, f in enumerate(row.functions):
@@ -118,7 +141,8 @@ class Still:
                 decade = look.into[k, r]
                 y, ink = self.y(r) + size * 0.36, ALARM if broken(decade) else INK
                 out.append(text(self.names, y, fit(row.name, 96, size, bold=True), size, bold=True))
-                out.append(text(self.names + 158, y, say(decade), size, ink, "end"))
+                first = f"{norm_text(look.into[0, r])} → " if k else ""
+                out.append(text(self.names + 196, y, first + norm_text(decade), size, ink, "end"))
         if self.fn:
             told = ((a, look.arrows[k, a.index]) for a in scene.arrows if a.leaf is None)
             ways = [(self._way(look, place, a, h), decade) for a, decade in told]
@@ -127,7 +151,7 @@ class Still:
             ways = [*zip(([a + 1j, b - 1j] for a, b in spine), look.into[k, 1:], strict=True)]
         shared = any(len(way) == 4 for way, _ in ways)  # the room between rows, by two arrows
         for way, decade in ways:
-            most = min(10.0, self.pitch * (0.16 if shared else 0.42))
+            most = min(7.0, self.pitch * (0.16 if shared else 0.42))
             wide = 0.8 + (most - 0.8) * self.part(decade) if abs(decade) < NONE else 1.0
             (*way, last, tip), ink = way, ALARM if broken(decade) else "#818a95"
             # the head stands between the end of the line and its tip
@@ -135,7 +159,7 @@ class Still:
             out.append(("line", _round([*way, last, end]), wide, ink, tip if self.fn else None))
         return out
 
-    def _way(self, look: Looker, place: dict[int, complex], a: Arrow, h: float) -> list[complex]:
+    def _way(self, look: SceneAnalysis, place: dict[int, complex], a: Arrow, h: float) -> list[complex]:
         """The corners of an arrow's way from oval to oval, ``h`` half as high: straight where nothing stands between, else
         midway between two rows; past rows it goes on the left."""
         p, q, gap = place[a.source], place[a.target], self.pitch * 0.5j
@@ -153,13 +177,13 @@ class Still:
     def _loss(self, frame: int) -> list[Mark]:
         now = self.film.losses[frame]
         said = f"step {self.film.steps[frame]}" + (f"   loss {now:.4g}" if now is not None else "")
-        out: list[Mark] = [text(self.ribbon[0], 18, said, 12, bold=True)]
+        out: list[Mark] = [text(self.ribbon[0], 18 + HEAD, said, 12, bold=True)]
         losses = np.array(self.film.losses, float)  # NaN for None
         known = np.flatnonzero(np.isfinite(losses))
         if known.size > 1:
             v = losses[known]
             v = np.log(v) if 0 < 20 * v.min() < v.max() else v
-            down = 62 - 32 * (v - v.min()) / (np.ptp(v) or 1.0)
+            down = 62 + HEAD - 32 * (v - v.min()) / (np.ptp(v) or 1.0)
             across = [self.at(i + 0.5) for i in known.tolist()]
             out.append(("line", [*map(complex, across, down.tolist())], 1.4, INK, None))
         return out
@@ -178,10 +202,26 @@ def _listed(points: list[complex]) -> str:
     return " ".join(f"{q.real:.1f},{q.imag:.1f}" for q in points)
 
 
-def svg(still: Still) -> str:
-    """The last frame as SVG."""
-    box = f'viewBox="0 0 {WIDE} {still.height:.0f}" font-family="sans-serif"'
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" {box}><rect width="100%" height="100%" fill="#fff"/>']
+def svg(*stills: Still) -> str:
+    """The last frame of films, beside each other, as SVG."""
+    pitch = max(s.height for s in stills)
+    wide, high = max(s.x + s.wide for s in stills), pitch * (max(s.line for s in stills) + 1)
+    size = (
+        f'viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}" font-family="sans-serif"'
+    )
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" {size}><rect width="100%" height="100%" fill="#fff"/>']
+    for still in stills:
+        inside = _svg_of(still)
+        out += (
+            [f'<g transform="translate(0 {still.line * pitch:.0f})">', *inside, "</g>"]
+            if still.line
+            else inside
+        )
+    return "".join([*out, "</svg>"])
+
+
+def _svg_of(still: Still) -> list[str]:
+    out: list[str] = []
     for kind, *mark in still.marks(len(still.film) - 1):
         if kind == "text":
             x, y, said, size, colour, anchor, bold = mark
@@ -200,7 +240,7 @@ def svg(still: Still) -> str:
             x, y, w, h, fill, line = mark
             rx = f' rx="{w / 2:g}" ry="{h / 2:g}" stroke="{line}"' if kind == "oval" else ""
             out.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"{rx} fill="{fill}"/>')
-    return "".join([*out, "</svg>"])
+    return out
 
 
 def dot(stills: list[Still], frames: list[int]) -> str:
@@ -244,13 +284,31 @@ def dot(stills: list[Still], frames: list[int]) -> str:
     return "\n".join([*out, "}"])
 
 
+def stills_of(films: list[Any], labels: list[str]) -> list[Still]:
+    """The films that have a frame, ready to be painted beside each other on one scale."""
+    shown = [(f, label) for f, label in zip(films, labels, strict=True) if f.steps]
+    wide = WIDE if len(shown) == 1 else 432
+    stills = [Still(f, label, wide, i) for i, (f, label) in enumerate(shown)]
+    low, high = min(s.low for s in stills), max(s.high for s in stills)
+    for still in stills:
+        still.low, still.high, still.each = max(low, high - 12), high, still.each and len(stills) == 1
+    return stills
+
+
+def save_picture(films: list[Any], labels: list[str], path: Path) -> Path:
+    """The last frame of the films as .svg, .pdf or .png."""
+    stills, form = stills_of(films, labels), path.suffix.lower()[1:]
+    if form == "svg":
+        return write_whole(path, svg(*stills))
+    return write_whole(path, painted(dot(stills, [len(s.film) - 1 for s in stills]), form, 144))
+
+
 def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
     """The films as one animated GIF of at most 48 frames, on one axis of training steps."""
-    wide = WIDE if len(films) == 1 else 432
-    stills = [Still(f, label, wide, i) for i, (f, label) in enumerate(zip(films, labels, strict=True))]
-    low, high = min(s.low for s in stills), max(s.high for s in stills)  # one scale
-    for still in stills:
-        still.low, still.high = max(low, high - 12), high
+    from ..picture.gif import animation  # Pillow: for nothing else
+
+    stills = stills_of(films, labels)
+    films = [still.film for still in stills]
     steps = sorted({step for f in films for step in f.steps})
     places = np.linspace(0, len(steps) - 1, min(MOST, len(steps))).round().astype(int)
     dpi = 81 if len(films) <= 2 else 72
