@@ -45,6 +45,7 @@ browser: python  ## run only the tests that drive JupyterLab and pages in Chromi
 
 notebooks: python  ## run all lessons in place and normalise what they print (twice changes nothing)
 	@$(SETUP) lessons tests
+	@$(RUN) -m tools.options
 	@$(RUN) notebooks/build.py
 	@$(RUN) -m tools.readme
 

@@ -33,7 +33,8 @@ same errors, for all that it offers.
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 
 Beside these: autograd/ has further chapters (see its first page), creation, random and mersenne make tensors, nn/, optim/,
-utils/ and serialization are what training needs, dtypes, basics, printing and tensor_methods describe tensors.
+utils/ and serialization are what training needs, dtypes, basics, printing and tensor_methods describe tensors, and missing
+says what PyTorch has and minigrad lacks (pytorch_names lists it).
 
 Tensor's methods are attached below, all in one place.
 """
@@ -43,16 +44,30 @@ import warnings
 
 import numpy as np
 
-from . import autograd, basics, ops
+from . import autograd, missing, ops
 from .autograd import graph as _graph  # who looks at a graph finds its tools loaded
 from .autograd import node as _node
 from .autograd import passes as _passes
 from .autograd import tensor_hooks as _hooks
 from .autograd.grad_mode import *  # noqa: F403
-from .basics import Size, device, offers
+from .basics import Size, device
 from .creation import *  # noqa: F403
+from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
-from .ops import indexing, pointwise, publish, reduction, shape
+from .ops import (
+    arrange,
+    indexing,
+    norms,
+    pointwise,
+    products,
+    publish,
+    reduction,
+    selection,
+    shape,
+    special,
+    stacking,
+    statistics,
+)
 from .ops import linalg as _linalg
 from .ops import nn as _nn
 from .random import *  # noqa: F403
@@ -77,13 +92,25 @@ _methods = publish.METHODS | {
     "_post_accumulate_grad_hooks": property(_hooks.post_accumulate_grad_hooks),
     "_stacked": staticmethod(shape.stack),
 }
-_methods |= {name: basics.NotOffered(name) for name in basics.NotOffered.names.split()}
 for _name, _method in _methods.items():
     setattr(Tensor, _name, _method)
+for _name in ("Tensor", "dtype", "Generator"):
+    missing.complete(globals()[_name], _name)
+missing.guard(Tensor, "Tensor")
 globals().update(publish.FUNCTIONS)
 linalg = types.ModuleType("minigrad.linalg", "Linear algebra: `torch.linalg`.")
-linalg.__dir__, linalg.__getattr__ = offers(linalg.__name__, publish.LINALG)
+linalg.__dir__, linalg.__getattr__ = missing.offers(linalg.__name__, publish.LINALG)
 vars(linalg).update(publish.LINALG)
+
+
+def is_floating_point(input: Tensor) -> "bool":
+    """True if the elements are floating point numbers."""
+    return input.is_floating_point()
+
+
+def numel(input: Tensor) -> "int":
+    """The number of elements."""
+    return input.numel()
 
 
 def is_tensor(obj: object, /) -> "bool":
@@ -92,10 +119,10 @@ def is_tensor(obj: object, /) -> "bool":
 
 
 # Not what this file needs for itself, and of the modules only those that PyTorch has.
-OFFERED = {name for name in globals() if name[0] != "_" and not name.isupper() and name != "offers"}
+OFFERED = {name for name in globals() if name[0] != "_" and not name.isupper()}
 OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.ModuleType)}
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
 LATER = {name: f".{name}" for name in ("func", "nn", "optim", "utils")}
 LATER |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
-OFFERED |= {*LATER, "__version__", "autograd", "linalg", "random"}
-__dir__, __getattr__ = offers(__name__, OFFERED, LATER)
+OFFERED |= {*LATER, "__version__", "accelerator", "autograd", "backends", "cuda", "linalg", "mps", "random"}
+__dir__, __getattr__ = missing.offers(__name__, OFFERED, LATER)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
 from math import prod
 from operator import index
 from typing import NamedTuple
@@ -64,30 +62,3 @@ class device(NamedTuple("device", [("type", str)])):
 
 
 cpu = device("cpu")
-NOT_OFFERED = "minigrad has no {}; it keeps to what the lessons use. viz works on PyTorch itself."
-
-
-def offers(module: str, names: Iterable[str], homes: Mapping[str, str] = {}) -> tuple[Callable, Callable]:
-    """A module's `__dir__` and `__getattr__`: completion offers these names, and what PyTorch has beside them says so.
-
-    homes: where to find what is loaded when it is first used: name → module, which may be what is asked for itself.
-    """
-
-    def __getattr__(name: str) -> object:
-        if name in homes:
-            home = import_module(homes[name], module)
-            return vars(import_module(module)).setdefault(name, getattr(home, name, home))  # not asked again
-        path = ".".join(["torch", *module.split(".")[1:], name])
-        raise AttributeError(NOT_OFFERED.format(path))
-
-    return sorted(names).copy, __getattr__
-
-
-class NotOffered(str):
-    """An attribute that Tensor has in PyTorch alone, which says so. A `__getattr__` would slow down all others by a tenth."""
-
-    names = """atan2 broadcast_to cpu cross cuda cumprod diff expand_as index_add index_put index_select inner lerp median
-    masked_select new_ones normal_ ravel repeat repeat_interleave reshape_as resize_ squeeze_ svd type uniform_ unsqueeze_"""
-
-    def __get__(self, t: object, kind: type) -> object:
-        return offers("minigrad.Tensor", ())[1](self)

@@ -17,6 +17,7 @@ from typing import BinaryIO
 import numpy as np
 
 from . import basics, dtypes
+from .missing import guard
 from .nn.parameter import Parameter
 from .tensor import Tensor, wrap
 
@@ -107,3 +108,6 @@ def built(part: object, tensors: list[Tensor]) -> object:
 
 
 __all__ = ["load", "save"]
+
+
+guard(__name__, "torch")

@@ -103,6 +103,38 @@ def test_environment_yml_has_the_names_and_bounds_of_pyproject():
     assert f"python{PYPROJECT['project']['requires-python']}" in environment
 
 
+def names_of(requirements: list[str]) -> set[str]:
+    return {re.match(r"[\w-]+", requirement)[0] for requirement in requirements}
+
+
+def test_to_install_it_brings_what_the_two_packages_import_and_no_more():
+    """What a notebook runs in (IPython, traitlets) comes with the widgets."""
+    found = {name.split(".")[0] for path in modules("minigrad", "viz") for name in imports_of(path)}
+    found -= sys.stdlib_module_names | {"minigrad", "viz", "IPython", "traitlets"}
+    assert {name.replace("PIL", "pillow") for name in found} == names_of(PYPROJECT["project"]["dependencies"])
+
+
+def test_each_extra_is_for_one_thing_and_make_test_needs_no_browser():
+    extras = {name: names_of(what) for name, what in PYPROJECT["project"]["optional-dependencies"].items()}
+    assert set(extras) == {"lessons", "tests", "browser", "torch", "benchmarks", "zoo"}
+    assert {"playwright", "notebook"} <= extras["browser"]
+    for name in ("lessons", "tests", "browser"):
+        others = set().union(*(extras[other] for other in extras if other != name))
+        assert not extras[name] & (others | names_of(PYPROJECT["project"]["dependencies"])), name
+    driving = [
+        shown(path)
+        for path in MODULES
+        if any(
+            isinstance(node, ast.Import | ast.ImportFrom) and "playwright" in ast.unparse(node)
+            for node in tree_of(path).body  # at the door; inside a function it is imported when it is called
+        )
+    ]
+    assert driving and all(name.startswith(("tests/browser/", "tools/")) for name in driving)
+    makefile = source_of(ROOT / "Makefile")
+    (lines,) = re.findall(r"^test:.*\n\t(.*)\n", makefile, re.M)
+    assert lines == "@$(SETUP) lessons tests"
+
+
 def test_the_comparison_and_the_benchmarks_use_the_same_torch():
     extras = PYPROJECT["project"]["optional-dependencies"]
     (pin,) = (package for package in extras["torch"] if package.startswith("torch"))

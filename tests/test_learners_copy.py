@@ -20,6 +20,7 @@ from tests.lesson_files import BOOKS, BY_NUMBER, number_of, tagged
 from tools import learners_copy
 from tools.learners_copy import clean, fingerprint, refresh
 
+ROOT = Path(__file__).resolve().parent.parent
 NAME = "03_one_node_at_a_time.ipynb"
 NEW = "03_new_one_node_at_a_time.ipynb"
 
@@ -162,6 +163,47 @@ def test_what_a_learner_has_written_stays_and_the_new_lesson_comes_beside_it(pro
     (line,) = refresh(mine, project)
     assert "03_new2_one_node_at_a_time.ipynb" in line
     assert [source(mine / name) for name in (NAME, NEW)] == ["# mine", "# mine too"]
+
+
+def test_what_a_learner_wrote_in_the_project_itself_is_taken_over_as_theirs(project, tmp_path):
+    """Before there was a copy. Then git brings the lesson back as it was, and later a newer one."""
+    mine, git = tmp_path / "mine", ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(project)]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "lessons"]):
+        subprocess.run([*git, *words], check=True)
+    change(project / NAME, "# my answers")
+    other = json.loads((project / "index.ipynb").read_text(encoding="utf-8"))  # run, and nothing written
+    other["cells"].append(
+        {"cell_type": "code", "source": "", "metadata": {}, "outputs": [], "execution_count": 9}
+    )
+    (project / "index.ipynb").write_text(json.dumps(other), encoding="utf-8")
+    assert learners_copy.answered_in(project) == {NAME}
+    for _ in range(2):
+        assert refresh(mine, project) == [] and source(mine / NAME) == "# my answers"
+    subprocess.run([*git, "checkout", "-q", "."], check=True)
+    (line,) = refresh(mine, project)
+    assert (
+        NEW in line
+        and source(mine / NAME) == "# my answers"
+        and source(mine / NEW).startswith("# 3. One node")
+    )
+    assert refresh(mine, project) == []
+
+
+@pytest.mark.parametrize("broken", ["<<<<<<< HEAD\n{}", "[]", '{"cells": [{}]}', ""])
+def test_a_lesson_that_a_merge_has_broken_is_left_out(project, tmp_path, broken):
+    mine = tmp_path / "mine"
+    refresh(mine, project)
+    before = files(mine)
+    (project / NAME).write_text(broken, encoding="utf-8")
+    (line,) = refresh(mine, project)
+    assert f"{NAME} is not a sound notebook and was left out" in line and files(mine) == before
+    refresh(tmp_path / "another", project)
+    assert not (tmp_path / "another" / NAME).exists() and (tmp_path / "another" / "index.ipynb").exists()
+
+
+def test_without_git_the_copies_are_made(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert refresh(tmp_path / "mine", project) == [] and (tmp_path / "mine" / NAME).is_file()
 
 
 def test_two_lessons_are_told_in_one_line(project, tmp_path):
@@ -317,3 +359,39 @@ def test_a_lesson_runs_in_the_copy_with_the_data_it_needs(given, monkeypatch):
     del notebook.cells[last + 1 :]
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(given)}}).execute()
     assert "torch.Size([1797, 1, 8, 8])" in str(notebook.cells[last].outputs)
+
+
+# ---------------------------------------------------------------- the commands that open it
+
+
+def test_binder_prepares_the_copy_and_opens_nothing(tmp_path):
+    lines = (ROOT / "postBuild").read_text(encoding="utf-8").splitlines()
+    assert os.name == "nt" or os.access(ROOT / "postBuild", os.X_OK)
+    _, *command = lines[-1].split()  # after exec
+    command = [sys.executable, *command[1:], "--folder", str(tmp_path / "mine")]
+    assert command[1:3] == ["tools/lessons.py", "--prepare"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "mine" / learners_copy.FIRST).is_file()
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+    (tmp_path / "mine").write_text("a file of this name", encoding="utf-8")
+    command = [sys.executable, "tools/lessons.py", "--prepare", "--folder", str(tmp_path / "mine")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "cannot be written (" in done.stderr and "make lessons LESSONS=~/my_lessons" in done.stderr
+
+
+def test_whatever_opens_the_lessons_opens_the_copy():
+    """The README, conda, Binder and Windows: no line leads to the notebooks with their answers."""
+    texts = [
+        (ROOT / name).read_text(encoding="utf-8")
+        for name in ("README.md", "environment.yml", "notebooks/README.md")
+    ]
+    assert not re.findall(r"jupyter[ -]lab \S*notebooks\S*", "\n".join(texts))
+    for way in ("tools\\lessons.py", "`python tools/lessons.py`", "`my_lessons/index.ipynb`", "make lessons"):
+        assert way in texts[0]
+    assert "python tools/lessons.py" in texts[1]
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "my_lessons/" in ignored

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from exercises import typed
+from exercises import answers, check, lessons, options, typed
+from exercises.judge import judge
+from exercises.model import Wrong
+from exercises.replies import say
+from tools import options as copied
 from viz.show.page import FRONT
 
 TABLE = Path(__file__).with_name("typed_answers.txt")
@@ -93,3 +99,77 @@ def test_javascript_reads_alike(javascript):
 def test_javascript_compares_alike(javascript):
     differ = [(case, told) for case, told in zip(MEANS, javascript["said"], strict=True) if told != case[3]]
     assert not differ
+
+
+def test_the_options_are_those_of_the_lessons():
+    """`python -m tools.options` copies them again."""
+    assert options.FILE.read_text(encoding="utf-8").splitlines() == list(copied.lines())
+
+
+OPTIONS = [
+    # (exercise or question, what is typed, the letter that is meant, or what it is taken for)
+    ("5.d", "it raises an error", "c"),
+    ("5.d", "error", "c"),
+    ("5.d", 8, "a"),
+    ("5.d", "8", "a"),
+    ("5.d", "c", "c"),
+    ("5.d", "(C)", "c"),
+    ("5.d", "c.", "c"),
+    ("5.d", "option c", "c"),
+    ("5.d", "c: it raises", "c"),
+    ("5.d", "it leaves", "it leaves"),  # of two options
+    ("12.c", float("nan"), "d"),
+    ("12.c", "NaN", "d"),
+    ("12.c", float("inf"), "c"),
+    ("13.a", [5], "c"),
+    ("13.a", "[5]", "c"),
+    ("13.a", [1, 4], "a"),
+    ("11.c", 3000, "c"),
+    ("11.c", "3,000", "c"),
+    ("8.c", None, "b"),
+    ("8.c", "nothing", "b"),
+    ("16.6", "jvp", "a"),
+    ("16.6", "vjp", "b"),
+    ("16.6", "vmap", "c"),
+    ("0.3", "the value of y", "a"),
+    ("5.b", "4 times", "b"),
+]
+
+
+@pytest.mark.parametrize(("key", "given", "meant"), OPTIONS)
+def test_the_text_of_an_option_is_its_letter(key, given, meant):
+    assert answers.read(given, "a", options=options.of(key)) == meant
+
+
+@pytest.mark.parametrize(
+    ("given", "want", "meant"),
+    [
+        ("1/3 1/3", [[0.0, 0.0]], [[1 / 3, 1 / 3]]),  # no bracket says in which shape
+        ([1, 2], [[0.0, 0.0]], [[1, 2]]),
+        (["1/3", 2], [0.0, 0.0], [1 / 3, 2]),
+        ("1 2; 3 4", [[0.0, 0.0], [0.0, 0.0]], [[1, 2], [3, 4]]),
+        ([[6.0]], 0.0, 6.0),
+        ("8,000", 0.0, 8000),
+        (("8", "000"), 0.0, [8, 0]),
+    ],
+)
+def test_numbers_take_the_shape_that_is_due(given, want, meant):
+    assert answers.read(given, np.asarray(want)).tolist() == meant
+
+
+def test_a_bracket_too_few_is_remarked():
+    assert "it is `[[1, 2]]`" in answers.remark([1, 2], np.array([[1.0, 2.0]]))
+    assert answers.remark([[1, 2]], np.array([[1.0, 2.0]])) == ""
+    assert answers.remark("1, 2", np.array([[1.0, 2.0]])) == ""
+    assert "6.1" in str(check("6.1", [[6, 0], [2, 3], [0, 5]], [[26, 25]]))
+    assert "it is `[26, 25]`" in answers.remark([[26, 25]], np.array([26.0, 25.0]))
+
+
+def test_a_rounded_number_that_is_exactly_a_known_mistake_is_that_mistake():
+    """The right one has more digits (0.1966), and 0.2 says where it went wrong."""
+    exercise = dataclasses.replace(
+        lessons.find_exercise("0.1"), solution="slope = 0.1966", wrong=(Wrong(0.197, "a known mistake"),)
+    )
+    assert judge(exercise, (0.197,)).message == "a known mistake"
+    assert judge(exercise, (0.1966,)).state == judge(exercise, (0.19661,)).state == "correct"
+    assert judge(exercise, (0.2,)).cause == say("rounded")

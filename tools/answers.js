@@ -11,13 +11,12 @@ const escaped = (text) => text.replace(/[&<]/g, "'");
 // null, a truth value, a number, nested lists, a letter, or { unread } where a text is none of these.
 function read(text, want, words = {}, options = {}) {
   if (typeof want === "string") return letter(text, words, options);
-  const due = flat(want ?? 0), largest = Math.max(...due.filter(Number.isFinite).map(Math.abs), 0);
-  const got = readTyped(text, due.length, largest >= 1 ? 1 : 0.01);
+  const due = flat(want ?? 0), got = readTyped(text, due.length);
   if (typeof want === "boolean" && (got === 0 || got === 1)) return got === 1;
   if (got?.unread !== undefined) return { ...got, text: tidy(text) };
   if (!Array.isArray(got)) return got;
   if (!got.length) return { unread: text.trim().slice(0, 20) };
-  if (!BRACKETS.test(text) && Array.isArray(want) && flat(got).length === due.length) return filled(want, flat(got));
+  if (!BRACKETS.test(text) && !got.some(Array.isArray) && Array.isArray(want) && got.length === due.length) return filled(want, flat(got));
   return numeric(got) && flat(got).length === 1 ? flat(got)[0] : got;
 }
 
@@ -26,13 +25,16 @@ const filled = (form, values) => (Array.isArray(form) ? form.map((part) => fille
 // The letter that is meant: itself, another word for it, or the text of its option.
 function letter(text, words, options) {
   const word = tidy(text).replace(/^(?:option|answer|letter|choice)\b */, "").replace(/^[\s.,:;()[\]{}*`'"]+|[\s.,:;()[\]{}*`'"]+$/g, "");
-  if (word.length <= 1) return words[word] ?? word;
+  if (word.length <= 1 && (word in options || word in words || !Object.keys(options).length)) return words[word] ?? word;
   const call = word.replace(/^with /, "").replace(/^torch\./, "");
   const known = [word, call, call.split(/[(=]/)[0].split(".").at(-1)].find((name) => Object.hasOwn(words, name));
-  return known !== undefined ? words[known] : option(word, options) ?? word;
+  if (known !== undefined) return words[known];
+  return option(word, options) ?? (readTyped(word) === null ? option("none", options) : undefined) ?? word;
 }
 
-const tokens = (text) => tidy(text).replace(/(?<=\d),(?=\d{3}\b)/g, "").match(/-?\d+(?:\.\d+)?|-?inf\b|[a-z_]\w*/g) ?? [];
+const COUNTED = "one two three four five six seven eight nine ten".split(" ");
+const counted = (word) => (COUNTED.includes(word) ? String(COUNTED.indexOf(word) + 1) : word);
+const tokens = (text) => (tidy(text).replace(/(?<=\d),(?=\d{3}\b)/g, "").match(/-?\d+(?:\.\d+)?|-?inf\b|[a-z][a-z0-9]*/g) ?? []).map(counted);
 const within = (few, many) => many.some((_, k) => few.every((word, i) => many[k + i] === word));
 function otherNames(told) {
   const inside = [...told.matchAll(/\(([^()]*)\)/g)].map((found) => found[1]).join(", ").split(", "), colon = told.indexOf(":");
@@ -47,6 +49,8 @@ function option(text, options) {
   if (Object.hasOwn(options, said[0]) && said.length > 1 && within(said.slice(1), tokens(options[said[0]]))) return said[0];
   const whole = letters.filter((key) => otherNames(options[key]).some((name) => String(name) === String(said)));
   if (whole.length === 1) return whole[0];
+  const begun = letters.filter((key) => String(tokens(options[key]).slice(0, said.length)) === String(said));
+  if (begun.length === 1) return begun[0];
   const part = letters.filter((key) => within(said, tokens(options[key])));
   return part.length === 1 ? part[0] : undefined;
 }
@@ -68,7 +72,7 @@ function prediction(data, [text]) {
   if (!fits) return ["Not yet", data.unread];
   if (typeof data.want === "string" && !data.letters.includes(got)) return ["Not yet", data.absent.replace("?", escaped(got))];
   const guessed = (got, want) => (typeof got === "number" || Array.isArray(got)) && want !== null && numeric(got) && numeric(want)
-    && squeezed(got) === squeezed(want) && flat(want).every((n, i) => Math.abs(flat(got)[i] - n) <= data.rtol * Math.abs(n));
+    && squeezed(got) === squeezed(want) && flat(want).every((n, i) => close(flat(got)[i], n) || Math.abs(flat(got)[i] - n) <= data.rtol * Math.abs(n));
   const meant = (other, exactly) => {
     const got = read(text, other, {}, data.options);
     return same(got, other, data.rtol, exactly) || (!exactly && guessed(got, other));
@@ -78,6 +82,7 @@ function prediction(data, [text]) {
     if ([data.want, ...data.right].some((right) => meant(right, exactly))) reply ??= data.found;
     reply ??= data.wrong.find((wrong) => meant(wrong.value, exactly))?.says;
   }
+  if (data.kind === "question") return [reply === data.found ? "Correct" : "Try again", reply];
   return ["Noted", `<details><summary>I have looked. What does my prediction say?</summary>${reply ?? data.missed}</details>`];
 }
 
@@ -158,7 +163,7 @@ function flips(data, texts) {
 
 function functionNames(data, texts) {
   for (const [i, part] of data.parts.entries()) {
-    const word = tidy(texts[i]).replace(/[<>()]/g, "").replace(/^torch\./, "").split(" object")[0].trim();
+    const word = tidy(texts[i]).replace(/[<>()]/g, "").replace(/^torch\./, "").split(" object")[0].replace(/[. ]+$/, "");
     const got = word.replace(/backward\d*$/, "");
     if (got !== part.want) return ["Try again", part.says[got] ?? part.unknown.replace("?", escaped(got.slice(0, 30)))];
   }
@@ -181,7 +186,7 @@ function table(data, [text]) {
   return [reply[0] === "+" ? "Correct" : "Try again", reply.slice(1)];
 }
 
-const KINDS = { prediction, parts, flips, names: functionNames, table };
+const KINDS = { prediction, question: prediction, parts, flips, names: functionNames, table };
 
 // The state and the reply, in HTML, to what was typed into the fields of one form.
 function answered(data, texts) {

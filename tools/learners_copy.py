@@ -17,7 +17,9 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ FIRST = "index.ipynb"  # the page that a learner sees first
 RECORD = ".copied.json"
 FOLD = "<details>\n<summary>I have run it. What does it show?</summary>\n\n{}\n\n</details>"
 NUMBER = r"^(\d\d[a-z]?_|)"  # how a lesson's name begins; a narrow list shows little more than that
+THEIRS = "written by the learner"  # in place of a fingerprint: never to be replaced
+QUIET: dict[str, Any] = {"capture_output": True, "text": True, "encoding": "utf-8"}
 PROGRESS, OLD_PROGRESS = "progress.json", ".progress.json"
 
 
@@ -93,19 +97,39 @@ def refresh(folder: Path = FOLDER, source: Path = NOTEBOOKS) -> list[str]:
     Raises OSError where `folder` cannot be written; what was there is then as it was.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    copies = _Copies(folder)
-    beside = []
-    lessons = {
-        path.name: clean(json.loads(path.read_text(encoding="utf-8"))) for path in source.glob("*.ipynb")
-    }
-    for name, text in sorted(lessons.items()):
+    copies, beside = _Copies(folder), []
+    lessons, broken = _lessons(source)
+    first_time = not all((folder / name).exists() for name in lessons)
+    taken_over = answered_in(source) if first_time else set()
+    for name, text in lessons.items():
         version = fingerprint(text)
         place = copies.place_for(name, version)
         if place is not None:
-            copies.write(place, text, version)
+            copies.write(place, text, THEIRS if name in taken_over else version)
             beside += [place] if place != name else []
-    copies.remove_left_over(lessons)
+    copies.remove_left_over({*lessons, *broken})
     take_over_progress(source / OLD_PROGRESS, folder / PROGRESS)
+    return [
+        *_told(beside),
+        *(f"{source / name} is not a sound notebook and was left out: {why}" for name, why in broken.items()),
+    ]
+
+
+def _lessons(source: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The lessons as learners get them, and those that cannot be read, with the reason: a merge may have failed."""
+    lessons, broken = {}, {}
+    for path in sorted(source.glob("*.ipynb")):
+        try:
+            text = clean(json.loads(path.read_text(encoding="utf-8")))
+            fingerprint(text)
+            lessons[path.name] = text
+        except (ValueError, KeyError, TypeError) as error:
+            broken[path.name] = str(error)
+    return lessons, broken
+
+
+def _told(beside: list[str]) -> list[str]:
+    """What to say of lessons that were put beside the learner's own."""
     if not beside:
         return []
     have, yours = (
@@ -117,11 +141,30 @@ def refresh(folder: Path = FOLDER, source: Path = NOTEBOOKS) -> list[str]:
     ]
 
 
+def answered_in(source: Path) -> set[str]:
+    """The lessons of the project in which somebody has written since the last commit: a learner, before there was a copy. What
+    is copied of these is theirs from the beginning. Empty where git does not know."""
+    git = ["git", "-C", str(source)]
+    found = set()
+    try:
+        changed = subprocess.run(
+            [*git, "diff", "--name-only", "--relative", "HEAD", "--", "*.ipynb"], **QUIET
+        )
+        for name in changed.stdout.splitlines():
+            before = subprocess.run([*git, "show", f"HEAD:./{name}"], **QUIET)
+            if before.returncode == 0 and _written(source / name) not in (None, fingerprint(before.stdout)):
+                found.add(name)
+    except OSError:  # there is no git
+        pass
+    return found
+
+
 def take_over_progress(old: Path, new: Path) -> None:
     """Move the progress file of the time when learners worked in notebooks/ to where it is kept now."""
     if old.is_file() and not new.exists():
         _write(new, old.read_text(encoding="utf-8", errors="replace"))
-        old.unlink()
+        with suppress(OSError):  # a project that cannot be written
+            old.unlink()
 
 
 class _Copies:
@@ -140,10 +183,11 @@ class _Copies:
         there = [known for known in self._family(name) if (self.folder / known).exists()]
         if name not in there:
             return name
-        texts = {known: self._text(known) for known in there}
+        texts = {known: _written(self.folder / known) for known in there}
         same = next((known for known, text in texts.items() if text == version), None)
         if same is not None:
-            self._note(same, version)
+            if self.given.get(same) != THEIRS:
+                self._note(same, version)
             return None
         untouched = [
             known for known, text in texts.items() if text is not None and text == self.given.get(known)
@@ -159,10 +203,10 @@ class _Copies:
         _write(self.folder / name, text)
         self._note(name, version)
 
-    def remove_left_over(self, lessons: dict[str, str]) -> None:
+    def remove_left_over(self, lessons: set[str]) -> None:
         """Remove copies of lessons that are no longer in the project, where nothing was written in them."""
         for name in [*self.given]:
-            if _lesson_of(name) not in lessons and self._text(name) == self.given[name]:
+            if _lesson_of(name) not in lessons and _written(self.folder / name) == self.given[name]:
                 (self.folder / name).unlink()
                 del self.given[name]
                 self._save()
@@ -174,13 +218,6 @@ class _Copies:
 
     def _save(self) -> None:
         _write(self.folder / RECORD, json.dumps(self.given, indent=1, sort_keys=True) + "\n")
-
-    def _text(self, name: str) -> str | None:
-        """The fingerprint of a copy as it is now; None if it is missing or cannot be read."""
-        try:
-            return fingerprint((self.folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
 
     def _family(self, name: str) -> Iterator[str]:
         """A lesson's copy and those put beside it, that exist or were given once."""
@@ -194,6 +231,14 @@ class _Copies:
         used = set(self._family(name))
         names = (re.sub(NUMBER, rf"\1new{n if n > 1 else ''}_", name) for n in range(1, len(used) + 2))
         return next(other for other in names if other not in used)
+
+
+def _written(path: Path) -> str | None:
+    """The fingerprint of a notebook as it is now; None if it is missing or cannot be read."""
+    try:
+        return fingerprint(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 def _lesson_of(name: str) -> str:

@@ -27,7 +27,7 @@ import sys
 import types
 from importlib import import_module
 
-from ..basics import offers
+from ..missing import offers
 
 # The public names, by the chapter that defines them. They are looked up when they are asked for, so that a file below (the
 # tensor needs the modes) can be imported before those above it.

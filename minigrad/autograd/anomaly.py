@@ -26,6 +26,7 @@ class set_detect_anomaly:
         pass
 
     def __exit__(self, *exc: object) -> None:
+        anomaly.state = self.before  # nothing is called before
         switch(*self.before)
 
 

@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from .anomaly import refuse_nan, warn_of
 from .hooks import Needed, run_with_hooks, take_captured
-from .modes import anomaly, local, restore, special
+from .modes import anomaly, local, settle, special
 from .node import ZEROS, Node
 
 Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
@@ -38,17 +38,18 @@ def execute(
     if captures is not None:
         needed = Needed.fromkeys([node for node, _ in captures if node in dependencies], False)
         needed.update(dict.fromkeys(nodes_leading_to(captures, last, dependencies), True))
-    local.backward_pass = dependencies.copy() if needed is None else needed
-    if recorded:
-        local.update(grad=bool(create))
     try:
+        local.backward_pass = dependencies.copy() if needed is None else needed
+        if recorded:
+            local.update(grad=bool(create))
         walk(roots, dependencies, retain, recorded, needed, captures)
     finally:
         local.backward_pass = outer_pass
         if (
             local.modes is not before
         ):  # nor does a mode that was entered in a hook and not left outlive the pass
-            restore(before)
+            local.modes = before
+            settle()
 
 
 def walk(

@@ -16,8 +16,8 @@ from functools import reduce
 from operator import add
 from typing import NamedTuple
 
-from ..basics import offers
 from ..func.interpreter import Interpreter, Wrapper, at, each, results_of
+from ..missing import guard, offers
 from ..ops.general import dispatch
 from ..ops.op import Op
 from ..ops.table import rule_of
@@ -56,6 +56,8 @@ def tangents(op: Op, inputs: tuple, moves: Tangents, results: tuple, params: tup
     rules = [(rule_of(op, i, inputs, results, params), moves[i]) for i in moving]
     if op.kind == "elementwise":
         total, like = reduce(add, [rule(t) for rule, t in rules]), results[0]._array
+        if total is rules[0][1]:
+            total = total.clone()  # a result's tangent is not its input's
         total = total if total._array.shape == like.shape else total.expand(like.shape)
         return (total if total._array.dtype == like.dtype else total.to(results[0].dtype),)
     return transposed(rules, results[:moved]) + constant
@@ -98,6 +100,11 @@ class Dual(Wrapper):
         out.extra = None  # a constant, in forward mode too
         return out
 
+    def detach_(self) -> Dual:
+        super().detach_()
+        self.extra = None
+        return self
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         return Tensor.requires_grad_(self, requires_grad) if self.level.user else super().requires_grad_()
 
@@ -109,7 +116,8 @@ class Dual(Wrapper):
             return repr(self.value)
         if type(self.value) not in plain_types:
             return f"{repr(self.value)[:-1]}, tangent={self.tangent.detach()})"
-        return (self if self._requires_grad else self.value)._text(f"tangent={self.tangent}")
+        shown = self.tangent if type(self.tangent) in plain_types else repr(self.tangent)
+        return (self if self._requires_grad else self.value)._text(f"tangent={shown}")
 
 
 Dual.__name__ = Dual.__qualname__ = "Tensor"
@@ -123,6 +131,9 @@ class Forward(Interpreter):
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
         made = super().created(t, like)
         return made if made._requires_grad else self.lift(made)
+
+    def unwrap(self, t: object) -> tuple[object, Tensor | None]:
+        return (t.value, t.tangent) if self.owns(t) else (t, None)
 
     def tangent_of(self, t: Tensor) -> Tensor:
         """The tangent, zeros for a constant."""
@@ -258,3 +269,6 @@ def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
     """The value and the tangent of a dual tensor; (tensor, None) for any other."""
     found = current_level()
     return UnpackedDualTensor(*((tensor, None) if found is None else found.unwrap(tensor)))
+
+
+guard(__name__, "autograd.forward_ad")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..basics import offers
+from ..missing import guard, offers
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .grad_mode import enable_grad
@@ -39,9 +39,12 @@ def jacobian(func: Map, inputs: Tensors, create_graph: bool = False) -> Tensors 
         xs, ys = point("jacobian", func, inputs, create_graph)
         blocks = []
         for y in ys:
-            units = np.eye(y.numel(), dtype=y._array.dtype).reshape(-1, *y.shape)
+            units = np.eye(y.numel(), dtype=y._array.dtype).reshape(y.numel(), *y.shape)
             rows = [slopes([y], xs, [wrap(unit)], create_graph) for unit in units]
-            row = [Tensor._stacked([r[i] for r in rows]).reshape(y.shape + x.shape) for i, x in enumerate(xs)]
+            columns = zip(*rows, strict=True) if rows else [(x.flatten()[:0],) for x in xs]
+            row = [
+                Tensor._stacked(list(c)).reshape(y.shape + x.shape) for c, x in zip(columns, xs, strict=True)
+            ]
             blocks.append(xs.like_given(row, create_graph))
         return ys.like_given(blocks)
 
@@ -148,3 +151,6 @@ def vectors_for(v: Vectors, like: Sequence[Tensor], caller: str) -> Group:
         which = "v" if vectors.alone else f"Entry {i} in v"
         expect(a.shape == b.shape, "{} has invalid size: should be {} but got {}.", which, b.shape, a.shape)
     return vectors
+
+
+guard(__name__, "autograd.functional")

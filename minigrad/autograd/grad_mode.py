@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from copy import copy
 
-from .modes import Modes, announced, local, restore
+from .modes import Modes, announced, local, settle
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
 __all__ += ["is_grad_enabled", "is_inference_mode_enabled"]
@@ -23,26 +23,47 @@ def is_inference_mode_enabled() -> bool:
     return local.modes.inference
 
 
-class Mode:
-    """A grad mode: a context manager that can also decorate functions. Inside, operations are recorded if `enabled`."""
+class Context:
+    """A context manager that changes the modes of this thread: to those that `inside` gives, and back.
 
-    enabled = False
-    previous = (
-        None  # what to go back to: (the modes before, previous), as a manager may be entered inside itself
-    )
+    An interrupt finds the old modes or the new ones: before the assignment nothing has changed, and after it nothing is
+    called in `__enter__`; in `__exit__` nothing that could keep it from being made.
+    """
+
+    entered = None  # (the modes before, entered before), as a manager may be entered inside itself
 
     def __enter__(self) -> None:
-        self.previous = local.modes, self.previous
-        local.modes = announced(self.inside())
+        modes = announced(self.inside())
+        self.entered = local.modes, self.entered
+        local.modes = modes
 
     def __exit__(self, *exc: object) -> None:
-        modes, previous = self.previous
-        restore(modes)
-        self.previous = previous
+        modes, previous = self.entered
+        try:
+            modes = self.outside(modes)
+        finally:
+            local.modes, self.entered = modes, previous
+        settle()
 
     def inside(self) -> Modes:
         """The modes inside the block."""
+        raise NotImplementedError
+
+    def outside(self, before: Modes) -> Modes:
+        """The modes after the block: those before it, but for `set_grad_enabled`, which lasts."""
+        return before.with_grad(local.modes.grad)
+
+
+class Mode(Context):
+    """A grad mode: a context manager that can also decorate functions. Inside, operations are recorded if `enabled`."""
+
+    enabled = False
+
+    def inside(self) -> Modes:
         return local.modes.with_grad(self.enabled)
+
+    def outside(self, before: Modes) -> Modes:
+        return before
 
     def __call__(self, function: Callable) -> Callable:
         """Use the mode as a decorator; each call runs inside it."""
@@ -80,17 +101,19 @@ class set_grad_enabled(Mode):
             message = "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not"
             raise TypeError(f"{message} {type(mode).__name__}")
         self.enabled, self.before = mode, local.modes
-        restore(announced(self.inside()))
+        local.modes = announced(self.inside())
+        settle()
 
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.enabled})"
 
     def __enter__(self) -> None:
-        self.previous = self.before, self.previous
-        local.modes = announced(self.inside())
+        super().__enter__()
+        self.entered = self.before, self.entered[1]
 
     def __call__(self, function: Callable) -> Callable:
-        restore(self.before)  # as a decorator it acts in the calls, not from now on
+        local.modes = self.before  # as a decorator it acts in the calls, not from now on
+        settle()
         return (enable_grad if self.enabled else no_grad)()(function)
 
 

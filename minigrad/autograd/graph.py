@@ -5,11 +5,12 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 
-from ..basics import offers
+from ..missing import offers
 from ..tensor import Tensor, wrap
 from ..words import expect
+from .grad_mode import Context
 from .hooks import Needed
-from .modes import announced, local, restore
+from .modes import Modes, local
 from .node import AccumulateGrad, Node, RemovableHandle, gradient_node
 from .passes import GradientEdge
 
@@ -30,7 +31,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return found
 
 
-class saved_tensors_hooks:
+class saved_tensors_hooks(Context):
     """While active, `pack_hook(t)` decides what is kept of each saved tensor, and `unpack_hook` gives it back.
 
     `unpack_hook(pack_hook(t))` must return a tensor with the content of t. Use it to store saved tensors elsewhere,
@@ -43,10 +44,10 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if not all(map(callable, self.hooks)):
             raise TypeError("saved_tensors_hooks() takes two functions, pack_hook and unpack_hook")
-        local.modes = announced(local.modes._replace(saved_hooks=(*local.saved_hooks, self.hooks)))
+        super().__enter__()
 
-    def __exit__(self, *exc: object) -> None:
-        restore(local.modes._replace(saved_hooks=local.saved_hooks[:-1]))
+    def inside(self) -> Modes:
+        return local.modes._replace(saved_hooks=(*local.saved_hooks, self.hooks))
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -44,7 +44,7 @@ class Local(threading.local):
         return getattr(self.modes, name)
 
     def update(self, **changes: object) -> Modes:
-        """Change some of them. Returns those before, to be given back to `restore`."""
+        """Change some of them. Returns those before, to be put back into `modes` (and `settle` then)."""
         before = self.modes
         self.modes = announced(before._replace(**changes))
         return before
@@ -72,11 +72,9 @@ def announced(modes: Modes) -> Modes:
     return modes
 
 
-def restore(modes: Modes) -> None:
-    """Make these the modes of this thread again."""
-    local.modes = announced(modes)
-    if modes == USUAL:
-        special.discard(get_ident())
+def settle() -> None:
+    """Whether operations have to look at this thread's modes, which have just been put back."""
+    (special.discard if local.modes == USUAL else special.add)(get_ident())
 
 
 def is_plain() -> bool:

@@ -8,29 +8,29 @@ WAYS, or a function that composes the operation of others, as one example sees i
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import dtypes
-from ..autograd.function import Function
+from ..autograd.function import Function, refuse_old_form, run_forward
+from ..missing import SENTENCE
 from ..ops.general import dispatch
 from ..ops.indexing import index
 from ..ops.op import Op
 from ..ops.shape import stack, undone
 from ..tensor import Tensor, wrap
+from ..words import expect
 from .interpreter import Interpreter, Wrapper, at, each, results_of, tensors_in
-from .trees import flattened, tree_map
+from .trees import flattened, spread
 
 # A value; 0 if its dimension 0 counts the examples, None if they share it.
 Pair = tuple[Tensor | None, int | None]
 # The kinds of parameters that speak of one example, and how they speak of a batch of `n`.
 SHIFT = {"dims": lambda n, dims: tuple(d + 1 for d in dims)}
-SHIFT |= dict.fromkeys(["dim", "newdim"], lambda n, dim: dim + 1)
+SHIFT |= dict.fromkeys(["dim", "front", "newdim"], lambda n, dim: dim + 1)
 SHIFT |= dict.fromkeys(["size", "shape"], lambda n, size: (n, *size))
 DYNAMIC = {"masked_select", "nonzero", "unique"}  # operations whose result's shape depends on the values
 warned: set[str] = set()
@@ -90,8 +90,9 @@ class Vmap(Interpreter):
 
     wrapper = Batched
 
-    def __init__(self, size: int):
-        self.size = size
+    def __init__(self, size: int, randomness: str = "error"):
+        self.size, self.randomness = size, randomness
+        self.drawn = False  # has an array just been drawn, with numbers of their own for each example?
 
     # ------------------------------------------------------------ operations
 
@@ -121,7 +122,7 @@ class Vmap(Interpreter):
         if SHIFT.keys().isdisjoint(kinds) or ("dim", None) in zip(kinds, params, strict=True):
             return NotImplemented
         values = [self.whole(p) for p in pairs]
-        number = values[0]._array.ndim == 1 and not {"dim", "dims"}.isdisjoint(kinds)
+        number = values[0]._array.ndim == 1 and not {"dim", "dims", "front"}.isdisjoint(kinds)
         if number:  # dimension 0 of a number is allowed: it counts as a vector of length 1
             values = [v if v is None else v.unsqueeze(1) for v in values]
             params = [p or (0,) if kind == "dims" else p for kind, p in zip(kinds, params, strict=True)]
@@ -151,12 +152,17 @@ class Vmap(Interpreter):
         shared = value is not None and bdim is None
         return value.unsqueeze(0).expand(self.size, *value.shape) if shared else value
 
-    def placed(self, name: str, out: object) -> Tensor:
-        """One result without its wrapper, a row for each example."""
+    def placed(self, name: str, out: object, out_dim: int | None) -> object:
+        """One result without its wrapper: the rows for the examples along `out_dim`, or if that is None what they share."""
+        if out_dim is None:
+            told = f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
+            expect(self.unwrap(out)[1] is None, told, error=ValueError)
+            return self.unwrap(out)[0]
         if not isinstance(out, Tensor):
             told = f"must only return Tensors, got type {type(out)}. Did you mean to set out_dims= to None for output?"
-            raise ValueError(f"vmap({name}, ...): `{name}` {told}\nminigrad has no out_dims.")
-        return self.whole(self.unwrap(out))
+            raise ValueError(f"vmap({name}, ...): `{name}` {told}")
+        rows = self.whole(self.unwrap(out))
+        return rows.movedim(0, out_dim) if out_dim else rows
 
     # ------------------------------------------------------------ writing, making tensors, custom Functions
 
@@ -168,18 +174,69 @@ class Vmap(Interpreter):
         target.value.copy_(self.unwrap(new)[0])
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
+        drawn, self.drawn = self.drawn, False
+        if drawn:
+            return Batched.of(self, super().created(t, like), 0)
         if self.unwrap(like)[1] is None:
             return super().created(t, like)
         batch = wrap(np.array(np.broadcast_to(t._array, (self.size, *t._array.shape))), t._requires_grad)
         return Batched.of(self, super().created(batch, like), 0)
 
-    def may_draw(self) -> None:
+    def source(self, generator: object) -> object:
         told = "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different'"
         more = "randomness flags on vmap or perform the randomness operation out of vmap"
-        raise RuntimeError(f"{told} {more}\nminigrad has the latter only.")
+        expect(self.randomness != "error", f"{told} {more}")
+        below = super().source(generator)
+        return below if self.randomness == "same" else ForEach(self, below)
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
-        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support here")
+        refuse_old_form(cls)
+        values, in_dims = zip(*map(self.unwrap, args), strict=True) if args else ((), ())
+        if 0 not in in_dims:
+            return at(self.below, cls.apply, *values)
+        told, rule = (
+            "You tried to vmap over {}, but it does not have vmap support.",
+            "`generate_vmap_rule` of a Function",
+        )
+        told += " Please override and implement the vmap staticmethod or set generate_vmap_rule=True. "
+        told += "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+        expect(not cls.generate_vmap_rule, SENTENCE, rule, error=NotImplementedError)
+        expect(cls.vmap is not Function.vmap, told, cls.__name__)
+        result, out_dims = at(self.below, cls.vmap, VmapInfo(self.size, self.randomness), in_dims, *values)
+        outs, rebuild = flattened(result)
+        places = zip(outs, spread(out_dims, result), strict=True)
+        found = rebuild(out if d is None else Batched.of(self, out.movedim(d, 0), 0) for out, d in places)
+        return run_forward(cls, args, (found,))[0]
+
+
+class VmapInfo(NamedTuple):
+    """What the `vmap` of a custom Function is told of the batch."""
+
+    batch_size: int
+    randomness: str
+
+
+class ForEach:
+    """A source of random numbers that draws for each example of a batch."""
+
+    def __init__(self, level: Vmap, below: object):
+        self.level, self.below = level, below
+
+    def drawn(self, array: np.ndarray) -> np.ndarray:
+        self.level.drawn = True
+        return array
+
+    def random(self, shape: tuple, *dtype: np.dtype) -> np.ndarray:
+        return self.drawn(self.below.random((self.level.size, *shape), *dtype))
+
+    def normal(self, shape: tuple, dtype: np.dtype) -> np.ndarray:
+        return self.drawn(self.below.normal((self.level.size, *shape), dtype))
+
+    def integers(self, low: int, high: int, shape: tuple) -> np.ndarray:
+        return self.drawn(self.below.integers(low, high, (self.level.size, *shape)))
+
+    def permutation(self, count: int) -> np.ndarray:
+        return self.drawn(np.stack([self.below.permutation(count) for _ in range(self.level.size)]))
 
 
 # ---------------------------------------------------------------- ways to run an operation on a whole batch
@@ -261,40 +318,95 @@ WAYS: dict[str | None, Callable] = {
     "fold": folded_batch,
     "index": selected,
 }
+<<<<<<< HEAD
+=======
 
 
 # ---------------------------------------------------------------- the transform
 
 
-def vmap(func: Callable, in_dims: Any = 0) -> Callable:
-    """`func` of one example as a function of a batch. Results have the batch in front.
+Dims = Any  # an int, None, or a tuple, list or dictionary of them that is nested as what it speaks of
 
-    in_dims: which dimension counts the examples, None in arguments that all examples share: one for all, or a tuple of one
-        for each argument.
-    Raises ValueError for in_dims that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`), and for
-    random numbers.
+
+def vmap(
+    func: Callable,
+    in_dims: Dims = 0,
+    out_dims: Dims = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable:
+    """`func` of one example as a function of a batch.
+
+    in_dims: which dimension counts the examples, None in arguments that all examples share: one for all, or nested as the
+        arguments are. out_dims: the same for the results.
+    randomness: "error" refuses random numbers, "same" draws them once for all examples, "different" for each.
+    chunk_size: compute so many examples at a time, to save memory.
+    Raises ValueError for dimensions that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`).
     """
     name = getattr(func, "__name__", repr(func))
+    told = "vmap: chunk_size should be None or greater than 0. (got {})"
+    expect(chunk_size is None or chunk_size > 0, told, chunk_size, error=ValueError)
+    told = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"
+    expect(randomness in ("error", "different", "same"), told, randomness)
 
     @functools.wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
-        dims = in_dims if isinstance(in_dims, tuple) else (in_dims,) * len(args)
-        if not args or len(dims) != len(args) or {*map(type, dims)} - {int, type(None)}:
-            raise ValueError(f"vmap({name}): {in_dims=} is not a number, or None, for each of the inputs")
-        given = [a if d is None else tree_map(partial(turned, d), a) for a, d in zip(args, dims, strict=True)]
-        mapped = [a for a, d in zip(given, dims, strict=True) if d is not None]
-        sizes = [t.shape[0] for t in flattened(mapped)[0]]
-        if len(set(sizes)) != 1:
-            wanted = f"all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension"
-            raise ValueError(f"vmap: Expected {wanted if sizes else 'at least one Tensor to vmap over'}")
-        with Vmap(sizes[0]) as level:
-            wrapped = partial(tree_map, lambda t: Batched.of(level, t, 0))
-            inside = [a if d is None else wrapped(a) for a, d in zip(given, dims, strict=True)]
-            result = func(*inside, **kwargs)
-        return tree_map(lambda out: level.placed(name, out), result)
+        told = f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+        expect(args, told + "function with no inputs. The latter is unsupported.", error=ValueError)
+        told = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
+        known = isinstance(in_dims, (int, tuple))
+        expect(
+            known, told + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError
+        )
+        dims = fitting(in_dims, args, "in_dims", "inputs")
+        leaves, rebuild = flattened(args)
+        leaves = [turned(d, leaf) for d, leaf in zip(dims, leaves, strict=True)]
+        sizes = [leaf.shape[0] for d, leaf in zip(dims, leaves, strict=True) if d is not None]
+        expect(sizes, "vmap: Expected at least one Tensor to vmap over", error=ValueError)
+        told = "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension"
+        expect(len(set(sizes)) == 1, told, sizes, error=ValueError)
 
-    def turned(dim: int, t: object) -> Tensor:
+        def run(start: int, count: int) -> Any:
+            with Vmap(count, randomness) as level:
+                inside = [
+                    leaf
+                    if d is None
+                    else Batched.of(level, leaf if count == sizes[0] else leaf.narrow(0, start, count), 0)
+                    for d, leaf in zip(dims, leaves, strict=True)
+                ]
+                result = func(*rebuild(inside), **kwargs)
+            places = fitting(out_dims, result, "out_dims", "outputs")
+            outs, rebuild_out = flattened(result)
+            return places, [level.placed(name, *p) for p in zip(outs, places, strict=True)], rebuild_out
+
+        step = chunk_size or sizes[0] or 1
+        parts = [run(start, min(step, sizes[0] - start)) for start in range(0, max(sizes[0], 1), step)]
+        places, first, rebuild_out = parts[0]
+        if len(parts) == 1:
+            return rebuild_out(first)
+        columns = zip(*[outs for _, outs, _ in parts], strict=True)
+        return rebuild_out(
+            c[0] if d is None else cat(list(c), d) for d, c in zip(places, columns, strict=True)
+        )
+
+    def fitting(dims: Dims, tree: Any, which: str, what: str) -> list:
+        """The dimension for each leaf. Raises PyTorch's error if they are nested otherwise than the leaves are."""
+        alone = (
+            which == "out_dims" and isinstance(tree, Tensor) and isinstance(dims, tuple) and len(dims) == 1
+        )
+        found = list(dims) if alone else spread(dims, tree)
+        call = f"in_dims={dims}, ..." if which == "in_dims" else f"..., out_dims={dims}"
+        told = f"vmap({name}, {call})(<inputs>): {which} is not compatible with the structure of `{what}`. "
+        told += f"{which} has structure {structure(dims)} but {what} has structure {structure(tree)}."
+        if found is None or {*map(type, found)} - {int, type(None)}:
+            raise ValueError(told)
+        return found
+
+    def turned(dim: int | None, t: object) -> object:
         """An input whose dimension 0 counts the examples. Raises PyTorch's errors for what is no such input."""
+        if dim is None:
+            return t
         got = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for"
         if not isinstance(t, Tensor):
             told = f"an input but the input is of type {type(t)}. We cannot vmap over non-Tensor arguments, please use None"
@@ -305,3 +417,7 @@ def vmap(func: Callable, in_dims: Any = 0) -> Callable:
         return t.movedim(dim, 0) if dim else t
 
     return batched
+
+
+guard(__name__, "func")
+>>>>>>> table

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..autograd.modes import local, restore
+from ..autograd.grad_mode import Context
+from ..autograd.modes import Modes, local, settle
 from ..autograd.views import make_view
 from ..ops import inplace
 from ..ops.general import apply
@@ -67,7 +68,7 @@ class Wrapper(Tensor):
         raise RuntimeError(told)
 
 
-class Interpreter:
+class Interpreter(Context):
     """One level of the stack of transforms. What each kind of transform has of its own:
 
     wrapper: the class of its tensors.
@@ -84,12 +85,15 @@ class Interpreter:
 
     def __enter__(self) -> Interpreter:
         self.below, self.active = local.interpreter, True
-        local.update(interpreter=self)
+        super().__enter__()
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def inside(self) -> Modes:
+        return local.modes._replace(interpreter=self)
+
+    def outside(self, before: Modes) -> Modes:
         self.active = False
-        restore(local.modes._replace(interpreter=self.below))
+        return super().outside(before)
 
     def owns(self, t: object) -> bool:
         return type(t) is self.wrapper and t.level is self
@@ -135,16 +139,15 @@ class Interpreter:
 
     def old_value(self, t: Wrapper) -> Wrapper:
         """A copy of `t`, with its place in the graph, from before it is written to."""
-        return inplace.old_value(t, t.of(self, at(self.below, t.value.clone), t.extra))
+        return inplace.old_value(t, t.of(self, at(self.below, t.value.clone), self.unwrap(t)[1]))
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
         """A tensor that is made inside, from nothing or like another, as one of this level if it must be."""
         return t if self.below is None else self.below.created(t, self.unwrap(like)[0])
 
-    def may_draw(self) -> None:
-        """Called before random numbers are drawn inside; raises where that is refused."""
-        if self.below is not None:
-            self.below.may_draw()
+    def source(self, generator: object) -> object:
+        """Where random numbers that are drawn inside come from; raises where that is refused."""
+        return generator if self.below is None else self.below.source(generator)
 
 
 def at(level: Interpreter | None, run: Callable, *args: object) -> object:
@@ -153,7 +156,8 @@ def at(level: Interpreter | None, run: Callable, *args: object) -> object:
     try:
         return run(*args)
     finally:
-        restore(before)
+        local.modes = before
+        settle()
 
 
 def results_of(result: object) -> tuple:

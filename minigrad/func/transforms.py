@@ -8,20 +8,21 @@ each other's variables (no perturbation confusion).
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..autograd.engine import count_dependencies
 from ..autograd.forward_ad import Forward
-from ..autograd.modes import local, restore
-from ..autograd.node import AccumulateGrad, gradient_node
+from ..autograd.modes import local, settle
+from ..autograd.node import AccumulateGrad, Node, gradient_node
 from ..autograd.passes import grad_of_any, zeros_of
+from ..missing import guard
 from ..tensor import AutogradMeta, Tensor, wrap
 from ..words import expect
-from .batching import vmap
 from .interpreter import Wrapper
+from .mapping import vmap
 from .trees import flattened, structure, tree_map
 
 Argnums = int | tuple[int, ...]
@@ -30,8 +31,18 @@ Argnums = int | tuple[int, ...]
 def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[Callable, tuple]:
     """`func` as a function of what stands at `argnums` alone; and that: one argument, or a tuple of several."""
     n, alone = len(args), isinstance(argnums, int)
-    for i in (argnums,) if alone else argnums:
+    expect(
+        isinstance(argnums, (int, tuple)),
+        "argnums must be int or Tuple[int, ...], got: {}",
+        str(type(argnums)),
+    )
+    places = (argnums,) if alone else argnums
+    expect(places, "argnums must be non-empty")
+    for i in places:
+        expect(isinstance(i, int), "argnums must be int or Tuple[int, ...], got: {}", str(type(i)))
         expect(-n <= i < n, "Got argnum={}, but only {} positional inputs", i, n)
+    unique = len({i % n for i in places}) == len(places)
+    expect(unique, f"argnums elements must be unique, got {argnums}")
 
     def focused(value: Any) -> Any:
         given = list(args)
@@ -42,12 +53,29 @@ def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[
     return focused, args[argnums] if alone else tuple(args[i] for i in argnums)
 
 
+def value_and_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
+    """(output, aux) of a function that returns both; aux is None for one that returns the output alone."""
+    told = f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True"
+    expect(not has_aux or (isinstance(result, tuple) and len(result) == 2), told)
+    return result if has_aux else (result, None)
+
+
 def tensors_of(output: Any, wanted: str) -> list[Tensor]:
     """The tensors that a function has returned. `wanted`: PyTorch's error if there is anything else."""
     outs, _ = flattened(output)
     for out in outs:
         expect(isinstance(out, Tensor), wanted, str(type(out)))
     return outs
+
+
+def some_of(output: Any, api: str) -> list[Tensor]:
+    """The tensors that a function has returned, of which there must be one."""
+    outs = [None] if output is None else flattened(output)[0]
+    told = f"{api}: Expected f to be a function that has non-empty output (got output = {{}})"
+    expect(outs and output is not None, told, outs)
+    return tensors_of(
+        output, f"{api}: expected f(*primals) to return only tensors, got unsupported type {{}}"
+    )
 
 
 # ---------------------------------------------------------------- reverse mode
@@ -67,85 +95,113 @@ def fresh(x: object) -> Tensor:
     return Tensor.requires_grad_(x.detach() if level is None else x.face())
 
 
-def without_level(x: object) -> object:
-    """A result without the history that belongs to a level which has ended."""
+# The AccumulateGrads of copies whose function has returned: nobody outside can mean them.
+ended: weakref.WeakSet[Node] = weakref.WeakSet()
+
+
+def is_alive(x: object) -> bool:
+    """Does the history of `x` at its own level lead to a variable that somebody else may differentiate with respect to?"""
     if not isinstance(x, Tensor) or not x._requires_grad:
+        return False
+    found, todo = set(), [gradient_node(x)]
+    while todo:
+        node = todo.pop()
+        if type(node) is AccumulateGrad and node not in ended:
+            return True
+        more = {n for n, _ in node.next_functions if n is not None} - found
+        found |= more
+        todo += more
+    return False
+
+
+def is_seen(x: object) -> bool:
+    """Can `x` be differentiated, at its own level or at one below?"""
+    return is_alive(x) or (isinstance(x, Wrapper) and (is_seen(x.value) or is_seen(x.extra)))
+
+
+def only_alive(x: object) -> object:
+    """A result without a history that leads nowhere: only to variables of transforms that have ended."""
+    if not isinstance(x, Tensor) or not x._requires_grad or is_alive(x):
         return x
     return x.face() if isinstance(x, Wrapper) else x.detach()
 
 
-def seen_outside(outs: Sequence[Tensor], copies: Sequence[Tensor]) -> bool:
-    """Do the results depend on more that requires grad than on the copies, here or at a level below?"""
-    for out in outs:
-        while isinstance(out, Wrapper):
-            out = out.value
-            if out._requires_grad:
-                return True
-    own, roots = (
-        {gradient_node(x) for x in copies},
-        [(gradient_node(out), 0, None) for out in outs if out._requires_grad],
-    )
-    # a leaf from outside, or a copy that is connected to one
-    return any((node in own) != (type(node) is AccumulateGrad) for node in count_dependencies(roots))
-
-
-def pulled(func: Callable, primals: Any, wanted: str) -> tuple[Any, Callable]:
-    """(output, pull): `pull` gives from a vector for each tensor of the output the gradients of the primals.
+def pulled(
+    func: Callable, primals: Any, has_aux: bool, api: str, some: Callable
+) -> tuple[Any, Callable, Any]:
+    """(output, pull, aux): `pull` gives from a vector for each tensor of the output the gradients of the primals.
 
     While the function runs recording is on, and one reverse-mode transform more is running. If somebody outside can
-    differentiate the result, the backward pass is recorded, too.
+    differentiate the result, the backward pass is recorded, too. some(output, api): the tensors of the output.
     """
     leaves, rebuild = flattened(primals)
+    copies = []
     before = local.update(grad=True, transform_depth=local.transform_depth + 1)
     try:
-        copies = [fresh(leaf) for leaf in leaves]
-        output = func(rebuild(copies))
-        outs = tensors_of(output, wanted)
+        copies += map(fresh, leaves)
+        output, aux = value_and_aux(func(rebuild(copies)), has_aux, api)
+        outs = some(output, api)
     finally:
-        restore(before)
-    record = before.grad and (before.transform_depth > 0 or seen_outside(outs, copies))
+        local.modes = before
+        settle()
+        own = [gradient_node(copy) for copy in copies]  # kept until the results have been looked at
+        ended.update(node for node in own if type(node) is AccumulateGrad)
+    record = before.grad and any(map(is_seen, outs))
 
     def pull(*vectors: Tensor | None, retain_graph: bool = True) -> Any:
-        again = record or (local.transform_depth > 0 and local.grad)
+        again = local.grad and (record or any(map(is_seen, vectors)))
         found = grad_of_any(outs, copies, vectors, create_graph=again, retain_graph=retain_graph or again)
-        return rebuild(zeros_of(x) if g is None else g for g, x in zip(found, copies, strict=True))
+        return rebuild(
+            zeros_of(x) if g is None else only_alive(g) for g, x in zip(found, copies, strict=True)
+        )
 
-    return output if record else tree_map(without_level, output), pull
+    return tree_map(only_alive, output), pull, tree_map(only_alive, aux)
 
 
-def grad_and_value(func: Callable, argnums: Argnums = 0) -> Callable:
-    """A function that returns (gradient, value) of the scalar function `func` with respect to argument `argnums`."""
-    wanted = "grad_and_value(f)(*args): Expected f(*args) to return a"
+def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+    """A function that returns (gradient, value) of the scalar function `func` with respect to argument `argnums`.
+
+    has_aux: `func` returns (value, aux), and the new function (gradient, (value, aux)).
+    """
+
+    def scalar(output: Any, api: str) -> list[Tensor]:
+        wanted = f"{api}: Expected f(*args) to return a"
+        expect(isinstance(output, Tensor), f"{wanted} Tensor, got {type(output)}")
+        told = f"{wanted} scalar Tensor, got tensor with {output.ndim} dims. "
+        expect(output.ndim == 0, told + "Maybe you wanted to use the vjp or jacrev APIs instead?")
+        return [output]
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         focused, primals = focus(func, argnums, args, kwargs)
-        output, pull = pulled(focused, primals, f"{wanted} Tensor, got {{}}")
-        expect(isinstance(output, Tensor), f"{wanted} Tensor, got {type(output)}")
-        told = f"{wanted} scalar Tensor, got tensor with {output.ndim} dims. "
-        expect(output.ndim == 0, told + "Maybe you wanted to use the vjp or jacrev APIs instead?")
-        return pull(None, retain_graph=False), output
+        output, pull, aux = pulled(focused, primals, has_aux, "grad_and_value(f)(*args)", scalar)
+        return pull(None, retain_graph=False), (output, aux) if has_aux else output
 
     return wrapped
 
 
-def grad(func: Callable, argnums: Argnums = 0) -> Callable:
+def grad(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """A function that returns the gradient of the scalar function `func` with respect to argument `argnums`.
 
-    Arguments and gradients may be nested tuples, lists and dictionaries of tensors. Raises RuntimeError if `func` does not
-    return a scalar tensor.
+    Arguments and gradients may be nested tuples, lists and dictionaries of tensors. has_aux: `func` returns (value, aux), and
+    the new function (gradient, aux). Raises RuntimeError if `func` does not return a scalar tensor.
     """
-    both = grad_and_value(func, argnums)
-    return functools.wraps(func)(lambda *args, **kwargs: both(*args, **kwargs)[0])
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return wrapped
 
 
-def vjp(func: Callable, *primals: Any) -> tuple:
+def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """(func(*primals), vjp_fn): `vjp_fn(v)` gives vᵀJ, a tuple with one gradient per primal.
 
-    v has the structure of the output.
+    v has the structure of the output. has_aux: `func` returns (output, aux), and `vjp` (output, vjp_fn, aux).
     """
-    wanted = "vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {}"
-    output, pull = pulled(lambda values: func(*values), primals, wanted)
+    output, pull, aux = pulled(lambda values: func(*values), primals, has_aux, "vjp(f, *primals)", some_of)
 
     def vjp_fn(cotangents: Any) -> tuple:
         given, own = structure(cotangents), structure(output)
@@ -153,21 +209,33 @@ def vjp(func: Callable, *primals: Any) -> tuple:
         expect(given == own, told + "cotangents: {}, primal output: {}", given, own)
         return pull(*flattened(cotangents)[0])
 
-    return output, vjp_fn
+    return (output, vjp_fn, aux) if has_aux else (output, vjp_fn)
 
 
-def jacrev(func: Callable, argnums: Argnums = 0) -> Callable:
-    """A function that returns the Jacobian of `func`, by one batched backward pass with a row per output element."""
+def jacrev(
+    func: Callable, argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Callable:
+    """A function that returns the Jacobian of `func`, by one batched backward pass with a row per output element.
+
+    has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). chunk_size: so many rows at a time.
+    """
+    told = "jacrev: `chunk_size` should be greater than 0."
+    expect(chunk_size is None or chunk_size > 0, told, error=ValueError)
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         focused, primals = focus(func, argnums, args, kwargs)
-        output, vjp_fn = vjp(focused, primals)
+        output, vjp_fn, *aux = vjp(focused, primals, has_aux=has_aux)
         outs, rebuild_out = flattened(output)
-        leaves, rebuild = flattened(vmap(vjp_fn)(rebuild_out(unit_vectors(outs)))[0])
+        for out in outs:
+            told = "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {}"
+            expect(out.is_floating_point(), told, out.dtype)
+        rows_of = vmap(vjp_fn, chunk_size=chunk_size)
+        leaves, rebuild = flattened(rows_of(rebuild_out(unit_vectors(outs)))[0])
         rows = zip(*[leaf.split([out.numel() for out in outs]) for leaf in leaves], strict=True)
         pairs = zip(outs, rows, strict=True)
-        return rebuild_out(rebuild(p.reshape(o.shape + p.shape[1:]) for p in row) for o, row in pairs)
+        found = rebuild_out(rebuild(p.reshape(o.shape + p.shape[1:]) for p in row) for o, row in pairs)
+        return (found, *aux) if has_aux else found
 
     return wrapped
 
@@ -175,42 +243,59 @@ def jacrev(func: Callable, argnums: Argnums = 0) -> Callable:
 def unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
     """For each tensor a batch of one-hot tensors; together they run through all elements of all of them."""
     sizes = [t.numel() for t in tensors]
-    units = np.split(np.eye(sum(sizes)), np.cumsum(sizes)[:-1], axis=1)
-    return [wrap(b.reshape(-1, *t.shape).astype(t._array.dtype)) for b, t in zip(units, tensors, strict=True)]
+    count = sum(sizes)
+    units = zip(np.split(np.eye(count), np.cumsum(sizes)[:-1], axis=1), tensors, strict=True)
+    return [wrap(b.reshape(count, *t.shape).astype(t._array.dtype)) for b, t in units]
 
 
 # ---------------------------------------------------------------- forward mode
 
 
-def jvp(func: Callable, primals: tuple, tangents: tuple) -> tuple:
-    """(func(*primals), J t): the derivative along `tangents`, computed beside the value."""
+def jvp(func: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = False) -> tuple:
+    """(func(*primals), J t): the derivative along `tangents`, computed beside the value.
+
+    has_aux: `func` returns (output, aux), and `jvp` (output, J t, aux).
+    """
     api = "jvp(f, primals, tangents)"
     told = f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
     expect(isinstance(primals, tuple), told)
     told = f"{api}: Expected primals and tangents to have the same python structure."
     expect(structure(primals) == structure(tangents), told)
     (values, rebuild), (directions, _) = flattened(primals), flattened(tangents)
+    expect(values, f"{api}: Expected primals to contain at least one Tensor.")
     tensors_of([*values, *directions], f"{api}: Expected primals to only contain Tensors, got {{}}")
-    wanted = f"{api}: expected f(*primals) to return only tensors, got unsupported type {{}}"
     with Forward() as level:
         duals = [level.dual(p, t) for p, t in zip(values, directions, strict=True)]
-        output = func(*rebuild(duals))
-        tensors_of(output, wanted)
-        return tree_map(lambda t: level.unwrap(t)[0], output), tree_map(level.tangent_of, output)
+        output, aux = value_and_aux(func(*rebuild(duals)), has_aux, api)
+        some_of(output, api)
+        value, aux = (tree_map(lambda t: level.unwrap(t)[0], tree) for tree in (output, aux))
+        moved = tree_map(level.tangent_of, output)
+    return (value, moved, aux) if has_aux else (value, moved)
 
 
-def jacfwd(func: Callable, argnums: Argnums = 0) -> Callable:
-    """A function that returns the Jacobian of `func`, by one batched forward pass with a column per input element."""
+def jacfwd(
+    func: Callable, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable:
+    """A function that returns the Jacobian of `func`, by one batched forward pass with a column per input element.
+
+    has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). randomness: as `vmap` has it.
+    """
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         focused, primals = focus(func, argnums, args, kwargs)
         leaves, rebuild = flattened(primals)
-        push = vmap(lambda *directions: jvp(focused, (primals,), (rebuild(directions),))[1])
-        outs, rebuild_out = flattened(push(*unit_vectors(leaves)))
+
+        def push(*directions: Tensor) -> tuple:
+            return jvp(focused, (primals,), (rebuild(directions),), has_aux=has_aux)[1:]
+
+        # aux is the same for all directions, or one of them stands for all
+        moved, *aux = vmap(push, randomness=randomness)(*unit_vectors(leaves))
+        outs, rebuild_out = flattened(moved)
         columns = [out.movedim(0, -1).split([leaf.numel() for leaf in leaves], -1) for out in outs]
         rows = [zip(row, leaves, strict=True) for row in columns]
-        return rebuild_out(rebuild(c.reshape(c.shape[:-1] + x.shape) for c, x in row) for row in rows)
+        found = rebuild_out(rebuild(c.reshape(c.shape[:-1] + x.shape) for c, x in row) for row in rows)
+        return (found, tree_map(lambda t: t[0], aux[0])) if has_aux else found
 
     return wrapped
 
@@ -218,3 +303,6 @@ def jacfwd(func: Callable, argnums: Argnums = 0) -> Callable:
 def hessian(func: Callable, argnums: Argnums = 0) -> Callable:
     """A function that returns the Hessian of the scalar function `func`: forward mode over reverse mode."""
     return jacfwd(jacrev(func, argnums), argnums)
+
+
+guard(__name__, "func")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..missing import guard
 from ..ops.shape import stack
 from ..tensor import Tensor
 from ..words import expect
@@ -32,6 +33,23 @@ def flattened(tree: Any) -> tuple[list, Callable[[Iterable], Any]]:
         return tree_map(lambda _: next(new), marks)
 
     return leaves, rebuild
+
+
+def spread(given: Any, tree: Any) -> list | None:
+    """For each leaf of a tree what is given for it: by a tree of the same structure, or by one value for a whole branch.
+
+    None if it does not fit.
+    """
+    branch = isinstance(tree, (tuple, list, dict))
+    if not isinstance(given, (tuple, list, dict)):
+        return [given] * len(flattened(tree)[0])
+    if not branch or isinstance(given, dict) != isinstance(tree, dict) or len(given) != len(tree):
+        return None
+    keys = tree if isinstance(tree, dict) else range(len(tree))
+    if isinstance(tree, dict) and given.keys() != tree.keys():
+        return None
+    parts = [spread(given[k], tree[k]) for k in keys]
+    return None if None in parts else [leaf for part in parts for leaf in part]
 
 
 def structure(tree: Any) -> str:
@@ -79,3 +97,6 @@ def stack_module_state(models: Sequence[Any]) -> tuple[Named, Named]:
         for name, t in columns[0].items():
             parts[-1][name].requires_grad_(t.requires_grad)
     return parts[0], parts[1]
+
+
+guard(__name__, "func")

@@ -1,12 +1,14 @@
 """Building blocks of networks: modules, parameters, layers, losses, initialisation."""
 
-from ..basics import offers
+from ..missing import offers
 from . import functional as functional
 from . import init as init
 from . import parameter as parameter
 from . import utils as utils
 from .attention import MultiheadAttention as MultiheadAttention
 from .containers import *  # noqa: F403
+from .convolutions import *  # noqa: F403
+from .function_layers import *  # noqa: F403
 from .layers import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .module import Module as Module

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
+from ..missing import OPERATORS, complete
 from .module import Module, moved_right
 
 
@@ -82,4 +83,6 @@ class ModuleList(_Numbered):
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)" if lines else f"{self._get_name()}()"
 
 
+for _cls in (Sequential, ModuleList):
+    complete(_cls, f"nn.{_cls.__name__}", OPERATORS)
 __all__ = ["ModuleList", "Sequential"]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from ..autograd.grad_mode import no_grad
-from ..basics import offers
+from ..missing import guard, offers
 from ..random import rng
 from ..tensor import Tensor, wrap
 
@@ -60,3 +60,6 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0) -> Tensor:
     """Fill with uniform numbers in ±√(6 / (1 + a²) / fan_in) (He et al. 2015); `a`: slope of the leaky_relu that follows."""
     bound = math.sqrt(3.0) * math.sqrt(2.0 / (1 + a**2)) / math.sqrt(fans(tensor)[0] or 1)
     return uniform_(tensor, -bound, bound)
+
+
+guard(__name__, "nn.init")

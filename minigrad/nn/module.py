@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
-from ..ops.signature import offering
+from ..missing import answering, guard, of_class
 from ..tensor import Tensor
 from ..words import expect
 from .hooks import Hooked
@@ -39,7 +39,7 @@ class Module(Hooked):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         if cls.__module__.startswith(__package__) and "__init__" in vars(cls):
-            cls.__init__ = offering(cls.__init__)
+            cls.__init__ = answering(cls.__init__, "nn")
 
     def __init__(self):
         state = self.__dict__
@@ -81,7 +81,8 @@ class Module(Hooked):
                 return found[name]
         if name == "_hooked":  # called before super().__init__(): PyTorch misses this one first
             name = "_backward_hooks"
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        told = f"'{type(self).__name__}' object has no attribute '{name}'"
+        raise of_class(type(self), name) or AttributeError(told)
 
     def __delattr__(self, name: str) -> None:
         if not any(name in held for held in (self._parameters, self._buffers, self._modules)):
@@ -332,3 +333,6 @@ def zero_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
         else:
             grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
             grad.zero_()
+
+
+guard(Module, "nn.Module")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..basics import offers
+from ..missing import guard, offers
 from ..tensor import Tensor, wrap
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
@@ -36,3 +36,6 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
     for grad in _gradients(parameters):
         np.clip(grad._array, -float(clip_value), float(clip_value), out=grad._array)
         grad._own_counter().version += 1
+
+
+guard(__name__, "nn.utils")

@@ -43,26 +43,23 @@ def function_of(op: Op, form: CallForm) -> Callable:
 
 def call_one(op: Op, form: CallForm) -> Callable:
     """An operation on one tensor: `x.exp()`, `x.sum(1)`."""
-    forward, place, order, has_params = op.forward, op.place, op.order, bool(op.params)
-    node_class, choose, saves_sizes, saves_input = (
-        op.node_class,
-        op.choose,
-        op.saves_sizes,
-        bool(op.saved_inputs),
-    )
+    forward, node_class, choose = op.forward, op.node_class, op.choose
     floating, is_view, broadcasts = op.floating, op.view, op.broadcasts
+    saves_sizes, saves_input = op.saves_sizes, bool(op.saved_inputs)
+    placed, order, count, most = op.signature.placed, op.order, op.count, op.signature.most - 1
 
     def call(self=REQUIRED, /, *args, **kwargs):
         if type(self) not in plain_types or (special and not is_plain()):
-            if type(self) is ndarray:  # inside a rule
-                return forward(self, *order(place(args, kwargs), self))
+            if type(self) is ndarray and len(args) < count and not kwargs:  # inside a rule
+                return forward(self, *order(args, self))
             return call_any(op, form, (self, *args), kwargs)
         x, params = self._array, ()
         try:
             if floating and x.dtype.kind != "f":
                 x = x.astype(dtypes.default_float())
-            if has_params or args or kwargs:
-                params = order(place(args, kwargs), x)
+            values = placed((self, *args), kwargs)[1:] if kwargs or len(args) > most else args
+            if count > 1:
+                params = order(values, x)
             y = forward(x, *params)
         except Exception as error:
             raise translated(error, op, (x,), (form, (self, *args), kwargs)) from None
@@ -85,14 +82,14 @@ def call_one(op: Op, form: CallForm) -> Callable:
 
 def call_two(op: Op, form: CallForm) -> Callable:
     """An operation on two tensors, or on a tensor and a number: `x * y`, `x * 2`, `x @ y`."""
-    forward, promotes, floating, numbers = op.forward, op.promotes, op.floating, op.numbers
-    node_class, choose_all, saves_sizes, saves_inputs = (
-        op.node_class,
-        op.choose,
+    forward, node_class, choose_all = op.forward, op.node_class, op.choose
+    promotes, floating, numbers, broadcasts = op.promotes, op.floating, op.numbers, op.broadcasts
+    saves, saves_sizes, saves_inputs, guarded = (
+        bool(op.saves),
         op.saves_sizes,
         bool(op.saved_inputs),
+        op.guarded,
     )
-    broadcasts, guarded, saves = op.broadcasts, op.guarded, bool(op.saves)
 
     def call(self=REQUIRED, other=REQUIRED, /, *args, **kwargs):
         if type(self) not in plain_types or args or kwargs or (special and not is_plain()):

@@ -134,8 +134,9 @@ def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple
             errors.append(error)
     if name.startswith("__"):
         return forms[-1]  # of an operator, which leaves to Python what it does not know
-    known = [e for e in errors if "knows it" in str(e)]  # else the last form that takes as many arguments
-    raise (known or [e for e in errors if not re.search("takes|unexpected", str(e))] or errors)[-1]
+    errors = [e for e in errors if not re.search("takes|by position", str(e))] or errors
+    known = [e for e in errors if re.search("does not implement|unexpected", str(e))]
+    raise (known or errors)[-1]  # of the last form that takes as many arguments
 
 
 # ---------------------------------------------------------------- compute and record

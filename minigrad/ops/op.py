@@ -63,7 +63,7 @@ class Op:
         # the inputs that are brought into one dtype first, by their positions
         alike = self.differentiable if self.rules else range(len(self.inputs))
         self.promotes = tuple(alike) if elementwise and len(alike) > 1 else ()
-        self.place, self.order = signature.placing(self.params), signature.ordering(self.params)
+        self.order = signature.ordering(self.params)  # prepares parameters for `forward`
         self.casts = "dtype" in signature.kinds.values()  # into integers it has no gradient
         self.find_saved()
 

@@ -7,10 +7,8 @@ annotation is a Tensor; KINDS lists the others. `self` may also be called `input
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from operator import index
@@ -19,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import dtypes
-from ..basics import NOT_OFFERED, wrap_dim
+from ..basics import wrap_dim
+from ..missing import argument
 from ..tensor import Tensor, plain_types
 from ..words import ORDER, expect, full_name
 
 REQUIRED = Parameter.empty
 NUMBERS = (int, float, np.number, np.bool_)
-OPTION = re.compile(r"keyword argument '(.*?)'|argument '(.*?)'.* must be (?:Number|int), not (Tensor|tuple)")
 
 # ---------------------------------------------------------------- kinds of parameters
 
@@ -155,8 +153,9 @@ KINDS = {
     "str": Kind("str", is_str, checked(is_str), frozenset({str})),
     "dtype": Kind("torch.dtype", is_dtype, lambda v, a: dtypes.to_numpy(v)),
     "object": Kind("object", lambda v: True),
-    # a dimension; the position of a new one; one dimension or several; all of them
+    # a dimension, and one that the library has counted from the front; the position of a new one; some; all of them
     "dim": Kind("int", is_int, as_dim),
+    "front": Kind("int", is_int),
     "newdim": Kind("int", is_int, lambda v, a: wrap_dim(v, a.ndim + 1)),
     "dims": Kind(INTS, lambda v: v is None or are_ints(v), as_some_dims),
     "order": Kind(INTS, are_ints, lambda v, a: as_dims(v, a.ndim, True)),
@@ -198,6 +197,7 @@ class Signature:
     """The parameters of an operation or a function; its annotations, which `words` may translate, are the kinds."""
 
     numbers = False  # whether a Python number may stand for any tensor but the first
+    arrays = (np.ndarray,)  # may arrays stand for all tensors? In operations, which rules call
 
     def __init__(self, name: str, parameters: Mapping[str, Parameter], words: dict[str, str]):
         self.name, self.named, self.only, self.many = name, [], [], ""
@@ -212,40 +212,32 @@ class Signature:
                 (self.only if p.kind is Parameter.KEYWORD_ONLY else self.named).append(n)
             self.kinds[n] = kind if kind in KINDS else "object"
         self.names, self.rest = list(self.kinds), tuple(self.defaults.values())
-        self.most = len(self.named)  # how many may be given by position, without `many`
+        self.most = len(self.named)  # how many may be given by position, before `many`
 
     def ordering(self, names: Sequence[str]) -> Callable[[Sequence, np.ndarray], Sequence]:
-        """A function that prepares the values of these parameters for `forward`: dimensions counted from the front, sizes as
-        tuples. Its arguments are the values and the array of the first input. It raises if a value does not fit."""
-        steps = []
+        """A function that prepares the values of these parameters, the last of which may be left out, for `forward`: dimensions
+        counted from the front, sizes as tuples. Its arguments are the values and the array of the first input. It raises if
+        a value does not fit."""
+        count, rest, steps = len(names), tuple([self.defaults[n] for n in names]), []
         for name in names:
             kind, may_be_none = (
                 KINDS[self.kinds[name]],
                 self.defaults[name] is None and self.kinds[name] != "dims",
             )
             steps.append((kind.usual | {type(None)} if may_be_none else kind.usual, kind.prepare))
-        if not any(prepare for _, prepare in steps):
-            return lambda values, array: values
+        prepares = any(prepare for _, prepare in steps)
 
-        def order(values: Sequence, array: np.ndarray) -> list:
+        def order(values: Sequence, array: np.ndarray) -> Sequence:
+            if len(values) < count:
+                values = (*values, *rest[len(values) :])
+            if not prepares:
+                return values
             return [
                 value if prepare is None or type(value) in usual else prepare(value, array)
                 for value, (usual, prepare) in zip(values, steps)  # noqa: B905 - there is a value for each
             ]
 
         return order
-
-    def placing(self, names: Sequence[str]) -> Callable[[tuple, dict], Sequence]:
-        """A function that gives the values of these parameters, all but the first of the signature, from the arguments
-        after the first one. It raises if there are too many."""
-        count, rest = len(names), tuple([self.defaults[n] for n in names])
-
-        def place(args: tuple, kwargs: dict) -> Sequence:
-            if kwargs or self.many or len(args) > count:
-                return self.placed((None, *args), kwargs)[1:]
-            return args if len(args) == count else (*args, *rest[len(args) :])
-
-        return place
 
     def placed(self, args: tuple, kwargs: dict) -> Sequence[object]:
         """The values of all parameters in their order, not looked at. Raises TypeError if there are too many; `bind` says it in
@@ -281,7 +273,7 @@ class Signature:
         except TypeError as error:
             told, name = str(error), name or self.name
             colon = ":" * told.startswith("argument")
-            raise TypeError(f"{name}(){colon} {told}{left_out(name, told)}") from None
+            raise TypeError(argument(name, told, "Tensor" * method) or f"{name}(){colon} {told}") from None
 
     def by_name(self, args: tuple, kwargs: dict, method: bool) -> tuple[dict[str, object], list[str]]:
         """The values of the parameters by name, and what is wrong with arguments that have no parameter."""
@@ -312,7 +304,7 @@ class Signature:
             if value is self.defaults[n] or KINDS[kind].accepts(value):
                 continue
             # a rule computes on arrays; beside a Tensor they are none
-            arrays = () if any(isinstance(v, Tensor) for v in values.values()) else (np.ndarray,)
+            arrays = () if any(isinstance(v, Tensor) for v in values.values()) else self.arrays
             if kind or not isinstance(value, arrays + NUMBERS * bool(self.numbers and place)):
                 position = f" (position {place + 1 - method})" * (place < count and n not in kwargs)
                 found = full_name(Tensor if hasattr(value, "level") else type(value))
@@ -335,28 +327,6 @@ class Signature:
             note = note | float if self.numbers and kind == "" and found else note
             found.append(p.replace(name=n if method else shown(n), annotation=note))
         return inspect.Signature(found)
-
-
-def left_out(name: str, told: str) -> str:
-    """What is added to an error about an argument, or a kind of argument, that PyTorch may know."""
-    found = OPTION.search(told)
-    option = found and (found[1] or f"{found[2]}={found[3]}")
-    return f"\nIf PyTorch knows it: {NOT_OFFERED.format(f'{name}({option})')}" if option else ""
-
-
-def offering(run: Callable) -> Callable:
-    """A plain function, or the `__init__` of a class, whose errors have that addition."""
-
-    @functools.wraps(run)
-    def call(*args, **kwargs):
-        try:
-            return run(*args, **kwargs)
-        except TypeError as error:
-            name = type(args[0]).__name__ if run.__name__ == "__init__" else run.__name__
-            error.args = (str(error) + left_out(name, str(error)),)
-            raise
-
-    return call
 
 
 def shown(name: str) -> str:

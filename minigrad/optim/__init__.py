@@ -1,6 +1,6 @@
 """Optimizers, and schedules of their learning rates."""
 
-from ..basics import offers
+from ..missing import offers
 from . import lr_scheduler as lr_scheduler
 from .algorithms import SGD, Adam, AdamW, RMSprop
 from .optimizer import Optimizer

@@ -13,6 +13,7 @@ import numpy as np
 from numpy import add, divide, multiply, ndarray, sqrt, subtract
 
 from ..autograd.grad_mode import enable_grad
+from ..missing import guard
 from ..ops.operands import constant
 from ..tensor import Tensor, wrap
 from ..words import expect
@@ -183,3 +184,6 @@ class RMSprop(Algorithm):
             multiply(others[0], momentum, out=others[0])
             work = add(others[0], work, out=others[0])
         return work, group["lr"]
+
+
+guard(__name__, "optim")

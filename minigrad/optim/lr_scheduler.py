@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Callable
 
-from ..basics import offers
+from ..missing import SaysWhatIsMissing, guard, offers
 from .optimizer import Optimizer
 
 __all__ = ["CosineAnnealingLR", "LRScheduler", "LambdaLR", "StepLR"]
@@ -25,7 +25,7 @@ TOO_EARLY = (
 )
 
 
-class LRScheduler:
+class LRScheduler(SaysWhatIsMissing):
     """Base class. A subclass gives the rates of all groups for `self.last_epoch` in `get_lr()`."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
@@ -103,3 +103,6 @@ class CosineAnnealingLR(LRScheduler):
             return [lr + (base - low) * rise for base, lr in zip(self.base_lrs, self._current, strict=True)]
         ratio = (1 + math.cos(math.pi * epoch / period)) / (1 + math.cos(math.pi * (epoch - 1) / period))
         return [ratio * (lr - low) + low for lr in self._current]
+
+
+guard(__name__, "optim.lr_scheduler")

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from ..missing import SaysWhatIsMissing, guard
 from ..nn.module import zero_gradients
 from ..tensor import Tensor, wrap
 from ..words import expect
 
 
-class Optimizer:
+class Optimizer(SaysWhatIsMissing):
     """Base class. A subclass gives `defaults` (the options of a group and their values) and a `step`.
 
     params: tensors, or dicts of parameter groups ({"params": [...], "lr": ...}).
@@ -106,3 +107,6 @@ def copied_for(value: object, param: Tensor, name: str) -> object:
     if isinstance(value, Tensor):
         return wrap(np.array(value._array, value._array.dtype if name == "step" else param._array.dtype))
     return copy.deepcopy(value)
+
+
+guard(Optimizer, "optim.Optimizer")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..basics import offers
 from ..creation import tensor
 from ..dtypes import float64
 from ..mersenne import Generator
+from ..missing import SaysWhatIsMissing, guard, offers
 from ..ops.shape import stack
 from ..random import rng
 from ..tensor import Tensor, wrap
@@ -20,7 +20,7 @@ __all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "default_collate"
 __dir__, __getattr__ = offers(__name__, __all__)
 
 
-class Dataset:
+class Dataset(SaysWhatIsMissing):
     """Base class: a subclass gives example number `index` in `__getitem__` and their number in `__len__`."""
 
     def __getitem__(self, index: int) -> object:
@@ -88,7 +88,7 @@ def default_collate(batch: Sequence) -> object:
     raise TypeError(f"default_collate joins tensors, arrays, numbers, tuples and lists, not {type(first)}")
 
 
-class DataLoader:
+class DataLoader(SaysWhatIsMissing):
     """Walks through a dataset in batches. Each `for` starts anew, in a new order if `shuffle`.
 
     collate_fn: makes a batch of a list of examples (default_collate). drop_last: no smaller batch at the end. generator:
@@ -130,3 +130,6 @@ class DataLoader:
     def __len__(self) -> int:
         count = len(self.dataset)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+guard(__name__, "utils.data")

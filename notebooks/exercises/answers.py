@@ -18,6 +18,8 @@ from .model import Complaint
 from .values import describe, plain, same
 
 NOTHING: Mapping[str, str] = {}
+TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+COUNTED = {word: str(n) for n, word in enumerate(TEN, 1)}
 
 
 def read(
@@ -53,16 +55,17 @@ def _numbers(got: Any) -> Any:
 
 def _from_text(text: str, want: Any) -> Any:
     due = want if isinstance(want, np.ndarray) else np.zeros(())
-    largest = np.abs(due[np.isfinite(due)]).max(initial=0.0)
     try:
-        found = typed.read(text, due.size, percent=1.0 if largest >= 1 else 0.01)
+        found = typed.read(text, due.size)
     except typed.Unreadable:
         return text
     if found == [] or found is None or isinstance(found, bool):
         return found if found != [] else text
     found = plain(found)
-    bare = isinstance(found, np.ndarray) and found.size == due.size and not re.search(r"[\[({]", text)
-    return found.reshape(due.shape) if bare else found  # no bracket says in which shape
+    bare = isinstance(found, np.ndarray) and found.ndim == 1 and not re.search(r"[\[({]", text)
+    if bare and found.size == due.size:  # no bracket and no semicolon says in which shape
+        return found.reshape(due.shape)
+    return found
 
 
 def _in_shape(got: np.ndarray, want: Any) -> Any:
@@ -106,6 +109,12 @@ def alike(got: Any, due: Any, rtol: float) -> bool:
     return same(got, due, 0.0)
 
 
+def near(got: Any, due: Any) -> bool:
+    """Whether a number that was read is the number `due`, rounded to however few digits."""
+    numbers = isinstance(got, np.ndarray) and isinstance(due, np.ndarray) and got.shape == due.shape
+    return numbers and all(map(typed.close, got.ravel().tolist(), due.ravel().tolist()))
+
+
 def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> Any:
     if isinstance(got, tuple) and len(got) == 1:
         got = got[0]
@@ -114,13 +123,14 @@ def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> A
         return meant or got
     word = typed.tidy(got)
     word = re.sub(r"^(?:option|answer|letter|choice)\b *", "", word).strip(" \t\n.,:;()[]{}*`'\"")
-    if len(word) <= 1:
+    if len(word) <= 1 and (word in options or word in words or not options):
         return words.get(word, word)
     call = word.removeprefix("with ").removeprefix("torch.")
     for name in (word, call, re.split(r"[(=]", call)[0].rpartition(".")[2]):
         if name in words:
             return words[name]
-    return option(word, options) or word
+    no_gradient = typed.WORDS.get(word, word) is None
+    return option(word, options) or (no_gradient and option("none", options)) or word
 
 
 def option(text: str, options: Mapping[str, str]) -> str | None:
@@ -132,6 +142,7 @@ def option(text: str, options: Mapping[str, str]) -> str | None:
         return said[0]  # "b it raises an error"
     for found in (
         [letter for letter, told in options.items() if said in list(_other_names(told))],
+        [letter for letter, told in options.items() if _tokens(told)[: len(said)] == said],
         [letter for letter, told in options.items() if _within(said, _tokens(told))],
     ):
         if len(found) == 1:
@@ -141,7 +152,9 @@ def option(text: str, options: Mapping[str, str]) -> str | None:
 
 def _tokens(text: str) -> list[str]:
     plain_text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", typed.tidy(text))
-    return re.findall(r"-?\d+(?:\.\d+)?|-?inf\b|[a-z_]\w*", plain_text)
+    return [
+        COUNTED.get(word, word) for word in re.findall(r"-?\d+(?:\.\d+)?|-?inf\b|[a-z][a-z0-9]*", plain_text)
+    ]
 
 
 def _other_names(told: str) -> Iterator[list[str]]:

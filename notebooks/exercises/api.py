@@ -237,7 +237,7 @@ def _reply(question: Question, guess: Any, truth: Any) -> tuple[str, bool]:
         due = answers.read(other, plain(other))
         got = _read(question, guess, due)
         return same(got, due, 0.0 if exactly else question.rtol) or (
-            not exactly and answers.alike(got, due, question.rtol)
+            not exactly and (answers.alike(got, due, question.rtol) or answers.near(got, due))
         )
 
     for exactly in (True, False):

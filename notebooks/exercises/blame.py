@@ -95,6 +95,6 @@ def in_plain_words(error: BaseException) -> str:
     message += "" if message[-1] in ".!?" else "."
     if "shapes cannot be multiplied" in text:
         return f"{message} {say('matmul')}"
-    if kind not in REPLIES or text.startswith("minigrad has no"):  # that says what is the matter
+    if kind not in REPLIES or text.startswith("minigrad does not implement"):  # that says what is the matter
         return message
     return f"{message} {say(kind)}"

@@ -15,12 +15,22 @@ import numpy as np
 
 LONGEST = 400  # characters of an answer
 DEPTH = 12  # lists in lists, and brackets in brackets
-WORDS = {"none": None, "nothing": None, "true": True, "yes": True, "false": False, "no": False}
+WORDS = {
+    "none": None,
+    "nothing": None,
+    "nothing at all": None,
+    "no gradient": None,
+    "true": True,
+    "yes": True,
+    "false": False,
+    "no": False,
+}
 NUMBERS = {"inf": math.inf, "infinity": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e}
 FUNCTIONS: dict[str, Callable] = {
     "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "ln": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "abs": np.abs,
 }  # fmt: skip
-UNITS = {"byte": 1, "bytes": 1, "b": 1, "kb": 1e3, "mb": 1e6, "kib": 1024, "mib": 1024**2, "times": 1}
+UNITS = {"b": 1, "kb": 1e3, "mb": 1e6, "kib": 1024, "mib": 1024**2,
+         "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}  # fmt: skip
 LOOKS_LIKE = (  # typographic signs, and what is meant by them
     ("[\u2010-\u2015\u2212]", "-"), ("[\u00b7\u00d7\u2219\u22c5]", "*"), ("[\u00f7\u2044\u2215]", "/"), ("\u221e", "inf"),
     ("\u03c0", "pi"), ("[\u2192\u21d2\u279c]", "->"), ("\u00b2", "^2"), ("\u00b3", "^3"), ("\u00bd", "(1/2)"),
@@ -45,38 +55,39 @@ def tidy(text: str) -> str:
     return re.sub(r"(?<!\d)\.$", "", text).strip(" '\"")
 
 
-def read(text: str, size: int = 1, percent: float = 0.01) -> Any:
+def read(text: str, size: int = 1) -> Any:
     """None, True, False, a float or nested lists of floats; `size` numbers are expected. Raises Unreadable.
 
-    `percent` is what 1% means. A number that is expected alone may have commas for its thousands, or for its decimals.
+    A number that is expected alone may have commas for its thousands, or for its decimals.
     """
     if len(text) > LONGEST:
         raise Unreadable(text[:20])
     text = tidy(text)
     text = re.sub(r"^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) *", "", text)
+    text = re.sub(r"^(?:about|around|approximately|approx\.?|roughly|~|\u2248) *", "", text)
     text = re.sub(r"\b(?:torch|math|numpy|np)\.", "", text)
     text = re.sub(r", *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)", "", text)
     text = re.sub(r"\b(?:tensor|array|float|int) *\( *['\"]?([^'\"]*?)['\"]? *\)", r"(\1)", text)
     if text in WORDS:
         return WORDS[text]
     if size != 1:
-        return _Reader(text, percent, spaces=True).all()
-    unit = re.fullmatch(r"(.*[\d)]) *([a-z]+)", text)
-    if unit and unit[2] in UNITS:
-        return UNITS[unit[2]] * float(read(unit[1]))
+        return _Reader(text, spaces=True).all()
+    unit = re.fullmatch(r"([^a-z]*[\d)]) *([a-z]+)", text)
+    if unit and (unit[2] in UNITS or len(unit[2]) > 3):  # "8 kB", "4 functions"
+        return _each(np.multiply, UNITS.get(unit[2], 1.0), read(unit[1]))
     grouped = re.sub(r"(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?![\d,])", lambda m: re.sub("[, ']", "", m[0]), text)
     grouped = re.sub(r"^([+-]? *\d+),(\d+)$", r"\1.\2", grouped)
     try:
-        return _Reader(grouped, percent, spaces=False).all()
+        return _Reader(grouped, spaces=False).all()
     except Unreadable:
-        return _Reader(text, percent, spaces=True).all()
+        return _Reader(text, spaces=True).all()
 
 
 class _Reader:
     """Reads one text. With `spaces`, a space separates numbers: `1 -2` is two of them, `1 - 2` is one."""
 
-    def __init__(self, text: str, percent: float, spaces: bool):
-        self.percent, self.spaces = percent, spaces
+    def __init__(self, text: str, spaces: bool):
+        self.spaces = spaces
         self.tokens: list[tuple[str, bool]] = []  # and whether a space comes after it
         self.at = place = 0
         while place < len(text.rstrip()):
@@ -172,7 +183,7 @@ class _Reader:
         value = float(token)
         if self.sees("%"):
             self.take()
-            value *= self.percent
+            value *= 0.01
         return value
 
 

@@ -38,6 +38,7 @@ class Unsuitable(Exception):
 NOT_THERE = re.compile(r"derivative for aten::\w+ is not implemented|not implemented for|complex|sparse")
 NOT_OFFERED = re.compile(
     r"unexpected keyword argument|invalid combination of arguments|\btorch has no\b|positional arguments? but|is not offered"
+    r"|\b(?:minigrad|torch) does not implement"
     r"|must be (?:Number|int), not (?:Tensor|tuple)"
 )
 # Operations whose numbers are memory that was not initialised.

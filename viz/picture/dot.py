@@ -29,6 +29,12 @@ COLOURS: dict[str, tuple[str, str, str, str]] = {
     "second": ("#f1e6fb", "#7b3fb5", "#2b1d3a", "#bb8ae8"),
     "custom": ("#dff7fa", "#0b7285", "#083b45", "#66d9e8"),
     "failed": ("#ffe3e3", "#c92a2a", "#3d1518", "#ff8787"),
+    # how much of what is measured (viz.costs), from little to most
+    "heat1": ("#fff5eb", "#8c5a2b", "#2a2018", "#c9a27c"),
+    "heat2": ("#fee3c8", "#8c5a2b", "#3b2815", "#c9a27c"),
+    "heat3": ("#fdc692", "#8c4a12", "#533312", "#e0a76a"),
+    "heat4": ("#fda55c", "#7f3b08", "#70400c", "#f0b46e"),
+    "heat5": ("#f98334", "#6b2f05", "#934d06", "#ffc078"),
 }
 # how an edge looks, for draw, the pane, its legend and GIFs: light, dark, dash pattern, width. In the pane "backward" is grey
 # until its gradient was sent
@@ -47,10 +53,11 @@ POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 
 def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
     """Fill and line of an item, light then dark."""
+    heat = [css for css in classes if css.startswith("heat")]
     own = [
         css for css in ("failed", "second", "custom") if css in classes and kind in ("function", "accumulate")
     ]
-    return COLOURS[(own or [kind])[0]]
+    return COLOURS[(heat or own or [kind])[0]]
 
 
 def line_style(kind: str) -> str:

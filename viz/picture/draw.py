@@ -32,7 +32,7 @@ class Drawing(Shown):
     Shows itself in a notebook as an image that survives saving, and as one line of text.
     """
 
-    SAVED_AS = "svg"
+    _saved_as = "svg"
 
     def __init__(self, picture: Picture, graph: Graph, at: Places | None = None, seconds: float = SECONDS):
         self.picture, self.graph, self._seconds = picture, graph, seconds

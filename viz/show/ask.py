@@ -223,21 +223,23 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
         says = "That is the result of an engine that overwrites a gradient (=) instead of adding (+=)."
         found.append(Mistake(wrong[i], "overwrite", says))
     for m in range(i):
-        for out in p.steps[m]["outgoing"]:
-            for mistake in _about_chain(p, m, out) if p.at.get(out["to"]) == i else ():
-                elsewhere(i, mistake.value - array_of(out["value"]), mistake.cause, f"when {mistake.says}")
+        for mistake in _about_chain(
+            p, m, [out for out in p.steps[m]["outgoing"] if p.at.get(out["to"]) == i]
+        ):
+            elsewhere(i, mistake.value, mistake.cause, f"when {mistake.says}")
     return found + _about_form(after)
 
 
-def _about_chain(p: Pass, m: int, out: Mapping) -> Iterator[Mistake]:
-    """What step ``m`` sends along one edge if the chain rule is forgotten, or adds where it should multiply."""
-    local, name = p.local(m, out), p.name(p.steps[m]["node"])
-    if local is None or array_of(out["value"]) is None:
+def _about_chain(p: Pass, m: int, outs: list[Mapping]) -> Iterator[Mistake]:
+    """How much more arrives over these edges of step ``m`` if the chain rule is forgotten, or adds where it multiplies."""
+    locals_, name, total = [p.local(m, out) for out in outs], p.name(p.steps[m]["node"]), p.total[m]
+    if not outs or any(local is None for local in locals_):
         return
-    yield Mistake(local, "local derivative only", f"{name} sends its local derivative alone.")
-    yield Mistake(p.total[m] + 0 * local, "passed on", f"{name} passes on what it receives, unchanged.")
+    sent = sum(array_of(out["value"]) for out in outs)
+    yield Mistake(sum(locals_) - sent, "local derivative only", f"{name} sends its local derivative alone.")
+    yield Mistake(total * len(outs) - sent, "passed on", f"{name} passes on what it receives, unchanged.")
     says = f"{name} adds its local derivative to what it receives. The chain rule multiplies them."
-    yield Mistake(local + p.total[m], "added", says)
+    yield Mistake(sum(locals_) + total * len(outs) - sent, "added", says)
 
 
 def _about_values(p: Pass, right: np.ndarray, asked: str | None) -> Iterator[Mistake]:

@@ -7,13 +7,18 @@ parameters, is there with or without a graph and is counted apart. Plain data; a
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 from ..picture.blocks import tree
-from ..read.arguments import public
+from ..picture.choose import DETAIL, check_options, fitting, pictures_of
+from ..picture.draw import Drawing
+from ..picture.layout import SECONDS
+from ..picture.parts import Picture
+from ..read.arguments import named, public
 from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.recall import prepare
@@ -50,11 +55,55 @@ class Costs:
 
     title: str
     total: Cost
+    graph: Graph
     modules: list[Cost] = field(default_factory=list)
     nodes: dict[int, Cost] = field(default_factory=dict)
+    _memory: Any = None
+    _seconds: dict[Function, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Costs({self.title}: {plural(self.total.functions, 'function')}, {bytes_text(self.total.kept)} kept)"
+
+    def draw(self, by: str = "kept", *, direction: str | None = None, fold: Any = None) -> Drawing:
+        """The graph, each box with what it costs and the darker the more of it: ``by`` "kept" (bytes), "forward" or "backward"
+        (seconds). ``direction`` and ``fold`` as in ``viz.draw``. Raises ValueError for another ``by``, and for times that
+        nobody has measured."""
+        if by not in ("kept", "forward", "backward"):
+            raise ValueError(f"by must be 'kept', 'forward' or 'backward', not {by!r}.")
+        check_options(None, direction, fold)
+        if getattr(self.total, by) is None:
+            how = {
+                "forward": "put the forward pass into viz.record()",
+                "backward": "call viz.costs(viz.trace(loss))",
+            }
+            raise ValueError(f"No {by} times are known: {how[by]}.")
+        small = fold is None and len(self.graph) <= DETAIL
+        pictures = pictures_of(self.graph, "functions" if small else None, direction, fold, page=True)
+        for picture in pictures:
+            self._paint(picture, by)
+        picture, places = fitting(self.graph, pictures, SECONDS, limited=fold is None and direction is None)
+        self._paint(picture, by)  # one of fewer boxes, that was not among them
+        return Drawing(picture, self.graph, places)
+
+    def _paint(self, picture: Picture, by: str) -> None:
+        """Write on each box of a picture that is not laid out yet what it costs."""
+        boxes = [item for item in picture.items if item.kind in ("function", "fold")]
+        if any(line.css == "cost" for item in boxes for line in item.lines):
+            return
+        found: dict[str, float] = {}
+        for item in boxes:
+            functions = [f for f in item.members if f.kind != "accumulate"] or [item.function]
+            cost = _cost(item.name or "", functions, self._memory, self._seconds)
+            cost.forward = _forward(
+                functions, item.block.path if item.block is not None else functions[0].module
+            )
+            found[item.id] = getattr(cost, by) or 0
+        most = max(found.values(), default=0)
+        for item in boxes:
+            value = found[item.id]
+            if value:
+                item.classes.append(f"heat{max(1, math.ceil(5 * value / most))}")
+                item.write(f"keeps {bytes_text(int(value))}" if by == "kept" else seconds_text(value))
 
     def rows(self) -> list[Cost]:
         """What the table lists before the total: modules, or where there are none the nodes that keep most."""
@@ -117,7 +166,7 @@ def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> 
     """
     if len(tensors) == 1 and isinstance(tensors[0], Trace):
         return costs_of(tensors[0].graph, tensors[0])
-    graph, _ = prepare(tensors, "costs", names, _frame)
+    graph, _ = prepare(tensors, "costs", named(names), _frame)
     freed = next((f for f in graph.functions if any(s.state == "freed" for s in f.saved)), None)
     known = remembered(graph)
     if freed is not None and known is None:
@@ -138,7 +187,7 @@ def costs_of(graph: Graph, trace: Trace | None = None) -> Costs:
     functions = [f for f in graph.functions if f.kind != "accumulate"]
     memory = _Memory(graph)
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
-    found = Costs(title, _cost("total", functions, memory, seconds))
+    found = Costs(title, _cost("total", functions, memory, seconds), graph, _memory=memory, _seconds=seconds)
     found.total.forward = _forward(functions)
     for f in functions:
         found.nodes[f.index] = _cost(f.outputs[0].name or "?", [f], memory, seconds)

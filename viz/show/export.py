@@ -6,7 +6,7 @@ import importlib
 from types import FrameType
 from typing import Any
 
-from ..read.arguments import public
+from ..read.arguments import named, public
 from ..read.recall import prepare
 from ..read.rules import input_names
 from .costs import costs_of
@@ -32,7 +32,7 @@ def to_networkx(*tensors: Any, names: Any = None, _frame: FrameType | None = Non
         raise ImportError(
             "viz.to_networkx needs networkx, which is not installed: pip install networkx"
         ) from error
-    graph, _ = prepare(tensors, "to_networkx", names, _frame)
+    graph, _ = prepare(tensors, "to_networkx", named(names), _frame)
     costs, roots = costs_of(graph), {root.function for root in graph.roots}
     made = networkx.MultiDiGraph()
     for f in graph.functions:

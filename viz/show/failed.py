@@ -39,7 +39,7 @@ class Failed(Shown):
         graph.release()
 
     def __repr__(self) -> str:
-        return f"Failed({clipped(self.failure.title, 80)}{self.hint()})"
+        return f"Failed({clipped(self.failure.title, 80)}{self._hint()})"
 
     def __str__(self) -> str:
         return str(self.failure)

@@ -110,8 +110,8 @@ def beside(
 
     Errors are those of ``viz.trace``.
     """
-    if passes and hasattr(passes[0], "put_beside"):
-        return passes[0].put_beside(*passes[1:], labels=labels)
+    if passes and hasattr(passes[0], "_put_beside"):
+        return passes[0]._put_beside(*passes[1:], labels=labels)
     left, right = two(passes, "beside")
     check_options(view, direction, fold)
     check_flags(retain_graph=retain_graph, create_graph=create_graph)

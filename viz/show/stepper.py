@@ -88,7 +88,7 @@ class Stepper(Live, Shown, widgets.VBox):
         nodes = self.data["nodes"].values()
         fires = sum(n.get("members") or (n["kind"] in FIRING or n.get("step") is not None) for n in nodes)
         title = clipped(" ".join(str(self.data.get("title") or "tensor").split()), 40)
-        return f"Stepper({title}: {plural(fires, 'node')}, step {self.step} of {self.last}{self.hint()})"
+        return f"Stepper({title}: {plural(fires, 'node')}, step {self.step} of {self.last}{self._hint()})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         saved = frame(self.data, options=self.options, text=self.pane.data)

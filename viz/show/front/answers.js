@@ -15,7 +15,7 @@ export function parseAnswer(text, size = 1) {
   const shape = shapeOf(value);
   const values = [value].flat(Infinity);
   if (!shape || !values.length) return { unread: String(text).trim().slice(0, 20) };
-  return { values, shape: /[[({]/.test(text) || values.length === 1 ? shape : null };
+  return { values, shape: shape.length > 1 || /[[({]/.test(text) || values.length === 1 ? shape : null };
 }
 
 // The shape of nested lists; null where rows differ.

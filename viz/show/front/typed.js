@@ -2,10 +2,10 @@
 // does the same, function by function; tests/typed_answers.txt is the table of cases that both must read alike.
 
 const LONGEST = 400, DEPTH = 12;
-const WORDS = { none: null, nothing: null, true: true, yes: true, false: false, no: false };
+const WORDS = { none: null, nothing: null, "nothing at all": null, "no gradient": null, true: true, yes: true, false: false, no: false };
 const NUMBERS = { inf: Infinity, infinity: Infinity, nan: NaN, pi: Math.PI, e: Math.E };
 const FUNCTIONS = { sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log, sin: Math.sin, cos: Math.cos, tanh: Math.tanh, abs: Math.abs };
-const UNITS = { byte: 1, bytes: 1, b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2, times: 1 };
+const UNITS = { b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2, percent: 0.01, thousand: 1e3, million: 1e6, billion: 1e9 };
 const LOOKS_LIKE = [["[\u2010-\u2015\u2212]", "-"], ["[\u00b7\u00d7\u2219\u22c5]", "*"], ["[\u00f7\u2044\u2215]", "/"], ["\u221e", "inf"], ["\u03c0", "pi"], ["[\u2192\u21d2\u279c]", "->"],
   ["\u00b2", "^2"], ["\u00b3", "^3"], ["\u00bd", "(1/2)"], ["\u00bc", "(1/4)"], ["\u2153", "(1/3)"], ["\u2154", "(2/3)"], ["[\u2018\u2019\u201a\u2032`]", "'"], ["[\u201c-\u201f]", '"'], ["\\s", " "]];
 const TOKEN = /(?: *)(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()[\]{},;|&])( *)/y;
@@ -24,38 +24,40 @@ export function tidy(text) {
 }
 
 // null, true, false, a number or nested lists of numbers; `size` numbers are expected. { unread: part } for anything else.
-// `percent` is what 1% means. A number that is expected alone may have commas for its thousands, or for its decimals.
-export function readTyped(text, size = 1, percent = 0.01) {
+// A number that is expected alone may have commas for its thousands, or for its decimals.
+export function readTyped(text, size = 1) {
   try {
-    return numbersIn(text, size, percent);
+    return numbersIn(text, size);
   } catch (error) {
     if (error instanceof Unreadable) return { unread: error.part };
     throw error;
   }
 }
 
-function numbersIn(text, size, percent) {
+function numbersIn(text, size) {
   if (text.length > LONGEST) throw new Unreadable(text.slice(0, 20));
   text = tidy(text)
-    .replace(/^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) */, "").replace(/\b(?:torch|math|numpy|np)\./g, "")
+    .replace(/^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) */, "").replace(/^(?:about|around|approximately|approx\.?|roughly|~|\u2248) */, "")
+    .replace(/\b(?:torch|math|numpy|np)\./g, "")
     .replace(/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, "")
     .replace(/\b(?:tensor|array|float|int) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)");
   if (Object.hasOwn(WORDS, text)) return WORDS[text];
-  if (size !== 1) return new Reader(text, percent, true).all();
-  const unit = text.match(/^(.*[\d)]) *([a-z]+)$/);
-  if (unit && Object.hasOwn(UNITS, unit[2])) return each((a, b) => a * b, UNITS[unit[2]], numbersIn(unit[1], 1, percent));
+  if (size !== 1) return new Reader(text, true).all();
+  const unit = text.match(/^([^a-z]*[\d)]) *([a-z]+)$/);
+  if (unit && (Object.hasOwn(UNITS, unit[2]) || unit[2].length > 3)) // "8 kB", "4 functions"
+    return each((a, b) => a * b, Object.hasOwn(UNITS, unit[2]) ? UNITS[unit[2]] : 1, numbersIn(unit[1], 1));
   const grouped = text.replace(/(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?![\d,])/g, (found) => found.replace(/[, ']/g, "")).replace(/^([+-]? *\d+),(\d+)$/, "$1.$2");
   try {
-    return new Reader(grouped, percent, false).all();
+    return new Reader(grouped, false).all();
   } catch {
-    return new Reader(text, percent, true).all();
+    return new Reader(text, true).all();
   }
 }
 
 // Reads one text. With `spaces`, a space separates numbers: 1 -2 is two of them, 1 - 2 is one.
 class Reader {
-  constructor(text, percent, spaces) {
-    Object.assign(this, { percent, spaces, tokens: [], at: 0 });
+  constructor(text, spaces) {
+    Object.assign(this, { spaces, tokens: [], at: 0 });
     for (let place = 0; place < text.trimEnd().length; place = TOKEN.lastIndex) {
       TOKEN.lastIndex = place;
       const found = TOKEN.exec(text);
@@ -134,7 +136,7 @@ class Reader {
     const value = Number(token.replaceAll("_", ""));
     if (!this.sees("%")) return value;
     this.take();
-    return value * this.percent;
+    return value * 0.01;
   }
 }
 

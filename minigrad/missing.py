@@ -1,0 +1,205 @@
+"""The one sentence for everything that PyTorch has and minigrad does not: names, operators, arguments, kinds of arguments.
+
+`pytorch_names.py` holds PyTorch's names as data. They are looked up when an access or a call has failed: what PyTorch does
+not know either gets the same error as in PyTorch. Imports nothing of minigrad but the data.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import NamedTuple
+
+from .pytorch_names import NAMES
+
+SENTENCE = (
+    "minigrad does not implement {}; PyTorch does: use `import torch` for this code. viz works with both."
+)
+# The classes among the places of the data: name -> place.
+CLASSES = {path.split(".")[-1]: path for path in NAMES if path == "dtype" or path.split(".")[-1][0].isupper()}
+# Methods that are called by an operator or a built-in function, and how that is written.
+OPERATORS = {
+    "__floordiv__": "//", "__lshift__": "<<", "__rshift__": ">>", "__mod__": "%", "__matmul__": "@", "__add__": "+",
+    "__mul__": "*", "__complex__": "complex()", "__reversed__": "reversed()", "__delitem__": "del",
+}  # fmt: skip
+OPERATORS |= {f"__r{name[2:]}": sign for name, sign in OPERATORS.items() if sign[0] in "/<>%@+*"}
+# What messages call the type of a value, and the letter that the data have for it.
+LETTERS = {"Tensor": "T", "int": "I", "float": "N", "bool": "B", "str": "S", "tuple": "L", "list": "L"}
+UNKNOWN = r"unexpected keyword argument '(\w+)'"
+WRONG_KIND = r"argument '(\w+)'.* must be ([\w. ]+), not (\w+)$"
+TOO_MANY = r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+)"
+
+
+class MissingError(AttributeError, TypeError):
+    """PyTorch has this attribute, minigrad does not. Also a TypeError, which is what an unsupported operator raises."""
+
+
+class Arguments(NamedTuple):
+    """The arguments of one function of PyTorch: its full name, the letters of each argument, how many go by position."""
+
+    function: str
+    kinds: dict[str, str]
+    positional: int
+
+
+@functools.cache
+def names(path: str) -> dict[str, str]:
+    """PyTorch's public names at a place ("torch", "nn.functional"), each with its arguments as the data have them."""
+    return {name: more for name, _, more in (entry.partition("(") for entry in NAMES.get(path, "").split())}
+
+
+def qualified(path: str, name: str) -> str:
+    """A name as users write it: torch.nn.functional.relu."""
+    return f"torch.{name}" if path == "torch" else f"torch.{path}.{name}"
+
+
+@functools.cache
+def functions() -> dict[str, list[Arguments]]:
+    """All functions and classes of PyTorch by the last part of their name."""
+    found: dict[str, list[Arguments]] = {}
+    for path in NAMES:
+        for name, more in names(path).items():
+            written = more.removesuffix(")").split(",")
+            kinds = dict(w.partition(":")[::2] for w in written if w not in ("*", ""))
+            count = written.index("*") if "*" in written else len(written)
+            found.setdefault(name, []).append(Arguments(qualified(path, name), kinds, count))
+    return found
+
+
+def missing_error(path: str, name: str) -> MissingError | None:
+    """The error for a name that PyTorch has at this place; None if it has no such name."""
+    if name not in names(path):
+        return None
+    what = qualified(path, name)
+    if name in OPERATORS:
+        what = f"`{OPERATORS[name]}` for a {path.split('.')[-1]} ({what})"
+    return MissingError(SENTENCE.format(what), name=name)
+
+
+def argument(name: str, message: str, place: str = "") -> str | None:
+    """The sentence for a TypeError about an argument that PyTorch's function of this name accepts; None if it does not.
+
+    message: the error's, as Python or `Signature.bind` words it. place: where the function is; by default anywhere.
+    """
+    unknown, wrong, many = (re.search(pattern, message) for pattern in (UNKNOWN, WRONG_KIND, TOO_MANY))
+    known = functions().get(name) or functions().get(name.removesuffix("_loss"), [])
+    bound = "__init__()" in message  # Python counts the object as an argument
+    if wrong and wrong[2].startswith("tuple") and wrong[3] in ("tuple", "list"):
+        wrong = None  # its elements do not fit
+    for function, kinds, positional in known:
+        if not function.startswith(qualified(place, "") if place else "torch."):
+            continue
+        if unknown and unknown[1] in kinds:
+            return SENTENCE.format(f"the argument `{unknown[1]}` of {function}()")
+        if wrong and LETTERS.get(wrong[3], "?") in kinds.get(wrong[1], ""):
+            article = "an" if wrong[3] == "int" else "a"
+            return SENTENCE.format(f"{function}() with {article} {wrong[3]} as `{wrong[1]}`")
+        counted_alike = function.startswith("torch.Tensor.") == (place == "Tensor")
+        if many and counted_alike and int(many[1]) < int(many[2]) <= positional + bound:
+            return SENTENCE.format(f"{function}() with {int(many[2]) - bound} arguments by position")
+    return None
+
+
+# ---------------------------------------------------------------- where it is asked for
+
+
+def offers(module: str, public: Iterable[str], homes: Mapping[str, str] = {}) -> tuple[Callable, Callable]:
+    """A module's `__dir__` and `__getattr__`: completion shows these names, and PyTorch's other names raise the sentence.
+
+    homes: where to find what is loaded on first use: name -> module, which may itself be what is asked for.
+    """
+
+    def __getattr__(name: str) -> object:
+        if name in homes:
+            home = import_module(homes[name], module)
+            return vars(import_module(module)).setdefault(name, getattr(home, name, home))  # not asked again
+        path = module.removeprefix("minigrad.").replace("minigrad", "torch")
+        message = f"module '{qualified(path, name).removesuffix(f'.{name}')}' has no attribute '{name}'"
+        raise missing_error(path, name) or AttributeError(message, name=name)
+
+    return sorted(public).copy, __getattr__
+
+
+class Missing:
+    # An attribute that only PyTorch's class has. A `__getattr__` of Tensor would make every attribute slower by a tenth.
+
+    __slots__ = ("name", "path")
+    __doc__ = property(lambda self: str(missing_error(self.path, self.name)))  # what help() shows
+
+    def __init__(self, path: str, name: str):
+        self.path, self.name = path, name
+
+    def __get__(self, owner: object, kind: type) -> object:
+        raise missing_error(self.path, self.name)
+
+
+def complete(cls: type, path: str, only: Iterable[str] | None = None) -> None:
+    """Give a class an attribute that raises the sentence for each name of PyTorch's class that it lacks."""
+    for name in names(path) if only is None else only:
+        if name in names(path) and not hasattr(cls, name):
+            setattr(cls, name, Missing(path, name))
+
+
+class SaysWhatIsMissing:
+    """Base of classes whose objects raise the sentence for attributes that only PyTorch's have. Not for the main path."""
+
+    def __getattr__(self, name: str) -> object:
+        told = f"'{type(self).__name__}' object has no attribute '{name}'"
+        raise of_class(type(self), name) or AttributeError(told, name=name)
+
+
+def of_class(cls: type, name: str) -> MissingError | None:
+    """The error for an attribute of PyTorch's class of the same name, or of one of its bases; None if there is none."""
+    found = [missing_error(CLASSES[base], name) for base in ours(cls) if base in CLASSES]
+    return next(filter(None, found), None)
+
+
+def ours(cls: type) -> list[str]:
+    """The names of a class and its bases, as far as they are minigrad's."""
+    return [base.__name__ for base in cls.__mro__ if base.__module__.startswith("minigrad")]
+
+
+def answering(run: Callable, place: str, name: str = "") -> Callable:
+    """A function whose TypeErrors about arguments that PyTorch accepts become the sentence. Without a name: an `__init__`."""
+
+    @functools.wraps(run)
+    def call(*args, **kwargs):
+        try:
+            return run(*args, **kwargs)
+        except TypeError as error:
+            if name and error.__traceback__.tb_next is not None:
+                raise  # it was raised inside the function
+            count = f"takes 0 positional arguments but {len(args) - 1}"
+            message = str(error).replace("too many positional arguments", count)
+            sentence = argument(name or ours(type(args[0]))[0], message, place)
+            if sentence is None:
+                raise
+            raise TypeError(sentence) from None
+
+    return call
+
+
+def guard(where: str | type, place: str) -> None:
+    """Wrap those functions of a module or a class in `answering` that accept fewer arguments than PyTorch's at this place."""
+    module = isinstance(where, str)
+    space = vars(sys.modules[where]) if module else dict(inspect.getmembers_static(where))
+    for name, value in list(space.items()):
+        run = vars(value).get("__init__") if isinstance(value, type) else value
+        code = getattr(run, "__code__", None)
+        imported = module and getattr(value, "__module__", None) != where
+        if name not in names(place) or imported or code is None or code.co_flags & inspect.CO_VARKEYWORDS:
+            continue
+        accepted = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        wanted = {w.partition(":")[0] for w in names(place)[name].removesuffix(")").split(",")}
+        if wanted <= {*accepted, "*", ""}:
+            continue
+        if isinstance(value, type):
+            value.__init__ = answering(run, place)
+        elif module:
+            space[name] = answering(run, place, name)
+        else:
+            setattr(where, name, answering(run, place, name))

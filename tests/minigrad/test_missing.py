@@ -1,0 +1,204 @@
+"""What PyTorch has and minigrad lacks says so in one sentence; what nobody has gets Python's, or PyTorch's, error."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+import pydoc
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minigrad as torch
+import minigrad.nn.functional as F
+from minigrad.missing import CLASSES, OPERATORS, MissingError, argument, names
+from minigrad.pytorch_names import NAMES
+
+ROOT = Path(__file__).resolve().parents[2]
+SENTENCE = (
+    r"^minigrad does not implement .*; PyTorch does: use `import torch` for this code. viz works with both.$"
+)
+
+
+def place(path: str) -> object:
+    """The module or class of minigrad at PyTorch's path; None if it is missing itself."""
+    found = torch
+    for part in path.split(".") if path != "torch" else ():
+        found = getattr(found, part, None)
+    return found
+
+
+def test_the_data_are_what_this_pytorch_has(torch):
+    """If not: `python -m tools.pytorch_names` writes them anew."""
+    run = subprocess.run([sys.executable, "-m", "tools.pytorch_names", "--check"], cwd=ROOT, check=False)
+    assert run.returncode == 0
+
+
+@pytest.mark.parametrize("path", [p for p in NAMES if p == "Tensor" or p not in CLASSES.values()])
+def test_every_name_of_pytorch_is_there_or_says_so(path):
+    where, silent = place(path), []
+    if where is None:
+        return  # it says so itself, where it should be
+    for name in names(path):
+        try:
+            getattr(where, name)
+        except AttributeError as error:
+            silent += [] if isinstance(error, MissingError) else [f"{name}: {error}"]
+    assert not silent
+
+
+INSTANCES = {
+    "Tensor": lambda: torch.ones(2, 2),
+    "nn.Module": torch.nn.Module,
+    "nn.Sequential": torch.nn.Sequential,
+    "nn.ModuleList": torch.nn.ModuleList,
+    "optim.Optimizer": lambda: torch.optim.SGD([torch.ones(1)], lr=0.1),
+    "optim.lr_scheduler.LRScheduler": lambda: torch.optim.lr_scheduler.StepLR(
+        torch.optim.SGD([torch.ones(1)], lr=0.1), 1
+    ),
+    "utils.data.DataLoader": lambda: torch.utils.data.DataLoader([1]),
+}
+
+
+@pytest.mark.parametrize("path", INSTANCES)
+def test_objects_say_so_too_and_show_nothing_of_it(path):
+    thing, silent = INSTANCES[path](), []
+    for name in names(path):
+        try:
+            getattr(thing, name)
+        except AttributeError as error:
+            silent += [] if isinstance(error, MissingError) else [f"{name}: {error}"]
+            assert (name in OPERATORS or name not in dir(thing)) and not hasattr(thing, name)
+            assert getattr(thing, name, 5) == 5
+    assert not silent
+    with pytest.raises(AttributeError, match="no attribute 'nobody_has_it'") as caught:
+        thing.nobody_has_it  # noqa: B018
+    assert not isinstance(caught.value, MissingError)
+
+
+def test_what_nobody_has_gets_the_error_that_it_gets_in_pytorch():
+    for where, told in (
+        (torch, "module 'torch' has no attribute 'nobody_has_it'"),
+        (torch.nn.functional, "module 'torch.nn.functional' has no attribute 'nobody_has_it'"),
+        (torch.ones(2), "'Tensor' object has no attribute 'nobody_has_it'"),
+        (torch.nn.Linear(1, 1), "'Linear' object has no attribute 'nobody_has_it'"),
+    ):
+        with pytest.raises(AttributeError) as caught:
+            where.nobody_has_it  # noqa: B018
+        assert str(caught.value) == told
+
+
+def test_operators_say_so_as_type_errors():
+    x = torch.ones(2)
+    tried = {
+        "__lshift__": lambda: x << 1, "__rlshift__": lambda: 1 << x, "__rshift__": lambda: x >> 1,
+        "__floordiv__": lambda: x // 2, "__complex__": lambda: complex(x), "__reversed__": lambda: reversed(x),
+    }  # fmt: skip
+    for name in [name for name in tried if not hasattr(torch.Tensor, name)]:
+        with pytest.raises(TypeError, match=SENTENCE):
+            tried[name]()
+    with pytest.raises(TypeError, match=SENTENCE):
+        torch.nn.Sequential() + torch.nn.Sequential()
+    with pytest.raises(TypeError, match=SENTENCE):
+        del torch.nn.ModuleList([torch.nn.Tanh()])[0]
+
+
+def test_a_name_of_ones_own_comes_first():
+    x, model = torch.ones(2), torch.nn.Linear(2, 2)
+    missing = next(n for n in names("Tensor") if not hasattr(torch.Tensor, n))
+    setattr(x, missing, 7)
+    assert getattr(x, missing) == 7
+    model.half = torch.nn.Linear(2, 2)
+    assert isinstance(model.half, torch.nn.Linear) and "half.weight" in model.state_dict()
+
+    class Own(torch.nn.Module):
+        def cuda(self):
+            return "mine"
+
+    assert Own().cuda() == "mine"
+
+
+def test_protocols_are_not_disturbed():
+    x = torch.ones(2)
+    for thing in (x, torch.nn.Linear(2, 1), torch.optim.Adam([torch.ones(1, requires_grad=True)])):
+        copy.copy(thing), copy.deepcopy(thing), repr(thing)
+        for probe in (
+            "_repr_html_",
+            "_ipython_display_",
+            "_ipython_canary_method_should_not_exist_",
+            "__wrapped__",
+        ):
+            assert not hasattr(thing, probe)
+        assert pickle.loads(pickle.dumps(thing)) is not None
+    assert np.asarray(x).tolist() == [1.0, 1.0]
+    assert not hasattr(x, "__array_interface__") and not hasattr(x, "__cuda_array_interface__")
+
+
+def test_help_of_what_is_missing_is_the_sentence():
+    missing = [n for n in names("Tensor") if not hasattr(torch.Tensor, n) and n not in OPERATORS]
+    shown = [line.strip(" |") for line in pydoc.plain(pydoc.render_doc(torch.Tensor)).splitlines()]
+    following = dict(itertools.pairwise(shown))
+    assert not [n for n in missing if f"does not implement torch.Tensor.{n};" not in following.get(n, "")]
+
+
+# ---------------------------------------------------------------- arguments
+
+REFUSED = {
+    "a plain function's": lambda x: torch.nn.init.normal_(x, generator=None),
+    "a layer's": lambda x: torch.nn.RNN(2, 3, proj_size=3),
+    "a made layer's": lambda x: torch.nn.MaxPool2d(2, return_indices=True),
+    "a loss's": lambda x: torch.nn.MSELoss(reduce=True),
+    "a loader's": lambda x: torch.utils.data.DataLoader([1], sampler=None),
+    "a module's method": lambda x: torch.nn.Linear(1, 1).load_state_dict({}, assign=True),
+    "a tensor's method": lambda x: x.is_contiguous(memory_format=1),
+    "torch.func's": lambda x: torch.func.functional_call(torch.nn.Tanh(), {}, (x,), tie_weights=False),
+    "an operation's": lambda x: torch.sum(x, out=x),
+    "a factory's": lambda x: torch.zeros(2, layout=None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("whose", REFUSED)
+def test_an_argument_that_pytorch_takes_is_refused_in_the_sentence(whose):
+    with pytest.raises(TypeError, match=SENTENCE):
+        REFUSED[whose](torch.ones(1, 1, 4, 4))
+
+
+def test_an_argument_that_nobody_takes_gets_the_ordinary_error():
+    x = torch.ones(2)
+    for call in (
+        lambda: F.dropout(x, nobody=1), lambda: torch.nn.Linear(1, 1, nobody=1), lambda: x.exp(nobody=1),
+        lambda: torch.optim.SGD([x], nobody=1), lambda: torch.func.grad(torch.sum, nobody=1), lambda: x.size(nobody=1),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match="unexpected keyword argument 'nobody'"):
+            call()
+
+
+def test_a_form_that_pytorch_knows_is_refused_in_the_sentence_and_any_other_is_not():
+    assert "torch.clamp() with a Tensor as `min`" in argument(
+        "clamp", "argument 'min' (position 1) must be Number, not Tensor"
+    )
+    assert argument("add", "argument 'other' (position 1) must be Tensor, not str") is None
+    assert argument("sum", "argument 'dim' (position 1) must be tuple of ints, not tuple") is None
+    with pytest.raises(TypeError, match="must be Tensor, not str"):
+        torch.add(torch.ones(2), "one")
+
+
+def test_an_error_from_inside_a_function_stays_as_it_is():
+    def inner(x):
+        raise TypeError("inner() got an unexpected keyword argument 'generator'")
+
+    with pytest.raises(TypeError, match=r"^inner\(\) got an unexpected"):
+        torch.func.grad(inner)(torch.ones(2))
+
+
+def test_the_names_of_classes_are_not_mixed_up():
+    """A user's class of the same name has nothing to do with PyTorch's."""
+    assert {"Module", "Tensor", "Optimizer"} <= CLASSES.keys()
+    Optimizer = type("Optimizer", (), {})
+    with pytest.raises(AttributeError) as caught:
+        Optimizer().profile_hook_step  # noqa: B018
+    assert not isinstance(caught.value, MissingError)

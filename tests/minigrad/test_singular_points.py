@@ -1,0 +1,77 @@
+"""Derivatives where functions have none, or only one by convention: at 0, at ties, at bounds.
+
+Both modes give what PyTorch's give there. A rule's special case serves forward mode as well: it computes the tangent from
+the rule by differentiating with respect to the gradient that comes in.
+"""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+
+import pytest
+
+import minigrad
+import minigrad.nn.functional
+
+# Of x, a vector of three; z: zeros like x; m: x above a row of zeros. What is not implemented is passed over.
+EXPRESSIONS = """
+x.norm() | x.norm(1) | x.norm(inf) | x.norm(3) | x.norm(0.5) | x.norm(0) | m.norm(dim=1).sum() | m.norm(dim=0, p=1)
+torch.linalg.norm(x) | torch.linalg.vector_norm(x, dim=0) | torch.dist(x, z) | torch.cdist(m, m) | F.pairwise_distance(m, m)
+F.normalize(x, dim=0) | F.normalize(m, dim=1) | F.cosine_similarity(x, z, dim=0) | x.renorm(2, 0, 1)
+x.prod() | m.prod(0) | m.prod(1) | z.prod() | x.cumprod(0) | m.cumprod(1) | m.logcumsumexp(0)
+x[:1].std() | x.std() | x.var() | m.std(0) | m.std(1, unbiased=False) | x[:1].var() | x[:1].var(unbiased=False)
+torch.std_mean(m, 1)[0] | torch.var_mean(x)[1] | F.layer_norm(m, (3,)) | F.batch_norm(m, None, None, training=True)
+x.max() | x.min() | m.amax(0) | m.amin(1) | m.max(0)[0] | m.min(1)[0] | torch.maximum(x, z) | torch.minimum(x, z)
+x.median() | x.sort()[0] | x.topk(2)[0] | x.aminmax()[0] | x.cummax(0)[0] | F.max_pool2d(m[None, None], 2, 1)
+x.abs() | x.sign() | x.sqrt() | x.rsqrt() | x.reciprocal() | x.square() | x / z | x ** 2 | x ** 0 | x ** 0.5 | x ** 1.5
+x ** -1.0 | x ** 3 | x ** x | x ** z | z ** x | 2 ** x | torch.pow(0, x) | x.log() | x.log1p() | x.log2() | x.expm1()
+x.clamp(0, 1) | x.clamp(min=0) | x.clamp(max=0) | x.clamp(z, z + 1) | x.relu() | F.leaky_relu(x) | F.elu(x) | F.selu(x)
+F.hardtanh(x) | F.relu6(x) | F.hardsigmoid(x) | F.hardswish(x) | F.softsign(x) | F.mish(x) | F.gelu(x) | F.silu(x)
+F.softplus(x) | F.logsigmoid(x) | F.threshold(x, 0, 0) | F.l1_loss(x, z) | F.smooth_l1_loss(x, z) | F.huber_loss(x, z)
+F.mse_loss(x, z) | F.kl_div(x, z) | F.binary_cross_entropy(x.clamp(0, 1), z) | F.cross_entropy(m, torch.tensor([0, 1]))
+x.softmax(0) | x.logsumexp(0) | (x - inf).logsumexp(0) | torch.logaddexp(x, z) | torch.sinc(x) | torch.hypot(x, z)
+x.tan() | x.asin() | (x + 1).acos() | x.atanh() | x.logit() | x.erf() | x.round() | x.floor() | x.trunc() | x.frac()
+x.fmod(1) | x % 1 | x.diff() | x.nan_to_num() | x.nansum() | torch.where(x > 0, x, x * 2) | x.masked_fill(x == 0, 1.0)
+torch.linalg.det(m[:2, :2]) | torch.linalg.eigvalsh(m.T @ m + torch.diag(torch.arange(3.0, dtype=x.dtype)))
+"""
+EXPRESSIONS = [e.strip() for e in EXPRESSIONS.replace("\n", " | ").split(" | ") if e.strip()]
+POINTS = [
+    (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (1.0, 1.0, -1.0), (-1.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.0, -1.0, 1.0), (-1.0, -1.0, 0.0),
+]  # fmt: skip
+
+
+def jacobian(engine: ModuleType, expression: str, point: tuple, mode: str) -> list:
+    """The numbers of the Jacobian, one after the other."""
+
+    def f(x: object) -> object:
+        z, m = engine.zeros_like(x), engine.stack([x, engine.zeros_like(x)])
+        return eval(
+            expression, {"torch": engine, "F": engine.nn.functional, "inf": math.inf, "x": x, "z": z, "m": m}
+        )
+
+    found = getattr(engine.func, mode)(f)(engine.tensor(point, dtype=engine.float64))
+    return found.detach().reshape(-1).tolist()
+
+
+def nearly(a: list, b: list) -> bool:
+    return a == pytest.approx(b, rel=1e-6, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_both_modes_say_there_what_pytorchs_say(torch, expression: str) -> None:
+    """Where PyTorch's own modes differ, as 0 · inf comes up in one of them, forward mode may follow either."""
+    try:
+        jacobian(minigrad, expression, (1.0, 2.0, 4.0), "jacrev")
+    except (AttributeError, TypeError, RuntimeError) as error:
+        pytest.skip(f"not implemented: {error}")
+    different = []
+    for point in POINTS:
+        theirs = {mode: jacobian(torch, expression, point, mode) for mode in ("jacrev", "jacfwd")}
+        backward, forward = (jacobian(minigrad, expression, point, mode) for mode in ("jacrev", "jacfwd"))
+        if not nearly(backward, theirs["jacrev"]):
+            different.append(f"at {point} backward: {backward}, PyTorch {theirs['jacrev']}")
+        if not (nearly(forward, theirs["jacfwd"]) or nearly(forward, backward)):
+            different.append(f"at {point} forward: {forward}, PyTorch {theirs['jacfwd']}")
+    assert not different, "\n".join(different)
