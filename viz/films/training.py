@@ -187,6 +187,15 @@ def findings_of(
     for kind, step, node, text, alarm in training.found(steps, reached):
         first = next((i for i, s in enumerate(steps) if s >= step), 0)
         out.append(make(kind, first, len(steps) - 1, node, text, alarm, scene_of[first]))
+    if not training.in_eval:  # the modules themselves may be out of sight
+        for n, a in analyses.items():
+            modes = [
+                (name, x.get("_saved_training"))
+                for name, x in zip(a.table.scene.names, a.table.info.fixed, strict=True)
+            ]
+            if frozen := [name for name, mode in modes if mode is False]:
+                text = f"{frozen[0]} is in eval mode: it uses running statistics and does not update them."
+                out.append(make("eval", a.at[0], a.at[-1], frozen[0], text, False, n))
     if (unstepped := _unstepped(list(analyses.values()))) is not None:
         node, text = unstepped
         scene = next(n for n, a in analyses.items() if node in a.table.names)

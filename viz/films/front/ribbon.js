@@ -4,9 +4,9 @@ import { cut, MARKS, MONO, SANS } from "./colours.js";
 import { broken, isKnown, lossText, NONE } from "./data.js";
 import { TOP } from "./table.js";
 
-const LOSS = [30, 70]; // the loss curve stands between
+const LOSS = [30, 70]; // the loss curve is between these
 
-// Where a training step stands, from the first frame to the end of the last.
+// Where a training step is, from the first frame to the end of the last.
 export function axisOf(film, at, span) {
   const first = span ? span[0] : film.steps[0], last = span ? span[1] : film.steps[film.count - 1] + film.every;
   const x = (step) => at.ribbonX + (at.ribbonW * (step - first)) / Math.max(1, last - first);
