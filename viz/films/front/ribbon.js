@@ -117,8 +117,8 @@ function paintLoss(c, film, at, axis, k) {
   if (!scale) return;
   if (at.ribbonW > 170) c.fillText(scale.log ? "log scale" : "linear", right, 18);
   c.font = `10px ${MONO}`;
-  c.fillText(lossText(Number(scale.high.toPrecision(2))), at.ribbonX - 8, LOSS[0] + 4);
-  c.fillText(lossText(Number(scale.low.toPrecision(2))), at.ribbonX - 8, LOSS[1] + 3);
+  c.fillText(lossText(scale.high, 2), at.ribbonX - 8, LOSS[0] + 4);
+  c.fillText(lossText(scale.low, 2), at.ribbonX - 8, LOSS[1] + 3);
   c.strokeStyle = k.rule;
   c.lineWidth = 1;
   c.beginPath();
