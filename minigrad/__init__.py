@@ -52,8 +52,22 @@ from .autograd import tensor_hooks as _hooks
 from .autograd.grad_mode import *  # noqa: F403
 from .basics import Size, device
 from .creation import *  # noqa: F403
+from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
-from .ops import indexing, pointwise, publish, reduction, shape
+from .ops import (
+    arrange,
+    indexing,
+    norms,
+    pointwise,
+    products,
+    publish,
+    reduction,
+    selection,
+    shape,
+    special,
+    stacking,
+    statistics,
+)
 from .ops import linalg as _linalg
 from .ops import nn as _nn
 from .random import *  # noqa: F403
@@ -89,6 +103,16 @@ linalg.__dir__, linalg.__getattr__ = missing.offers(linalg.__name__, publish.LIN
 vars(linalg).update(publish.LINALG)
 
 
+def is_floating_point(input: Tensor) -> "bool":
+    """True if the elements are floating point numbers."""
+    return input.is_floating_point()
+
+
+def numel(input: Tensor) -> "int":
+    """The number of elements."""
+    return input.numel()
+
+
 def is_tensor(obj: object, /) -> "bool":
     """True if `obj` is a Tensor."""
     return isinstance(obj, Tensor)
@@ -100,5 +124,5 @@ OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.Module
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
 LATER = {name: f".{name}" for name in ("func", "nn", "optim", "utils")}
 LATER |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
-OFFERED |= {*LATER, "__version__", "autograd", "linalg", "random"}
+OFFERED |= {*LATER, "__version__", "accelerator", "autograd", "backends", "cuda", "linalg", "mps", "random"}
 __dir__, __getattr__ = missing.offers(__name__, OFFERED, LATER)

@@ -658,6 +658,326 @@ list(model.parameters()) ::
 """
 """From trying the lessons."""
 
+UNSEEN = r"""
+[0.2]
+x * 5 * -1 + x ::
+-5 * (x + 1) ** 2 ::
+torch.exp(-5 * x) ::
+-5 - x ::
+-x ** 5 ::
+x - 6 * x + 0.5 * x * x ::
+torch.sin(-5 * x) ::
+[1.1]
+(f(x + h) - f(x - h)) / h / 4 ::
+(f(x) - f(x + h)) / h ::
+(f(x + h) - f(x - h)) / (x - h) ::
+(f(x + h) - f(x - h)) / (2 / h) ::
+(f(h) - f(-h)) / (2 * h) ::
+f((x + h) - (x - h)) / (2 * h) ::
+(f(x + h * h) - f(x - h * h)) / (2 * h) ::
+[1.4]
+torch.exp(-t) / (1 + torch.exp(-t)) ::
+torch.sigmoid(t) * (1 - torch.sigmoid(t)) * 4 ::
+(1 - torch.sigmoid(t)) ** 2 ::
+torch.sigmoid(t) * (t - torch.sigmoid(t)) ::
+torch.sigmoid(2 * t) * (1 - torch.sigmoid(2 * t)) ::
+torch.relu(torch.sigmoid(t) - torch.sigmoid(t) ** 2) * 2 ::
+[3.1]
+upstream * (2 * x + 1) ::
+upstream * x ** 3 ::
+upstream * 2 * x + upstream ::
+upstream * torch.tensor(2.0) ::
+(upstream * x) ** 2 ::
+upstream + x + x ::
+[3.2]
+upstream * torch.ones_like(x) / (x.numel() - 1) ::
+upstream * torch.ones_like(x) / x.dim() ::
+torch.ones_like(x) * upstream.sqrt() / x.numel() ::
+upstream * x.mean() * torch.ones_like(x) ::
+(upstream - x.mean()) * torch.ones_like(x) / x.numel() ::
+torch.ones_like(x) / upstream / x.numel() ::
+[3.3]
+(upstream @ w.T, x.T @ upstream + w) ::
+(upstream @ w.T + x, x.T @ upstream) ::
+(upstream @ w.T / 3, x.T @ upstream) ::
+(x @ w @ w.T, x.T @ x @ w) ::
+(upstream.sum(1, keepdim=True) * w.sum(1), x.T @ upstream) ::
+(upstream @ w.T, x.T @ upstream.abs()) ::
+[4.3]
+float(prod(len(path) for path in paths)) ::
+float(sum(prod(path) for path in paths) + len(paths)) ::
+float(sum(prod(path) ** 2 for path in paths)) ::
+float(sum(len(path) for path in paths)) ::
+float(sum(sum(path) * len(path) for path in paths)) ::
+float(sum(prod(sorted(path)[:2]) for path in paths)) ::
+[5.2]
+for x, t in zip(xs, ts, strict=True):
+    (((w * x - t) ** 2).mean() / (len(xs) + 1)).backward() ::
+for x, t in zip(xs, ts, strict=True):
+    (((w * x - t) ** 2).max() / len(xs)).backward() ::
+for x, t in zip(xs, ts, strict=True):
+    (((w * x - t) ** 4).mean() / len(xs)).backward() ::
+for x in xs:
+    (((w * x - ts[0]) ** 2).mean() / len(xs)).backward() ::
+for x, t in zip(xs[::2], ts[::2], strict=True):
+    (((w * x - t) ** 2).mean() / len(xs)).backward() ::
+[5.6]
+h = torch.tensor(1.0)
+for x in xs:
+    h = torch.tanh(w * h.detach() + x)
+    loss = (h - 1) ** 2
+    w.grad = None
+    loss.backward()
+    with torch.no_grad():
+        w -= lr * w.grad
+return h ::
+h = torch.tensor(0.0)
+for x in xs:
+    h = torch.tanh(w * h.detach() + x)
+    loss = (h - x) ** 2
+    w.grad = None
+    loss.backward()
+    with torch.no_grad():
+        w -= lr * w.grad
+return h ::
+[6.2]
+rows = []
+for i in range(len(f(x))):
+    x.grad = None
+    y = f(x)
+    v = torch.zeros_like(y)
+    v[i] = y[i].item()
+    y.backward(gradient=v)
+    rows.append(x.grad.clone())
+return torch.stack(rows) ::
+rows = []
+for i in range(len(f(x))):
+    x.grad = None
+    y = f(x)
+    v = torch.zeros_like(y)
+    v[i] = 1.0
+    y.backward(gradient=v)
+    rows.append(x.grad.sum())
+return torch.stack(rows) ::
+[6.3]
+while grad.dim() > len(shape):
+    grad = grad.sum(0)
+for axis, size in enumerate(shape):
+    if size == 1:
+        grad = grad.sum(axis, keepdim=True) / grad.shape[axis]
+return grad ::
+while grad.dim() > len(shape):
+    grad = grad.sum(0) * 2
+for axis, size in enumerate(shape):
+    if size == 1:
+        grad = grad.sum(axis, keepdim=True)
+return grad ::
+[7.2]
+grad * self._saved_other + 1, grad * self._saved_self ::
+grad * self._saved_other, grad * grad * self._saved_self ::
+self._saved_other, self._saved_self ::
+[7.3]
+grad * (1 - self._saved_result**2) / 2, ::
+grad * (1 - self._saved_result) ** 2, ::
+[7.4]
+while grad.ndim > len(shape):
+    grad = grad.sum(axis=-1)
+for axis, size in enumerate(shape):
+    if size == 1:
+        grad = grad.sum(axis=axis, keepdims=True)
+return grad ::
+[7.9]
+for p in parameters:
+    p.grad = None
+loss = loss_of()
+loss.backward()
+for p in parameters:
+    p.data -= lr * p.grad ** 2
+return loss.data.item() ::
+for p in parameters:
+    p.grad = None
+loss = loss_of()
+loss.backward()
+for p in parameters:
+    p.data -= lr * p.data
+return loss.data.item() ::
+for p in parameters:
+    p.grad = None
+loss = loss_of()
+loss.backward()
+for p in parameters:
+    p.data = p.data - lr * p.grad.mean()
+return loss.data.item() ::
+[8.1]
+y = x * 2
+return (y * 3).detach() + y ::
+y = x * 2
+return y.detach() * 3 + y * 5 + x ::
+y = x * 2
+return (y.detach() + y) * 4 ::
+[8.4]
+t.detach().clone() * 0.5 ::
+t.detach().clone().reshape(1, -1) ::
+[9.4]
+(w - lr * (momentum * velocity + g + decay * w), momentum * velocity + g) ::
+(w - lr * (velocity + momentum * g + decay * w), velocity + momentum * g + decay * w) ::
+(w - lr * (momentum * velocity + decay * g + w), momentum * velocity + decay * g + w) ::
+(w - lr * (momentum * velocity + g + decay * w) - decay * w, momentum * velocity + g + decay * w) ::
+(w - lr ** 2 * (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) ::
+[9b.2]
+((w * x * x + b - t) ** 2).mean() ::
+((w * x + b - t) ** 2).mean() / 2 ::
+((w * x + b - t) ** 4).mean() ::
+[9b.4]
+torch.nn.functional.cross_entropy(scores * 2, labels) ::
+torch.nn.functional.cross_entropy(torch.relu(scores), labels) ::
+-torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].max() ::
+[9b.5]
+h.detach() - h.detach().mean() * 2 ::
+h.detach() + h.detach().mean() ::
+h.detach() - h.detach().min() ::
+[9b.8]
+((w * x + b - t) ** 2).mean() + 0.01 * w ** 4 ::
+((w * x + b - t) ** 2).mean() + 0.01 * (w - b) ** 2 ::
+[10.4]
+total = 0.0
+with torch.no_grad():
+    for x, t in batches:
+        total = max(total, ((model(x) - t) ** 2).mean())
+return total ::
+total = 0.0
+with torch.no_grad():
+    for x, t in batches[1:]:
+        total = total + ((model(x) - t) ** 2).mean()
+return total / len(batches) ::
+[11.3]
+n = _length([p.grad for p in parameters if p.grad is not None])
+if n > most:
+    for p in parameters:
+        if p.grad is not None:
+            p.grad *= (most / n) ** 2
+return ::
+n = _length([p.grad for p in parameters if p.grad is not None])
+if n > most:
+    for p in parameters:
+        if p.grad is not None:
+            p.grad *= 0.5
+return ::
+[11.4]
+for turn in range(steps):
+    if turn % 2 == 0:
+        h = h.detach()
+    h = w * h
+return h ::
+for turn in range(steps + 1):
+    if turn == steps - keep:
+        h = h.detach()
+    h = w * h
+return h ::
+[11.5]
+h = torch.zeros(pieces[0].shape[1])
+losses = []
+for piece in reversed(pieces):
+    h = h.detach()
+    for x in piece:
+        h = torch.tanh(w * h + x)
+    loss = (h**2).mean()
+    w.grad = None
+    loss.backward()
+    with torch.no_grad():
+        w -= lr * w.grad
+    losses.append(loss.item())
+return losses ::
+[12.1]
+2 * g * ctx.alpha * (x > 0).to(g.dtype), None ::
+g * ctx.alpha * (x > 0).to(g.dtype) * x, None ::
+g * ctx.alpha**2 * (x > 0).to(g.dtype), None ::
+[12.2]
+g * torch.roll(x, -1) - torch.roll(g * x, 1) ::
+2 * g * torch.roll(x, -1) ::
+[12.4]
+g * torch.cosh(x) ** 2 ::
+g * torch.cosh(x) + x ::
+[12.5]
+g * torch.sigmoid(2 * x) ::
+g * torch.sigmoid(x) ** 2 ::
+[12.6]
+g * _on(abs(x) <= 1, g) * 2 ::
+g * _on(abs(x) <= 1, g) + 1 ::
+[13.2]
+g * (limit / g.norm()) ** 2 if g.norm() > limit else g ::
+g - limit if g.norm() > limit else g ::
+g.clamp(max=limit) ::
+[13.4]
+None if p.grad is None else p.grad.norm().item() / 2 ::
+None if p.grad is None else p.grad.abs().sum().item() ::
+[14.2]
+torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 1.0)), -1.0) ::
+torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 1.0)) * 2, 0.0) ::
+torch.where(x > 1, torch.sqrt(torch.where(x > 0, x, 1.0)), 0.0) ::
+[14.5]
+torch.softmax(s - s.max(), 0) ::
+(s - s.max()) - torch.log(1 + torch.exp(s - s.max()).sum()) ::
+s / s.sum() ::
+[14.6]
+2 * v / torch.sqrt((v * v).sum() + 1e-12) ::
+v / torch.sqrt((v * v).mean() + 1e-12) ::
+[15.3]
+2 * hvp(f, x, v) ::
+hvp(f, x, v) + v ::
+hvp(f, x, v) * v ::
+[15.4]
+x - 2 * torch.linalg.solve(H, g) ::
+x - torch.linalg.solve(H.T @ H, g) ::
+[15.5]
+(g,) = torch.autograd.grad(out, x, create_graph=True)
+return out + (g.norm() - 1) ** 4 ::
+(g,) = torch.autograd.grad(out, x, create_graph=True)
+return out + (g.norm() - 2) ** 2 ::
+[16.1]
+def sine(a):
+    return math.sin(a[0]), a[1] * math.cos(a[0]) ** 2 ::
+def divide(a, b):
+    return a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / (b[0] ** 2 + 1) ::
+def divide(a, b):
+    value = a[0] / b[0]
+    tangent = (a[1] - a[0] * b[1]) / b[0] ** 2
+    return value, tangent ::
+[16.3]
+sides_with(lambda m, p, u, v: 2 * (v @ m), _right) ::
+sides_with(lambda m, p, u, v: (v @ m) ** 2, lambda m, p, u, v: (p(v)[0] @ u) ** 2) ::
+[16.4]
+each_with(finish=lambda g: g * 2) ::
+def loss(w, b, x, t):
+    return (w @ x + b - t) ** 4
+return torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T) ::
+[16.5]
+class Richer(Dual):
+    def exp(self):
+        return type(self)(torch.exp(self.value), 2 * self.tangent * torch.exp(self.value))
+    def __sub__(self, other):
+        return type(self)(self.value - other.value, self.tangent - other.tangent) ::
+[17.2]
+for x, y in batches[1:]:
+    optimizer.zero_grad()
+    cross_entropy(model(x), y).backward()
+    optimizer.step() ::
+for x, y in batches:
+    optimizer.zero_grad()
+    (2 * cross_entropy(model(x), y)).backward()
+    optimizer.step() ::
+[17.3]
+g.abs().reshape(8, 8) * 64 ::
+g.abs().reshape(8, 8).sqrt() ::
+[17.4]
+p + eps * g.sign() * 0.5 ::
+p + eps * (g.sign() + 1) ::
+[17.5]
+sum((g**4).sum() for g in grads).sqrt() ::
+2 * sum((g * g).sum() for g in grads).sqrt() ::
+"""
+"""Wrong code that no lesson lists, written without looking at what they list: how often is a cause found?"""
+
 FORESEEN: list[tuple[str, Any]] = [
     ("0.a", torch.tensor([3.0])),
     ("2.b", "True"),

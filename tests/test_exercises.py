@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nbformat.v4 import new_code_cell
 
 import minigrad
 from exercises import __main__ as answers_in_full
@@ -46,7 +47,17 @@ from exercises.limits import OutOfTime, time_limit
 from exercises.replies import say
 from exercises.values import plain
 from tests import learner_answers
-from tests.lesson_files import LESSONS, NOTEBOOKS, number_of, one_kernel, printed, run_in, solved, tagged
+from tests.lesson_files import (
+    LESSONS,
+    NOTEBOOKS,
+    as_it_comes,
+    number_of,
+    one_kernel,
+    printed,
+    run_in,
+    solved,
+    tagged,
+)
 
 answers_of = answers_in_full.main
 EXERCISES = [exercise for number in lessons.numbers() for exercise in lessons.exercises(number).values()]
@@ -156,7 +167,7 @@ del shown
 
 @pytest.fixture(scope="module")
 def kernel():
-    with one_kernel(MINIGRAD_PROGRESS="off") as manager:
+    with one_kernel(MINIGRAD_PROGRESS="off", VIZ_WIDGETS="1") as manager:
         yield manager
 
 
@@ -171,6 +182,28 @@ def test_a_solved_lesson_shows_correct_everywhere(path, kernel):
         if cell.id == "progress":
             count = len(lessons.exercises(number_of(path)))
             assert f"surprising 0, solved {count} of {count}" in printed(cell)
+
+
+WITH_NAMES_OF_THE_LESSON = {"4.4": "paths = [[u, 1, 3], [u, 1], [v, 3]]"}
+"""Other solutions, written with names that the cells above have bound, as some texts invite to do."""
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_after_run_all_each_exercise_can_still_be_solved_with_the_lessons_own_names(path, kernel):
+    notebook = as_it_comes(path)
+    tries = []
+    for cell in notebook.cells:
+        if key := tagged(cell, "exercise"):
+            call = cell.source[cell.source.rindex("check(") :]
+            for solved_by in filter(
+                None, (lessons.find_exercise(key).solution_source, WITH_NAMES_OF_THE_LESSON.get(key))
+            ):
+                tries.append((key, new_code_cell(f"{solved_by}\n\n{call}")))
+    notebook.cells += [cell for _, cell in tries]
+    run_in(kernel, notebook, NO_PICTURES)
+    assert len(tries) >= len(lessons.exercises(number_of(path)))
+    for key, cell in tries:
+        assert f"{key} correct" in printed(cell), f"{cell.source}\n{printed(cell)}"
 
 
 # answers as people give them
@@ -263,23 +296,37 @@ def test_what_is_no_answer_at_all_is_told_so_without_naming_an_axis(key, answer,
     assert told in said and "a sum" not in said and "Opaque" not in said
 
 
-def test_no_wrong_answer_is_accepted_and_few_are_told_nothing_but_that_they_are_wrong(judged_once):
-    verdicts = [
-        (exercise, judged_once(exercise, answers))
-        for exercise, answers in learner_answers.every_wrong_answer()
-    ]
-    wrong = [(exercise, verdict) for exercise, verdict in verdicts if verdict.state != CORRECT]
+def test_no_wrong_answer_is_accepted(judged_once):
+    verdicts = [(e, judged_once(e, answers)) for e, answers in learner_answers.every_wrong_answer()]
+    assert len(verdicts) > 3000
     assert [exercise.id for exercise, verdict in verdicts if verdict.state == CORRECT] == []
-    no_cause = [(exercise, verdict) for exercise, verdict in wrong if not verdict.cause]
+    no_cause = [(e, v) for e, v in verdicts if v.state != NOT_YET and not v.cause]
     nothing = [v for e, v in no_cause if not any(look in v.message for look in e.look.values())]
-    assert len(wrong) > 1150
-    first = [exercise.id for exercise, _ in wrong if re.match(r"[0-8]\.", exercise.id)]
-    of_first = [exercise.id for exercise, _ in no_cause if re.match(r"[0-8]\.", exercise.id)]
-    assert len(of_first) / len(first) <= 0.06, f"lessons 0 to 8: {Counter(of_first)}"
-    others = (len(no_cause) - len(of_first)) / (len(wrong) - len(first))
-    assert others <= 0.08, f"lessons 9 to 17: {Counter(exercise.id for exercise, _ in no_cause)}"
-    assert len(no_cause) / len(wrong) <= 0.08, f"all: {Counter(exercise.id for exercise, _ in no_cause)}"
-    assert len(nothing) / len(wrong) <= 0.01, "nearly all say at least where to look"
+    assert len(nothing) / len(verdicts) <= 0.01, "nearly all say at least where to look"
+    assert len(no_cause) / len(verdicts) <= 0.06, Counter(exercise.id for exercise, _ in no_cause)
+
+
+def test_each_listed_wrong_answer_of_a_lesson_has_its_cause(judged_once):
+    for number in lessons.numbers():
+        known = [
+            judged_once(exercise, as_answers(exercise, wrong.answer))
+            for exercise in lessons.exercises(number).values()
+            for wrong in exercise.wrong
+        ]
+        assert sum(not verdict.cause for verdict in known) <= 0.05 * len(known), number
+
+
+def test_of_wrong_code_that_nobody_listed_the_cause_is_mostly_found():
+    """A ratio alone, as "exactly 8 times too large", counts as no cause."""
+    unseen = learner_answers.read(learner_answers.UNSEEN)
+    verdicts = [(answer, judge(answer.exercise, answer.answers)) for answer in unseen]
+    assert [answer.code for answer, verdict in verdicts if verdict.state == CORRECT] == []
+    vague = [
+        f"{answer.exercise.id}: {answer.code}"
+        for answer, verdict in verdicts
+        if not verdict.cause or re.search(r"exactly \d+ times", verdict.message)
+    ]
+    assert len(unseen) >= 130 and len(vague) <= 0.1 * len(unseen), "\n".join(vague)
 
 
 # whatever it is given

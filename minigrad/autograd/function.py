@@ -101,7 +101,7 @@ class FunctionCtx(Node):
         if self.materialize_grads:
             pairs = zip(grads, self._outputs, strict=True)
             grads = [wrap(np.zeros(*look)) if g is None and look is not None else g for g, look in pairs]
-        with set_grad_enabled(bool(recorded)):
+        with set_grad_enabled(bool(recorded) and local.grad):
             results = self._forward_cls.gradients()(self, *grads)
         results = self._checked(results if isinstance(results, tuple) else (results,))
         return results if recorded else tuple(g if g is None else g._array for g in results)

@@ -8,24 +8,23 @@ WAYS, or a function that composes the operation of others, as one example sees i
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import dtypes
 from ..autograd.function import Function, refuse_old_form, run_forward
-from ..missing import SENTENCE, guard
+from ..missing import SENTENCE
 from ..ops.general import dispatch
 from ..ops.indexing import index
 from ..ops.op import Op
-from ..ops.shape import cat, stack, undone
+from ..ops.shape import stack, undone
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .interpreter import Interpreter, Wrapper, at, each, results_of, tensors_in
-from .trees import flattened, spread, structure
+from .trees import flattened, spread
 
 # A value; 0 if its dimension 0 counts the examples, None if they share it.
 Pair = tuple[Tensor | None, int | None]
@@ -319,6 +318,8 @@ WAYS: dict[str | None, Callable] = {
     "fold": folded_batch,
     "index": selected,
 }
+<<<<<<< HEAD
+=======
 
 
 # ---------------------------------------------------------------- the transform
@@ -419,3 +420,4 @@ def vmap(
 
 
 guard(__name__, "func")
+>>>>>>> table

@@ -21,8 +21,8 @@ from ..autograd.passes import grad_of_any, zeros_of
 from ..missing import guard
 from ..tensor import AutogradMeta, Tensor, wrap
 from ..words import expect
-from .batching import vmap
 from .interpreter import Wrapper
+from .mapping import vmap
 from .trees import flattened, structure, tree_map
 
 Argnums = int | tuple[int, ...]

@@ -77,8 +77,8 @@ def page(found: list[dict[str, Any]]) -> str:
         "[`tools/zoo/losses.py`](../tools/zoo/losses.py).",
         "",
         f"Last run: PyTorch {torch.__version__.partition('+')[0]}, transformers {transformers.__version__}: **{right} of "
-        f"{len(found)} right in every respect.** The picture is that of "
-        "`viz.draw(loss)`: how many boxes, and its size in points.",
+        f"{len(found)} right in every respect.** Seconds are processor time in Python, "
+        "without Graphviz, which may take two. The picture is that of `viz.draw(loss)`: boxes, and its size in points.",
         "",
     ]
     body = []
