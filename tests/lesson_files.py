@@ -57,13 +57,19 @@ def tagged(cell: nbformat.NotebookNode, kind: str) -> str | None:
     return None
 
 
-def solved(path: Path) -> nbformat.NotebookNode:
-    """The lesson with the solution put into every exercise, the truth into every prediction, and no outputs."""
+def as_it_comes(path: Path) -> nbformat.NotebookNode:
+    """The lesson unsolved, with no outputs."""
     notebook = nbformat.from_dict(nbformat.read(path, 4))
     for cell in notebook.cells:
-        if cell.cell_type != "code":
-            continue
-        cell.outputs, cell.execution_count = [], None
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook
+
+
+def solved(path: Path) -> nbformat.NotebookNode:
+    """The lesson with the solution put into every exercise, the truth into every prediction, and no outputs."""
+    notebook = as_it_comes(path)
+    for cell in notebook.cells:
         if key := tagged(cell, "exercise"):
             call = cell.source[cell.source.rindex("check(") :]
             cell.source = f"{lessons.find_exercise(key).solution_source}\n\n{call}"

@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nbformat.v4 import new_code_cell
 
 import minigrad
 from exercises import __main__ as answers_in_full
@@ -46,11 +47,22 @@ from exercises.limits import OutOfTime, time_limit
 from exercises.replies import say
 from exercises.values import plain
 from tests import learner_answers
-from tests.lesson_files import LESSONS, NOTEBOOKS, number_of, one_kernel, printed, run_in, solved, tagged
+from tests.lesson_files import (
+    LESSONS,
+    NOTEBOOKS,
+    as_it_comes,
+    number_of,
+    one_kernel,
+    printed,
+    run_in,
+    solved,
+    tagged,
+)
 
 answers_of = answers_in_full.main
 EXERCISES = [exercise for number in lessons.numbers() for exercise in lessons.exercises(number).values()]
 QUESTIONS = [question for number in lessons.numbers() for question in lessons.questions(number).values()]
+ANSWERS = learner_answers.read(learner_answers.ANSWERS)
 STATES = {NOT_YET, TRY_AGAIN, RAISED, CORRECT}
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 
@@ -155,7 +167,7 @@ del shown
 
 @pytest.fixture(scope="module")
 def kernel():
-    with one_kernel(MINIGRAD_PROGRESS="off") as manager:
+    with one_kernel(MINIGRAD_PROGRESS="off", VIZ_WIDGETS="1") as manager:
         yield manager
 
 
@@ -172,6 +184,28 @@ def test_a_solved_lesson_shows_correct_everywhere(path, kernel):
             assert f"surprising 0, solved {count} of {count}" in printed(cell)
 
 
+WITH_NAMES_OF_THE_LESSON = {"4.4": "paths = [[u, 1, 3], [u, 1], [v, 3]]"}
+"""Other solutions, written with names that the cells above have bound, as some texts invite to do."""
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_after_run_all_each_exercise_can_still_be_solved_with_the_lessons_own_names(path, kernel):
+    notebook = as_it_comes(path)
+    tries = []
+    for cell in notebook.cells:
+        if key := tagged(cell, "exercise"):
+            call = cell.source[cell.source.rindex("check(") :]
+            for solved_by in filter(
+                None, (lessons.find_exercise(key).solution_source, WITH_NAMES_OF_THE_LESSON.get(key))
+            ):
+                tries.append((key, new_code_cell(f"{solved_by}\n\n{call}")))
+    notebook.cells += [cell for _, cell in tries]
+    run_in(kernel, notebook, NO_PICTURES)
+    assert len(tries) >= len(lessons.exercises(number_of(path)))
+    for key, cell in tries:
+        assert f"{key} correct" in printed(cell), f"{cell.source}\n{printed(cell)}"
+
+
 # answers as people give them
 
 
@@ -180,19 +214,17 @@ def words_of(key, answer):
 
 
 def test_the_cause_is_told_and_no_other():
-    said = [(words_of(key, answer), told, untold) for key, answer, told, untold in learner_answers.TOLD]
-    failed = [
-        f"{told!r}, not {untold!r}:\n{words}"
-        for words, told, untold in said
-        if told not in words or untold in words
-    ]
+    failed = []
+    for answer in ANSWERS:
+        if answer.said and not answer.right:
+            words = check(answer.exercise.id, *answer.answers).text
+            if answer.said not in words or (answer.unsaid and answer.unsaid in words):
+                failed.append(f"{answer.code}\n{answer.said!r}, not {answer.unsaid!r}:\n{words}")
     assert not failed, "\n\n".join(failed)
 
 
 def test_a_right_answer_is_right_however_it_is_written():
-    cards = [
-        check(key, *as_answers(lessons.find_exercise(key), answer)) for key, answer in learner_answers.ALIKE
-    ]
+    cards = [check(answer.exercise.id, *answer.answers) for answer in ANSWERS if answer.right]
     failed = [str(card) for card in cards if card.state != CORRECT]
     assert not failed, "\n\n".join(failed)
 
@@ -264,23 +296,37 @@ def test_what_is_no_answer_at_all_is_told_so_without_naming_an_axis(key, answer,
     assert told in said and "a sum" not in said and "Opaque" not in said
 
 
-def test_no_wrong_answer_is_accepted_and_few_are_told_nothing_but_that_they_are_wrong(judged_once):
-    verdicts = [
-        (exercise, judged_once(exercise, answers))
-        for exercise, answers in learner_answers.every_wrong_answer()
-    ]
-    wrong = [(exercise, verdict) for exercise, verdict in verdicts if verdict.state != CORRECT]
+def test_no_wrong_answer_is_accepted(judged_once):
+    verdicts = [(e, judged_once(e, answers)) for e, answers in learner_answers.every_wrong_answer()]
+    assert len(verdicts) > 3000
     assert [exercise.id for exercise, verdict in verdicts if verdict.state == CORRECT] == []
-    no_cause = [(exercise, verdict) for exercise, verdict in wrong if not verdict.cause]
+    no_cause = [(e, v) for e, v in verdicts if v.state != NOT_YET and not v.cause]
     nothing = [v for e, v in no_cause if not any(look in v.message for look in e.look.values())]
-    assert len(wrong) > 1150
-    first = [exercise.id for exercise, _ in wrong if re.match(r"[0-8]\.", exercise.id)]
-    of_first = [exercise.id for exercise, _ in no_cause if re.match(r"[0-8]\.", exercise.id)]
-    assert len(of_first) / len(first) <= 0.06, f"lessons 0 to 8: {Counter(of_first)}"
-    others = (len(no_cause) - len(of_first)) / (len(wrong) - len(first))
-    assert others <= 0.08, f"lessons 9 to 17: {Counter(exercise.id for exercise, _ in no_cause)}"
-    assert len(no_cause) / len(wrong) <= 0.08, f"all: {Counter(exercise.id for exercise, _ in no_cause)}"
-    assert len(nothing) / len(wrong) <= 0.01, "nearly all say at least where to look"
+    assert len(nothing) / len(verdicts) <= 0.01, "nearly all say at least where to look"
+    assert len(no_cause) / len(verdicts) <= 0.06, Counter(exercise.id for exercise, _ in no_cause)
+
+
+def test_each_listed_wrong_answer_of_a_lesson_has_its_cause(judged_once):
+    for number in lessons.numbers():
+        known = [
+            judged_once(exercise, as_answers(exercise, wrong.answer))
+            for exercise in lessons.exercises(number).values()
+            for wrong in exercise.wrong
+        ]
+        assert sum(not verdict.cause for verdict in known) <= 0.05 * len(known), number
+
+
+def test_of_wrong_code_that_nobody_listed_the_cause_is_mostly_found():
+    """A ratio alone, as "exactly 8 times too large", counts as no cause."""
+    unseen = learner_answers.read(learner_answers.UNSEEN)
+    verdicts = [(answer, judge(answer.exercise, answer.answers)) for answer in unseen]
+    assert [answer.code for answer, verdict in verdicts if verdict.state == CORRECT] == []
+    vague = [
+        f"{answer.exercise.id}: {answer.code}"
+        for answer, verdict in verdicts
+        if not verdict.cause or re.search(r"exactly \d+ times", verdict.message)
+    ]
+    assert len(unseen) >= 130 and len(vague) <= 0.1 * len(unseen), "\n".join(vague)
 
 
 # whatever it is given
@@ -669,8 +715,10 @@ def test_the_symptom_decides_the_advice():
 
     assert told("no return") in advice("3.1", lambda upstream, x: print(end=""))
     assert "the sign is not" in advice("3.1", lambda upstream, x: -2 * x * upstream)
-    assert told("too large", count=2) in advice("3.1", lambda upstream, x: 4 * x * upstream)
-    assert told("too small", count=3) in advice("3.1", lambda upstream, x: 2 * x * upstream / 3)
+    assert "Each result is 2 times what it should be" in advice("3.1", lambda upstream, x: 4 * x * upstream)
+    assert "Each result is 1/3 of what it should be" in advice(
+        "3.1", lambda upstream, x: 2 * x * upstream / 3
+    )
     assert told("not finite") in advice("3.1", lambda upstream, x: x * float("inf"))
     assert told("not a number", kind="a string") in advice("3.1", lambda upstream, x: "6")
     assert "several values" in advice("3.1", lambda upstream, x: (x, None))
@@ -945,9 +993,7 @@ def test_a_teacher_can_print_the_answers(capsys, judged_once):
     for exercise in lessons.exercises(3).values():
         assert f"## Exercise {exercise.id}: {exercise.title}" in page and exercise.solution_source in page
         assert all(wrong.advice in page for wrong in exercise.wrong)
-    assert "lambda upstream, x: 2 * x\n" in page and "`grad_a = 1`" in page, (
-        "each wrong answer, as it is written"
-    )
+    assert "```python\n  2 * x\n" in page and "`grad_a = 1.0`" in page, "each wrong answer, as it is written"
     for question in lessons.questions(3).values():
         assert question.asks in page and question.found in page
     assert answers_of([]) == 0 and capsys.readouterr().out.count("# Lesson ") == len(lessons.numbers())

@@ -357,3 +357,50 @@ def test_an_rnn_is_one_box_and_its_time_steps_are_in_it(torch):
     (box,) = [k for k, node in data["nodes"].items() if node["kind"] == "fold" and node["name"] == "model"]
     inner = [node["name"] for node in data["insides"][box]["nodes"].values() if node["kind"] == "fold"]
     assert any("more times" in name for name in inner)
+
+
+def test_a_recording_sees_the_modules_run_wherever_they_are_held(t):
+    class Trainer:
+        def __init__(self):
+            self.parts = [t.nn.Sequential(t.nn.Linear(2, 3), t.nn.Tanh(), t.nn.Linear(3, 1))]
+
+        def loss(self):
+            return self.parts[0](t.ones(4, 2)).sum()
+
+    with viz.record():
+        trainer = Trainer()
+        loss = trainer.loss()
+    made = {f.name: f.module for f in viz.draw(loss).graph.functions if f.edges}
+    assert made["TanhBackward0"] == "trainer.parts[0].1" and made["AddmmBackward0"] == "trainer.parts[0].2"
+    assert not [m for m in trainer.parts[0].modules() if m._forward_hooks or m._forward_pre_hooks]
+
+
+def test_a_function_that_draws_what_it_is_given_names_what_its_caller_holds(t):
+    def drawn(loss):
+        return viz.draw(loss)
+
+    model = t.nn.Linear(2, 1)
+    assert {f.outputs[0].name for f in drawn(model(t.ones(1, 2)).sum()).graph.leaves} == {
+        "model.weight",
+        "model.bias",
+    }
+
+
+def test_no_object_of_the_program_is_changed_or_asked_for_what_it_would_compute(t):
+    class Odd:
+        __slots__ = ("weight",)
+
+        def __init__(self, weight):
+            self.weight = weight
+
+        def __getattr__(self, name):
+            raise AssertionError(f"asked for {name}")
+
+        def __len__(self):
+            raise AssertionError("asked for its length")
+
+    odd = Odd(t.ones(2, requires_grad=True))
+    many = {str(k): list(range(k)) for k in range(500)}
+    loop = [many]
+    loop.append(loop)  # it holds itself
+    assert [f.outputs[0].name for f in viz.draw((odd.weight * 2).sum()).graph.leaves] == ["odd.weight"]

@@ -82,6 +82,7 @@ function prediction(data, [text]) {
     if ([data.want, ...data.right].some((right) => meant(right, exactly))) reply ??= data.found;
     reply ??= data.wrong.find((wrong) => meant(wrong.value, exactly))?.says;
   }
+  if (data.kind === "question") return [reply === data.found ? "Correct" : "Try again", reply];
   return ["Noted", `<details><summary>I have looked. What does my prediction say?</summary>${reply ?? data.missed}</details>`];
 }
 
@@ -185,7 +186,7 @@ function table(data, [text]) {
   return [reply[0] === "+" ? "Correct" : "Try again", reply.slice(1)];
 }
 
-const KINDS = { prediction, parts, flips, names: functionNames, table };
+const KINDS = { prediction, question: prediction, parts, flips, names: functionNames, table };
 
 // The state and the reply, in HTML, to what was typed into the fields of one form.
 function answered(data, texts) {

@@ -21,10 +21,11 @@ from exercises import lessons, options
 from exercises.answers import wanted
 from exercises.api import letters_of
 from exercises.cards import paragraphs
+from exercises.exam_questions import QUESTIONS
 from exercises.judge import CORRECT, as_answers, impossible, judge, no_such_letter, possible
 from exercises.lesson_02 import KNOWN_NAMES, name_of
 from exercises.lesson_04 import RIGHT_PATHS
-from exercises.model import Exercise, Question
+from exercises.model import Exercise, Question, Wrong
 from exercises.replies import say
 from exercises.symptoms import advise
 from exercises.values import describe, plain
@@ -86,6 +87,19 @@ def form(key: str, *, prediction: bool) -> str:
     if data is None:
         return '<p class="mute">This answer is checked in the notebook, where Python runs.</p>'
     return _form(f"Exercise {key}", list(exercise.names), data)
+
+
+def exam_form(number: int) -> str:
+    """The form under the cell of a question of the exam."""
+    return _form(f"Question {number}", ["My answer"], _exam(number))
+
+
+def _exam(number: int) -> dict:
+    """What a page knows of a question of the exam: it is read as a prediction is, and answered as Exam.answer does."""
+    asked = QUESTIONS[number]
+    wrong = tuple(Wrong(letter, says) for letter, (_, says) in asked.wrong.items())
+    question = Question(f"exam.{number}", asked.asks, lambda: asked.right, asked.shows, "", wrong)
+    return _prediction(question) | {"kind": "question"}
 
 
 def _form(title: str, names: list[str], data: dict) -> str:

@@ -8,24 +8,23 @@ WAYS, or a function that composes the operation of others, as one example sees i
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import dtypes
-from ..autograd.function import Function
-from ..missing import guard
+from ..autograd.function import Function, refuse_old_form, run_forward
+from ..missing import SENTENCE
 from ..ops.general import dispatch
 from ..ops.indexing import index
 from ..ops.op import Op
-from ..ops.shape import cat, stack, undone
+from ..ops.shape import stack, undone
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .interpreter import Interpreter, Wrapper, at, each, results_of, tensors_in
-from .trees import flattened, spread, structure
+from .trees import flattened, spread
 
 # A value; 0 if its dimension 0 counts the examples, None if they share it.
 Pair = tuple[Tensor | None, int | None]
@@ -191,7 +190,30 @@ class Vmap(Interpreter):
         return below if self.randomness == "same" else ForEach(self, below)
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
-        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support here")
+        refuse_old_form(cls)
+        values, in_dims = zip(*map(self.unwrap, args), strict=True) if args else ((), ())
+        if 0 not in in_dims:
+            return at(self.below, cls.apply, *values)
+        told, rule = (
+            "You tried to vmap over {}, but it does not have vmap support.",
+            "`generate_vmap_rule` of a Function",
+        )
+        told += " Please override and implement the vmap staticmethod or set generate_vmap_rule=True. "
+        told += "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+        expect(not cls.generate_vmap_rule, SENTENCE, rule, error=NotImplementedError)
+        expect(cls.vmap is not Function.vmap, told, cls.__name__)
+        result, out_dims = at(self.below, cls.vmap, VmapInfo(self.size, self.randomness), in_dims, *values)
+        outs, rebuild = flattened(result)
+        places = zip(outs, spread(out_dims, result), strict=True)
+        found = rebuild(out if d is None else Batched.of(self, out.movedim(d, 0), 0) for out, d in places)
+        return run_forward(cls, args, (found,))[0]
+
+
+class VmapInfo(NamedTuple):
+    """What the `vmap` of a custom Function is told of the batch."""
+
+    batch_size: int
+    randomness: str
 
 
 class ForEach:
@@ -296,6 +318,8 @@ WAYS: dict[str | None, Callable] = {
     "fold": folded_batch,
     "index": selected,
 }
+<<<<<<< HEAD
+=======
 
 
 # ---------------------------------------------------------------- the transform
@@ -330,9 +354,11 @@ def vmap(
     def batched(*args: Any, **kwargs: Any) -> Any:
         told = f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
         expect(args, told + "function with no inputs. The latter is unsupported.", error=ValueError)
-        told = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching "
+        told = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
         known = isinstance(in_dims, (int, tuple))
-        expect(known, told + "the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError)
+        expect(
+            known, told + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError
+        )
         dims = fitting(in_dims, args, "in_dims", "inputs")
         leaves, rebuild = flattened(args)
         leaves = [turned(d, leaf) for d, leaf in zip(dims, leaves, strict=True)]
@@ -394,3 +420,4 @@ def vmap(
 
 
 guard(__name__, "func")
+>>>>>>> table

@@ -13,7 +13,6 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 from . import classroom, exam_key, lessons
@@ -53,7 +52,7 @@ def _exercise(exercise: Exercise) -> Iterator[str]:
     yield "What learners write, and what they are told:"
     alike = [wrong for wrong in exercise.wrong if _made_up(wrong.advice)]
     shown = [wrong for wrong in exercise.wrong if wrong not in alike[ORDERS:]]
-    lines = [f"* {_written(exercise, wrong.answer)}\n  {_reply(exercise, wrong)}" for wrong in shown]
+    lines = [f"* {_written(exercise, wrong)}\n  {_reply(exercise, wrong)}" for wrong in shown]
     if len(alike) > ORDERS:
         lines.append(
             f"* and {len(alike) - ORDERS} other orders, each told in the same way what fired too early."
@@ -72,53 +71,21 @@ def _made_up(advice: str) -> bool:
     return advice.startswith("Fired too early:")
 
 
-def _written(exercise: Exercise, answer: Any) -> str:
-    """A wrong answer as a learner writes it, in a line or in a block of code."""
-    if isinstance(answer, dict) and len(exercise.names) > 1:
-        return ", ".join(f"`{name} = {_short(part)}`" for name, part in answer.items())
-    parts = answer if len(exercise.names) > 1 else (answer,)
-    if not any(callable(part) for part in parts):
-        return ", ".join(
-            f"`{name} = {_short(part)}`" for name, part in zip(exercise.names, parts, strict=True)
-        )
-    code = [_code(part) for part, right in zip(parts, exercise.reference, strict=True) if part is not right]
+def _written(exercise: Exercise, wrong: Wrong) -> str:
+    """A wrong answer as a learner writes it, in a line or in a block of code with the functions that it names."""
+    if exercise.typed:
+        return f"`{wrong.code or _parts(exercise, wrong.answer)}`"
+    module = lessons.module_of(exercise.id)
+    named = [getattr(module, name, None) for name in re.findall(r"\w+", wrong.code)]
+    helpers = [part for part in dict.fromkeys(named) if getattr(part, "__module__", "") == module.__name__]
+    code = [*(inspect.getsource(part).rstrip() for part in helpers), wrong.code]
     return "\n" + textwrap.indent("```python\n" + "\n\n".join(code) + "\n```\n", "  ")
 
 
-def _short(answer: Any) -> str:
-    return repr(answer) if isinstance(answer, str) else describe(answer, 60)
-
-
-def _code(answer: Any) -> str:
-    """The source of a function or of the method that a class was made with; what comes before a lambda is left out."""
-    if isinstance(answer, type):
-        methods = [part for part in vars(answer).values() if isinstance(part, FunctionType)]
-        return "\n".join(map(_code, methods))
-    if answer.__code__.co_filename.startswith("<"):  # one that minigrad's template has written
-        return f"torch.{answer.__name__}"
-    source = textwrap.dedent(inspect.getsource(answer)).strip()
-    if answer.__name__ == "<lambda>":
-        found = re.search(r"lambda.*", source, re.S)
-        source = _balanced(found[0]) if found else source
-    closed = zip(answer.__code__.co_freevars, answer.__closure__ or (), strict=True)
-    with_what = [f"# {name}: {_inside(cell.cell_contents)}" for name, cell in closed]
-    return "\n".join([*with_what, source])
-
-
-def _inside(value: Any) -> str:
-    """What a name of a made-up function stands for, on one line."""
-    return " ".join(_code(value).split()) if isinstance(value, FunctionType) else describe(value, 60)
-
-
-def _balanced(text: str) -> str:
-    """The text up to where a bracket closes that it has not opened, or a comma stands outside of brackets."""
-    depth, seen_colon = 0, False
-    for place, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
-        seen_colon = seen_colon or (letter == ":" and depth == 0)
-        if depth < 0 or (letter == "," and depth == 0 and seen_colon):
-            return text[:place].rstrip()
-    return text.rstrip(",")
+def _parts(exercise: Exercise, answer: Any) -> str:
+    """A typed answer that is listed by a pattern, as it would be written."""
+    parts = as_answers(exercise, answer)
+    return ", ".join(f"{name} = {part!r}" for name, part in zip(exercise.names, parts, strict=True))
 
 
 def main(names: list[str]) -> int:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dis
 import inspect
+import io
+import time
+import warnings
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -15,16 +18,18 @@ import numpy as np
 import minigrad
 
 from . import answers as reading
-from . import options
+from . import options, relations, repair
 from .afterwards import as_it_was
 from .blame import in_plain_words, said
 from .bytecode import has_blank, unread, uses, values_of_the_notebook
 from .limits import OutOfTime, time_limit
 from .model import Complaint, Exercise, Wrong
 from .replies import say
+from .side_effects import ITEMS, VALUES, Watch
 from .symptoms import advise
 from .values import blank, describe, plain, same
 
+SEARCH = 1.0  # seconds for the search of what one change would mend
 NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
 
 
@@ -78,6 +83,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
         return Verdict(TRY_AGAIN, told, told)
     known = Wrong(None, not_handed) if not_handed else recognise(exercise, got, want)
     if got.error is not None and not before:
+        known = known or resembled(exercise, got, want)
         state, told = _told(got.error, exercise)
         if known:
             return Verdict(state, f"{told}\n\n{known.advice}", known.advice)
@@ -90,8 +96,9 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
         told = known.advice if known else say("not a tensor")
         return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
     label, value, shown = got.seen[first]
-    if known:
-        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {known.advice}".strip(), known.advice)
+    told = known.advice if known else _found(exercise, answers, got, want, first)
+    if told:
+        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
     due = want.seen[first][1]
     if isinstance(value, str) and not isinstance(due, str):
         shown = repr(value)  # 'None' is not None
@@ -158,6 +165,55 @@ def _unread_by(reference: FunctionType) -> set[int]:
     return {parameters.index(name) for name in unread(reference)}
 
 
+def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, first: int) -> str:
+    """The cause of a wrong answer that is not listed, the surest way to find one first; "" if there is none."""
+    if told := exercise.diagnose({label: value for label, value, _shown in got.seen}):
+        return told
+    if not exercise.typed and (told := _one_change(exercise, answers, want)):
+        return told
+    if near := resembled(exercise, got, want):
+        return near.advice
+    numbers = isinstance(got.seen[first][1], np.ndarray) and isinstance(want.seen[first][1], np.ndarray)
+    return relations.told(_tried(exercise, got, want)) if numbers and not exercise.typed else ""
+
+
+def _one_change(exercise: Exercise, answers: tuple, want: Observed) -> str:
+    """Where the answer goes wrong, if there is one small change after which it would be right; found within SEARCH seconds."""
+    ends = time.process_time() + SEARCH
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for place, answer in enumerate(answers):
+            for told, changed in repair.changes(answer):
+                if time.process_time() > ends:
+                    return ""
+                tried = observe(
+                    exercise, (*answers[:place], changed, *answers[place + 1 :]), like=want, seconds=0.5
+                )
+                if tried.error is None and tried.whole and _first_difference(tried, want, exercise) is None:
+                    return f"One small change would make it right. {told}"
+    return ""
+
+
+def _tried(exercise: Exercise, got: Observed, want: Observed) -> list[relations.Tried]:
+    """Everything that was tried of which numbers came out, with the numbers that went in where they are known."""
+    names: list[str] = []
+    inputs: list[tuple] = []
+    if exercise.cases is not None:
+        names = list(inspect.signature(exercise.reference[0]).parameters)
+        inputs = [case for case in exercise.cases() for _ in exercise.returns or (0,)]
+    found = []
+    for place, ((_, value, _), (_, due, _)) in enumerate(zip(got.seen, want.seen, strict=False)):
+        if isinstance(value, np.ndarray) and isinstance(due, np.ndarray):
+            numbers = zip(names, map(plain, inputs[place] if place < len(inputs) else ()), strict=False)
+            given = {name: number for name, number in numbers if isinstance(number, np.ndarray)}
+            found.append(relations.Tried(value, due, given))
+    if exercise.returns:  # each of the values by itself: the first that is wrong
+        count = len(exercise.returns)
+        parts = [found[start::count] for start in range(count)]
+        found = next((p for p in parts if not all(same(t.got, t.due, exercise.rtol) for t in p)), found)
+    return found
+
+
 def _handed_back(exercise: Exercise, function: Any, value: Any) -> str:
     """Told if what came out is one of the arguments, as it went in."""
     names = list(inspect.signature(exercise.reference[0]).parameters)
@@ -208,13 +264,18 @@ def no_such_letter(exercise: Exercise, value: str) -> str:
 
 
 def observe(
-    exercise: Exercise, answers: tuple, *, limited: bool = True, like: Observed | None = None
+    exercise: Exercise,
+    answers: tuple,
+    *,
+    limited: bool = True,
+    like: Observed | None = None,
+    seconds: float = 0.0,
 ) -> Observed:
     """Put the exercise's probe to the answers, within its time; with `like`, only while it sees the same as `like`."""
     observed = Observed()
     recording = True
     try:
-        limit = time_limit(exercise.seconds) if limited else nullcontext()
+        limit = time_limit(seconds or exercise.seconds) if limited else nullcontext()
         with as_it_was(), limit, minigrad.inference_mode(False), minigrad.enable_grad():
             try:
                 for label, value in _probe(exercise, answers):
@@ -248,11 +309,9 @@ def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observe
 
 
 def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
-    """The listed wrong answer that behaves as this one, or else the first one that starts to go wrong as it does."""
+    """The listed wrong answer that behaves as this one; of typed answers else the first one that is wrong as it is."""
     first = _first_difference(got, want, exercise)
-    telling = exercise.cases is None and first is not None and first < len(got.seen)
-    if exercise.probe is not None and not exercise.typed:  # of code, None, True and the like have many causes
-        telling = telling and isinstance(got.seen[first][1], np.ndarray | str)
+    telling = exercise.typed and first is not None and first < len(got.seen)
     best, least = None, 9
     for place, wrong in enumerate(exercise.wrong):
         seen = own(exercise, place, like=got)
@@ -270,6 +329,31 @@ def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
         if rank == 0:
             break
     return best
+
+
+def resembled(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
+    """The listed wrong answer that goes wrong as this one does, for the longest.
+
+    Code that begins as a listed answer does may do so by chance. So the two must agree in at least two observations
+    that are wrong, and in half of them.
+    """
+    wrong_at = [
+        i
+        for i, seen in enumerate(got.seen[: len(want.seen)])
+        if not _alike(seen[1], want.seen[i][1], exercise)
+    ]
+    if exercise.typed or exercise.cases is not None or not wrong_at:
+        return None
+    if not isinstance(got.seen[wrong_at[0]][1], np.ndarray | str):  # None, True and the like have many causes
+        return None
+    enough = max(2, (len(wrong_at) + 1) // 2)
+    near, longest = None, wrong_at[min(enough, len(wrong_at)) - 1]
+    for place, wrong in enumerate(exercise.wrong):
+        differs = _first_difference(got, own(exercise, place, like=got), exercise)
+        agrees = len(got.seen) if differs is None else differs
+        if agrees > longest:
+            near, longest = wrong, agrees
+    return near
 
 
 def _exactly(got: Observed, listed: Observed) -> bool:
@@ -329,16 +413,16 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
     parameters = inspect.signature(reference).parameters
     for arguments, untouched in zip(exercise.cases(), exercise.cases(), strict=True):
         label = f"`{name}({', '.join(describe(argument, 40) for argument in arguments)})`"
+        watch = Watch(**dict(zip(parameters, arguments, strict=False)))
         value = function(*arguments)
-        for parameter, now, before in zip(parameters, arguments, untouched, strict=False):
-            if not same(plain(now), plain(before), 0.0):
-                was, is_now = describe(before, 40), describe(now, 40)
-                raise Complaint(say("in place", name=parameter, before=was, now=is_now))
+        if told := watch.told({VALUES, ITEMS}):  # what it gives back may be that very input
+            raise Complaint(told)
         if exercise.returns and value is not None and value is not Ellipsis:
             _several(exercise, value, reference(*untouched))
             yield from (
                 (f"{part} of {label}", item) for part, item in zip(exercise.returns, value, strict=True)
             )
+            _leaves_alone(watch)
             continue
         wrong_type = exercise.gives and not isinstance(value, exercise.gives)
         if wrong_type and value is not None and value is not Ellipsis:
@@ -348,6 +432,13 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
             got = type(value).__name__
             raise Complaint(say("type", what=describe(value, 40), got=got, article=article, want=want))
         yield label, value
+        _leaves_alone(watch)
+    exercise.besides(function)
+
+
+def _leaves_alone(watch: Watch) -> None:
+    if told := watch.told():
+        raise Complaint(told)
 
 
 def _several(exercise: Exercise, value: Any, right: tuple) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
 from .values import describe
 
 
 def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
     """Probe: the gradient that backward() leaves in x when y = f(x), at three places."""
-    for place in (2.0, 10.0, -1.0):
+    for place in (4.0, -1.5, 10.0):
         x = torch.tensor(place, requires_grad=True)
         y = f(x)
         if x.grad is not None:
@@ -49,8 +51,19 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
         yield f"At x = {place:g} the slope is", x.grad
 
 
-def steady_slope(x):
-    return -5 * x
+def straight_or_not(seen: dict[str, Any]) -> str:
+    """What is wrong with slopes that no listed answer has: the line is another one, or it is no line."""
+    slopes = [float(slope) for slope in seen.values() if isinstance(slope, np.ndarray)]
+    if len(slopes) < 3:
+        return ""
+    if max(slopes) - min(slopes) > 1e-4:
+        return (
+            "The slope differs from place to place, so your `f` is not one straight line. Multiply `x` by a single "
+            "number, the same one everywhere."
+        )
+    if slopes[0] == 0:
+        return "Your `f` is flat: it does not move when `x` does. What multiplies `x` in it, once everything is worked out?"
+    return f"A straight line, but with another slope, {slopes[0]:g}. Which number multiplies `x` in it, all in all?"
 
 
 def gradient_of_3x() -> float:
@@ -65,18 +78,12 @@ QUESTIONS: list[Question] = [
         asks="the gradient of y = 3 * x at x = 2",
         truth=gradient_of_3x,
         found="So it is. Every step of $x$ is a step three times as long in $y$, wherever $x$ is.",
-        wrong=(
-            Wrong(
-                6.0,
-                "6 is the *value* of $y$. The gradient says how fast $y$ changes: 3 for every 1 that $x$ goes up.",
-            ),
-            Wrong(2.0, "2 is where $x$ stands. The gradient says how fast $y$ changes there: 3 for every 1."),
-            Wrong(
-                0.03,
-                "0.03 is how far $y$ goes when $x$ goes 0.01. The gradient is the ratio: $0.03 / 0.01 = 3$.",
-            ),
-            Wrong(1.0, "1 would be the gradient of $y = x$. Here every step of $x$ is multiplied by 3."),
-        ),
+        answers=r"""
+            6.0  :: 6 is the *value* of $y$. The gradient says how fast $y$ changes: 3 for every 1 that $x$ goes up.
+            2.0  :: 2 is where $x$ stands. The gradient says how fast $y$ changes there: 3 for every 1.
+            0.03 :: 0.03 is how far $y$ goes when $x$ goes 0.01. The gradient is the ratio: $0.03 / 0.01 = 3$.
+            1.0  :: 1 would be the gradient of $y = x$. Here every step of $x$ is multiplied by 3.
+        """,
         missed="The gradient is the 3: when $x$ goes up by a little, $y$ goes up by three times as much.",
     ),
 ]
@@ -96,35 +103,21 @@ EXERCISES: list[Exercise] = [
             "How much is $7x$ at $x = 2$, and how much at $x = 3$?",
             "It goes from 14 to 21 while $x$ goes up by 1.",
         ),
-        wrong=(
-            Wrong(
-                6.0,
-                "6 was the value of $3x$, in the lesson above. Here $x$ is multiplied by another factor, and the value is not asked for.",
-            ),
-            Wrong(7 / 3, "$7/3$: nothing is divided. When $x$ goes up by 1, how far does $7x$ go up?"),
-            Wrong(
-                14.0, "14 is the value of $y$ at $x = 2$. How much does it *grow* when $x$ goes from 2 to 3?"
-            ),
-            Wrong(2.0, "2 is where $x$ stands, not how fast $y$ grows."),
-            Wrong(0.07, "That is how far $y$ goes when $x$ goes 0.01. The slope is the ratio of the two."),
-            Wrong(
-                3.5,
-                "That is $7/2$. Nothing is divided by where $x$ stands: how far does $y$ go for each 1 of $x$?",
-            ),
-            Wrong(1.0, "1 is where the way back begins. The multiplication makes more of it."),
-            Wrong(
-                0.0,
-                "A slope of 0 would say that $y$ stays where it is when $x$ moves. Put in $x = 2$ and $x = 3$.",
-            ),
-            Wrong(
-                None,
-                "`None` is what stands in `x.grad` *before* the backward pass. After it, there is a number.",
-            ),
-            Wrong(4.0, "$7 - 3$: the 3 belongs to the lesson's example. Here there is only $7x$."),
-            Wrong(9.0, "$7 + 2$: nothing is added. How far does $y$ go for each 1 of $x$?"),
-            Wrong(3.0, "3 was the slope of $3x$. Here the factor is another one."),
-            Wrong(21.0, "21 is the value of $y$ at $x = 3$. Take away the value at $x = 2$."),
-        ),
+        answers=r"""
+            6.0   :: 6 was the value of $3x$, in the lesson above. Here $x$ is multiplied by another factor, and the value is not asked for.
+            7 / 3 :: $7/3$: nothing is divided. When $x$ goes up by 1, how far does $7x$ go up?
+            14.0  :: 14 is the value of $y$ at $x = 2$. How much does it *grow* when $x$ goes from 2 to 3?
+            2.0   :: 2 is where $x$ stands, not how fast $y$ grows.
+            0.07  :: That is how far $y$ goes when $x$ goes 0.01. The slope is the ratio of the two.
+            3.5   :: That is $7/2$. Nothing is divided by where $x$ stands: how far does $y$ go for each 1 of $x$?
+            1.0   :: 1 is where the way back begins. The multiplication makes more of it.
+            0.0   :: A slope of 0 would say that $y$ stays where it is when $x$ moves. Put in $x = 2$ and $x = 3$.
+            None  :: `None` is what stands in `x.grad` *before* the backward pass. After it, there is a number.
+            4.0   :: $7 - 3$: the 3 belongs to the lesson's example. Here there is only $7x$.
+            9.0   :: $7 + 2$: nothing is added. How far does $y$ go for each 1 of $x$?
+            3.0   :: 3 was the slope of $3x$. Here the factor is another one.
+            21.0  :: 21 is the value of $y$ at $x = 3$. Take away the value at $x = 2$.
+        """,
     ),
     Exercise(
         "0.2",
@@ -142,43 +135,29 @@ EXERCISES: list[Exercise] = [
             "The gradient is to be negative: $y$ has to *fall* when $x$ grows.",
         ),
         probe=slope_of_f,
-        wrong=(
-            Wrong(
-                lambda x: 5 * x,
-                "The steepness is right, the direction is not: this line rises. Which sign makes it fall?",
-            ),
-            Wrong(
-                lambda x: x - 5,
-                "What is added or taken away moves the line up or down and leaves its slope at 1. Multiply instead.",
-            ),
-            Wrong(
-                lambda x: -x,
-                "It falls, but by 1 for every 1. It should fall by 5: the number that stands *before* `x` counts.",
-            ),
-            Wrong(lambda x: -5 * x.detach(), "The *value* of `f` depends on `x`, but the way back is cut"),
-            Wrong(
-                lambda x: -3 * x,
-                "That is the 3 of the example with a minus. It should fall by 5 for every 1.",
-            ),
-            Wrong(lambda x: torch.tensor(-5.0), "The result of `f` does not depend on `x`"),
-            Wrong(lambda x: -5, "It should give back something that was computed from `x`."),
-            Wrong(
-                lambda x: torch.tensor(-5 * x.item(), requires_grad=True),
-                "the way back from it does not lead to `x`",
-            ),
-            Wrong(
-                lambda x: -5 * abs(x),
-                "`abs` turns negative numbers round: left of 0 that line rises. It should fall everywhere.",
-            ),
-            Wrong(lambda x: x**-5, "`**` is a power: that is $1/x^5$, a curve. `*` multiplies."),
-            Wrong(
-                lambda x: x / -5, "Dividing by 5 makes the line flatter. It should be five times as steep."
-            ),
-            Wrong(
-                lambda x: -5 * x * x, "That is a curve: its slope is another one at every $x$. Use `x` once."
-            ),
-        ),
-        right=(steady_slope, lambda x: -5 * x + 100, lambda x: x * -5.0),
+        diagnose=straight_or_not,
+        answers=r"""
+            5 * x                     :: The steepness is right, the direction is not: this line rises. Which sign makes it fall?
+            x - 5                     :: What is added or taken away moves the line up or down and leaves its slope at 1. Multiply instead.
+            -x                        :: It falls, but by 1 for every 1. It should fall by 5: the number that stands *before* `x` counts.
+            -5 * x.detach()           :: The *value* of `f` depends on `x`, but the way back is cut
+            -3 * x                    :: That is the 3 of the example with a minus. It should fall by 5 for every 1.
+            return torch.tensor(-5.0) :: The result of `f` does not depend on `x`
+            return -5                 :: It should give back something that was computed from `x`.
+            torch.tensor(-5 * x.item(), requires_grad=True) :: the way back from it does not lead to `x`
+            -5 * abs(x)               :: `abs` turns negative numbers round: left of 0 that line rises. It should fall everywhere.
+            x**-5                     :: `**` is a power: that is $1/x^5$, a curve. `*` multiplies.
+            x / -5                    :: Dividing by 5 makes the line flatter. It should be five times as steep.
+            -5 * x * x                :: That is a curve: its slope is another one at every $x$. Use `x` once.
+            x * x - 5 * x             :: $-5x$ is right, but $x^2$ has a slope too, $2x$, and the two are added. Leave the square out.
+            torch.relu(-5 * x)        :: `relu` turns everything below 0 into 0, so your line is flat wherever $x$ is positive. Leave it out.
+            -5 * x.item() + 0 * x     :: `.item()` takes the number out of the graph, so all that is left of `x` is `0 * x`, which has the slope 0. Use `x` itself.
+            -5 * x + x.detach()       :: right
+            x * -10 / 2               :: right
+            -5 * x                    :: right
+            -5 * x + 100              :: right
+            x * -5.0                  :: right
+        """,
     ),
     Exercise(
         "0.3",
@@ -188,12 +167,10 @@ EXERCISES: list[Exercise] = [
         why="$y = 3x$ is 6 at 2 and 30 at 10: the value moves with $x$. Its gradient is the 3, and there is no $x$ in that.",
         shows="The value depends on where you stand. The slope of a straight line does not.",
         hints=("Put 10 in the place of 2.0 in the cell that makes `x`, and run the cells below it again.",),
-        wrong=(
-            Wrong(
-                "b", "Try it: with $x = 10$ the gradient is 3 as before. It is the value of $y$ that moves."
-            ),
-            Wrong("c", "The value moves, from 6 to 30. The gradient stays: there is no $x$ in the number 3."),
-            Wrong("d", "$y$ is $3x$. With $x = 10$, what is it?"),
-        ),
+        answers=r"""
+            "b" :: Try it: with $x = 10$ the gradient is 3 as before. It is the value of $y$ that moves.
+            "c" :: The value moves, from 6 to 30. The gradient stays: there is no $x$ in the number 3.
+            "d" :: $y$ is $3x$. With $x = 10$, what is it?
+        """,
     ),
 ]

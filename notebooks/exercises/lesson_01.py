@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
 
 
 def central(f, x, h):
@@ -20,13 +22,16 @@ def sigmoid_slope(t):
 
 
 def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
-    """Probe: what the learner's nudge says of four functions. The first h is
-    no power of 2: mistakes with h would look alike."""
+    """Probe: what the learner's nudge says of five functions, and where it runs them.
+
+    No h is a power of 2 and the first function has no symmetry: mistakes would look alike.
+    """
     for told, f, x, h in (
-        ("x**2", lambda x: x**2, 3.0, 0.3),
-        ("x**3 - 2 * x", lambda x: x**3 - 2 * x, 2.0, 0.5),
+        ("x**3 - 2 * x", lambda x: x**3 - 2 * x, 3.0, 0.3),
+        ("x**2 + x", lambda x: x**2 + x, -2.0, 0.7),
         ("1 / x", lambda x: 1 / x, 4.0, 1.5),
         ("5 - 7 * x", lambda x: 5 - 7 * x, 1.0, 0.125),
+        ("x**4", lambda x: x**4, 10.0, 0.01),
     ):
         runs: list[Any] = []
 
@@ -40,16 +45,38 @@ def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
                 "`f` was not run at all for that number. A nudge runs it twice: a little to the right, a little to the left."
             )
         yield f"For `{told}` at {x:g}, with h = {h:g}:", slope
+        if isinstance(slope, int | float) and abs(slope - central(f, x, h)) <= 1e-3 * abs(slope):
+            continue  # right, wherever it comes from
+        steps = sorted({round((float(run) - x) / h, 4) for run in runs if isinstance(run, float | int)})
+        yield f"For `{told}` it runs `f` at x plus h times", steps
+
+
+def places_of_a_nudge(seen: dict[str, Any]) -> str:
+    """What is wrong with a nudge that no listed answer makes: where it runs `f`, or what it makes of the values."""
+    steps = next((steps for label, steps in seen.items() if "it runs" in label), None)
+    if not isinstance(steps, np.ndarray):
+        return ""
+    if steps.size > 2:
+        return (
+            f"`f` is run at {steps.size} places. There are more exact formulas with more of them, but here two are asked "
+            "for: $x + h$ and $x - h$."
+        )
+    if steps.tolist() == [0.0]:
+        return "`f` is run at `x` alone. A nudge compares the values at *two* places: $x + h$ and $x - h$."
+    if steps.size == 1:
+        return "Both values are taken at the same place, so they never differ. The two places are $x + h$ and $x - h$."
+    if steps[0] == -steps[1] and steps[1] != 1.0:
+        return "Your nudge is one of its own, as far to the left as to the right. Use the `h` that you are given."
+    if steps.tolist() != [-1.0, 1.0]:
+        return "The two places are $x + h$ and $x - h$. Yours are not those: look at what is inside the brackets of `f`."
+    return (
+        "`f` is run at the right two places. But what you make of the two values is not yet how far $f$ moved, divided "
+        "by how far $x$ moved."
+    )
 
 
 def _sigmoid_cases() -> list[tuple]:
-    return [(torch.tensor([0.0, 2.0]),), (torch.tensor([-4.0, -1.0, 0.5, 3.0]),)]
-
-
-def _by_backward(t):
-    u = t.detach().clone().requires_grad_()
-    torch.sigmoid(u).sum().backward()
-    return u.grad
+    return [(torch.tensor([0.0, 2.0]),), (torch.tensor([-4.0, -1.0, 0.5, 3.0]),), (torch.tensor(-1.5),)]
 
 
 def _slope(f, place: float) -> float:
@@ -64,22 +91,13 @@ QUESTIONS: list[Question] = [
         asks="how steep x**3 - 2x is at x = 2",
         truth=lambda: _slope(lambda x: x**3 - 2 * x, 2.0),
         found="Yes: 10 up for each 1 to the right, by nudging and by the rules from school.",
-        wrong=(
-            Wrong(
-                4.0,
-                "4 is how *high* the curve is at $x = 2$. How fast it climbs there is another matter: 10.",
-            ),
-            Wrong(12.0, "12 is the slope of $x^3$ alone. The $-2x$ takes 2 away."),
-            Wrong(
-                2.0,
-                "2 is where $x$ stands, or how high the curve is for each unit of $x$ so far: $4/2$. The tangent is steeper: 10.",
-            ),
-            Wrong(8.0, "8 is $x^3$ at 2. The slope of $x^3$ is $3x^2 = 12$, and $-2x$ takes 2 away."),
-            Wrong(
-                6.0,
-                "The slope of $x^3$ is $3x^2$, so 12 and not $3x = 6$ or $2^3 = 8$; and $-2x$ takes 2 away.",
-            ),
-        ),
+        answers=r"""
+            4.0  :: 4 is how *high* the curve is at $x = 2$. How fast it climbs there is another matter: 10.
+            12.0 :: 12 is the slope of $x^3$ alone. The $-2x$ takes 2 away.
+            2.0  :: 2 is where $x$ stands, or how high the curve is for each unit of $x$ so far: $4/2$. The tangent is steeper: 10.
+            8.0  :: 8 is $x^3$ at 2. The slope of $x^3$ is $3x^2 = 12$, and $-2x$ takes 2 away.
+            6.0  :: The slope of $x^3$ is $3x^2$, so 12 and not $3x = 6$ or $2^3 = 8$; and $-2x$ takes 2 away.
+        """,
         missed="It is 10. From the drawing alone it is hard to say; between $x = 1.9$ and $x = 2.1$ the curve climbs by 2.",
     ),
     Question(
@@ -87,19 +105,13 @@ QUESTIONS: list[Question] = [
         asks="how far y = (3x + 1)**2 moves for each 1 of x, at x = 2",
         truth=lambda: _slope(lambda x: (3 * x + 1) ** 2, 2.0),
         found="Yes: 3 times as large, and then 14 times as large. Magnifying twice is multiplying.",
-        wrong=(
-            Wrong(
-                17.0,
-                "$14 + 3$. But the second step magnifies what the first has magnified already: $14 \\cdot 3 = 42$.",
-            ),
-            Wrong(14.0, "14 is for each 1 of $u$. When $x$ moves by 1, $u$ moves by 3."),
-            Wrong(3.0, "3 is how far $u$ moves. $y$ makes 14 times as much of it."),
-            Wrong(49.0, "49 is the value of $y$. Its slope is $14 \\cdot 3 = 42$."),
-            Wrong(
-                12.0,
-                "That is $2 \\cdot x \\cdot 3$. The square acts on $u = 7$, not on $x = 2$: $2 \\cdot 7 \\cdot 3 = 42$.",
-            ),
-        ),
+        answers=r"""
+            17.0 :: $14 + 3$. But the second step magnifies what the first has magnified already: $14 \cdot 3 = 42$.
+            14.0 :: 14 is for each 1 of $u$. When $x$ moves by 1, $u$ moves by 3.
+            3.0  :: 3 is how far $u$ moves. $y$ makes 14 times as much of it.
+            49.0 :: 49 is the value of $y$. Its slope is $14 \cdot 3 = 42$.
+            12.0 :: That is $2 \cdot x \cdot 3$. The square acts on $u = 7$, not on $x = 2$: $2 \cdot 7 \cdot 3 = 42$.
+        """,
         missed="When $x$ moves by 0.001, $u$ moves by 0.003, and $y$ by 14 times that: 0.042.",
     ),
 ]
@@ -121,113 +133,58 @@ EXERCISES: list[Exercise] = [
             "`f(x - h)` above and `(2 * h)` below. Mind the brackets around `2 * h`.",
         ),
         probe=slopes_by,
-        wrong=(
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x - h)) / h,
-                "From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice too large.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / h,
-                "You go $2h$ to each side, and divide by $h$ alone: four times too large. Go $h$ to each side, and divide by $2h$.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x - h)) / (4 * h),
-                "The two places are $x + h$ and $x - h$. From the one to the other it is $2h$, not $4h$.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / (2 * h),
-                "You go $2h$ to each side, so from the one place to the other it is $4h$. Go $h$ to each side, and divide by $2h$.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / (4 * h),
-                "That is the nudge by $2h$ to each side, and a good one. But $h$ is given: go $h$ to each side, and divide by $2h$.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + 2 * h) - f(x)) / (2 * h),
-                "That goes $2h$ to one side. It is more exact to go $h$ to each side: the two places are $x + h$ and $x - h$.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x)) / h,
-                "That is the nudge to one side. It works, but it is less exact: use the point on the left, $x - h$, as well.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x)) / (2 * h),
-                "You divide by the way from $x - h$ to $x + h$, but the left value is taken at $x$. Take it at $x - h$.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x - h)) / 2 * h,
-                "Python reads `/ 2 * h` from left to right: divided by 2, then *multiplied* by `h`. Write `/ (2 * h)`.",
-            ),
-            Wrong(
-                lambda f, x, h: f(x + h) - f(x - h) / (2 * h),
-                "Only the second value is divided. Put brackets around the difference.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - (x - h)) / (2 * h),
-                "On the left you take away the *place*, `x - h`. Take away the value there: `f(x - h)`.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x - h)) / h**2,
-                "`h` comes in once: how far $x$ was moved, which is $2h$. You divide by $h$ squared.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x - h)) / (2 * h**2),
-                "Nearly: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x - h)) / 2 * 1e-3,
-                "Python reads from left to right: that is divided by 2 and then *multiplied*.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + 0.001) - f(x - 0.001)) / 0.002,
-                "That *is* the slope, nearly: your nudge is a small one of its own. Use the `h` that you are given, whatever it is.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x - h) - f(x + h)) / (2 * h),
-                "Left less right: so it has the wrong sign. How far does $f$ go *up* when $x$ goes to the right?",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) + f(x - h)) / (2 * h),
-                "The two values are added. How far $f$ has *moved* is their difference.",
-            ),
-            Wrong(
-                lambda f, x, h: f(x + h) - f(x - h),
-                "That is how far $f$ has moved. How far has $x$ moved? Divide by it.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x - h)) / (x + h - x - h),
-                "Python reads `x + h - x - h` from left to right, and it is 0. The way from $x - h$ to $x + h$ is $2h$.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(h - x)) / (2 * h),
-                "The place on the left is $x - h$. You have $h - x$.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(-x - h)) / (2 * h),
-                "The place on the left is $x - h$. $-x - h$ is on the other side of 0.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x - h)) / (2 + h),
-                "Two times $h$ is `2 * h`: that is how far it is from the one place to the other.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x) - h) / (2 * h),
-                "The $h$ is taken away from the *value*. It belongs inside the brackets: $f$ at the place $x - h$.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x) - f(x - h)) / h,
-                "That is the nudge to the left side only. Use the point on the right, $x + h$, as well.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x - h)) / (2 * x),
-                "Divide by how far $x$ was *moved*, $2h$, not by where it stands.",
-            ),
-            Wrong(
-                lambda f, x, h: (f(x + h) - f(x - h)) / 2,
-                "Half the way that $f$ went. It has to be divided by the whole way that $x$ went, $2h$.",
-            ),
-        ),
-        right=(lambda f, x, h: (f(x + h) - f(x - h)) / 2 / h,),
+        diagnose=places_of_a_nudge,
+        answers=r"""
+            (f(x + h) - f(x - h)) / h                 :: From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice too large.
+            (f(x + 2 * h) - f(x - 2 * h)) / h         :: You go $2h$ to each side, and divide by $h$ alone: four times too large. Go $h$ to each side, and divide by $2h$.
+            (f(x + h) - f(x - h)) / (4 * h)           :: The two places are $x + h$ and $x - h$. From the one to the other it is $2h$, not $4h$.
+            (f(x + 2 * h) - f(x - 2 * h)) / (2 * h)   :: You go $2h$ to each side, so from the one place to the other it is $4h$. Go $h$ to each side, and divide by $2h$.
+            (f(x + 2 * h) - f(x - 2 * h)) / (4 * h)   :: That is the nudge by $2h$ to each side, and a good one. But $h$ is given: go $h$ to each side, and divide by $2h$.
+            (f(x + 2 * h) - f(x)) / (2 * h)           :: That goes $2h$ to one side. It is more exact to go $h$ to each side: the two places are $x + h$ and $x - h$.
+            (f(x + h) - f(x)) / h                     :: That is the nudge to one side. It works, but it is less exact: use the point on the left, $x - h$, as well.
+            (f(x + h) - f(x)) / (2 * h)               :: You divide by the way from $x - h$ to $x + h$, but the left value is taken at $x$. Take it at $x - h$.
+            (f(x + h) - f(x - h)) / 2 * h             :: Python reads `/ 2 * h` from left to right: divided by 2, then *multiplied* by `h`. Write `/ (2 * h)`.
+            f(x + h) - f(x - h) / (2 * h)             :: Only the second value is divided. Put brackets around the difference.
+            (f(x + h) - (x - h)) / (2 * h)            :: On the left you take away the *place*, `x - h`. Take away the value there: `f(x - h)`.
+            (f(x + h) - f(x - h)) / h**2              :: `h` comes in once: how far $x$ was moved, which is $2h$. You divide by $h$ squared.
+            (f(x + h) - f(x - h)) / (2 * h**2)        :: Nearly: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?
+            (f(x + h) - f(x - h)) / 2 * 1e-3          :: Python reads from left to right: that is divided by 2 and then *multiplied*.
+            (f(x + 0.001) - f(x - 0.001)) / 0.002     :: That *is* the slope, nearly: your nudge is a small one of its own. Use the `h` that you are given, whatever it is.
+            (f(x - h) - f(x + h)) / (2 * h)           :: Left less right: so it has the wrong sign. How far does $f$ go *up* when $x$ goes to the right?
+            (f(x + h) + f(x - h)) / (2 * h)           :: The two values are added. How far $f$ has *moved* is their difference.
+            f(x + h) - f(x - h)                       :: That is how far $f$ has moved. How far has $x$ moved? Divide by it.
+            (f(x + h) - f(x - h)) / (x + h - x - h)   :: Python reads `x + h - x - h` from left to right, and it is 0. The way from $x - h$ to $x + h$ is $2h$.
+            (f(x + h) - f(h - x)) / (2 * h)           :: The place on the left is $x - h$. You have $h - x$.
+            (f(x + h) - f(-x - h)) / (2 * h)          :: The place on the left is $x - h$. $-x - h$ is on the other side of 0.
+            (f(x + h) - f(x - h)) / (2 + h)           :: Two times $h$ is `2 * h`: that is how far it is from the one place to the other.
+            (f(x + h) - f(x) - h) / (2 * h)           :: The $h$ is taken away from the *value*. It belongs inside the brackets: $f$ at the place $x - h$.
+            (f(x) - f(x - h)) / h                     :: That is the nudge to the left side only. Use the point on the right, $x + h$, as well.
+            (f(x + h) - f(x - h)) / (2 * x)           :: Divide by how far $x$ was *moved*, $2h$, not by where it stands.
+            (f(x + h) - f(x - h)) / 2                 :: Half the way that $f$ went. It has to be divided by the whole way that $x$ went, $2h$.
+            (f(x - 2 * h) - 8 * f(x - h) + 8 * f(x + h) - f(x + 2 * h)) / (12 * h) :: `f` is run at 4 places.
+            (f(x + h) - f(x + h)) / (2 * h)           :: Both values are taken at the same place, $x + h$, so their difference is always 0. The place on the left is $x - h$.
+            (f(x + h) - f(x) - f(h)) / (2 * h)        :: $f(x) + f(h)$ is not what you want to take away: that would be `f` at two other places. Take away its value at $x - h$.
+            round((f(x + h) - f(x - h)) / (2 * h), 1) :: You round the result. The formula is right: return it as it is, with all its digits.
+            int((f(x + h) - f(x - h)) / (2 * h))      :: `int` cuts off everything behind the point. A slope need not be a whole number: return it as it is.
+            (f(x + h) - f(x - h)) // (2 * h)          :: `//` divides and rounds down to a whole number. Use `/`.
+            (f(x + h / 2) - f(x - h / 2)) / h         :: That goes half of `h` to each side and is a good nudge. But `h` says how far to go to *each* side: $x + h$ and $x - h$, and then divide by $2h$.
+            abs(f(x + h) - f(x - h)) / (2 * h)        :: `abs` makes every slope positive. Where a function falls, its slope is negative: leave `abs` out.
+            (f(x + h) - f(x - h)) / 0.6               :: 0.6 is $2h$ for one particular `h`. Divide by `2 * h`, whatever `h` is.
+            (f(x + h) - f(x - h)) * (2 * h)           :: You multiply by $2h$. A slope is how far $f$ moved *divided* by how far $x$ moved.
+            max((f(x + h) - f(x)) / h, (f(x) - f(x - h)) / h) :: That picks the larger of the two one-sided slopes. Go to both sides at once: from $x - h$ to $x + h$.
+
+            t = torch.tensor(x, requires_grad=True)
+            f(t).backward()
+            return t.grad :: That is the machine's own answer, by a backward pass. The judge has to do without it: nudge `x`, and use the `h` that you are given.
+
+            (f(x + h) - f(x - h)) / (h + h) :: right
+            ((f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h) / 2 :: right
+
+            a, b = x - h, x + h
+            return (f(b) - f(a)) / (b - a) :: right
+
+            (f(x + h) - f(x - h)) / 2 / h :: right
+        """,
     ),
     Exercise(
         "1.2",
@@ -250,99 +207,43 @@ EXERCISES: list[Exercise] = [
             "The local derivative of $x^2 + 1$ is $2x$, at $x = 2$. That of $u^3$ is $3u^2$, at $u = 5$.",
             "Along a path local derivatives are multiplied.",
         ),
-        wrong=(
-            Wrong(
-                {"dy_du": 37.5},
-                "Half of it. A slope is not shared out between the two steps: each step has its own, whole.",
-            ),
-            Wrong(
-                {"dy_du": 25.0}, "The square of $u$ alone. The derivative of a cube has a factor in front."
-            ),
-            Wrong({"dy_du": 0.0}, "Does $u^3$ stay where it is when $u$ moves? A slope of 0 would say so."),
-            Wrong(
-                {"du_dx": 0.0},
-                "$x^2 + 1$ does move with $x$: put in 2 and 2.1. What does not move is the $+1$ alone.",
-            ),
-            Wrong(
-                {"dy_dx": 0.0},
-                "A nudge of $x$ comes through both steps: neither of the two local derivatives is 0.",
-            ),
-            Wrong({"dy_dx": 100.0}, "$4 \\cdot 25$: the factor 3 of $3u^2$ has got lost on the way."),
-            Wrong(
-                {"dy_dx": 600.0},
-                "Something is counted twice. There is one path from $x$ to $y$, with one number for each step.",
-            ),
-            Wrong({"dy_dx": 1.0}, "1 is where the walk back begins, at $y$. Then come the two steps."),
-            Wrong(
-                {"dy_dx": 39.5},
-                "That is the mean of the two, $(4 + 75)/2$. Nothing is averaged along a path, and nothing added: *multiply*.",
-            ),
-            Wrong(
-                {"dy_dx": 150.0},
-                "That is half of the product. Nothing is averaged along a path: $u$ moves 4 for each 1 of $x$, and $y$ 75 for each 1 of $u$.",
-            ),
-            Wrong(
-                {"dy_dx": 37.5},
-                "75 was halved. Nothing is averaged along a path: take the 75 as many times as $u$ moves for each 1 of $x$.",
-            ),
-            Wrong(
-                {"dy_dx": 18.75},
-                "You divided. $y$ moves 75 for each 1 of $u$, and $u$ moves *4* for each 1 of $x$: more, not less.",
-            ),
-            Wrong(
-                {"dy_dx": 125.0},
-                "125 is the *value* of $y$. How far it moves when $x$ does is the product of the two lines above.",
-            ),
-            Wrong({"dy_dx": 4.0}, "4 is how far $u$ moves. What does $y$ make of it?"),
-            Wrong(
-                {"dy_dx": 12.0},
-                "That is a formula with $x = 2$ put in where $u = 5$ belongs. Multiply the two lines above.",
-            ),
-            Wrong(
-                {"dy_du": 30.0},
-                "$6u$ is the slope of $3u^2$: you have taken the derivative twice. Once is enough.",
-            ),
-            Wrong({"dy_du": 6.0}, "$3 \\cdot 2$ is the derivative of neither: it is $3u^2$, at $u = 5$."),
-            Wrong(
-                {"dy_dx": 15.0},
-                "$3 \\cdot 5$? The whole slope is the product of the two lines above, and of nothing else.",
-            ),
-            Wrong({"dy_du": 3.0}, "3 is only the factor: the derivative of $u^3$ is $3u^2$, at $u = 5$."),
-            Wrong({"dy_du": 10.0}, "$2u$ is the slope of $u^2$. Here $u$ is cubed."),
-            Wrong({"dy_du": 27.0}, "$3^3$? The derivative of $u^3$ is $3u^2$, and $u$ is $2^2 + 1$."),
-            Wrong(
-                {"dy_du": 48.0},
-                "The derivative is $3u^2$, and $u$ is 5 (you have taken $u = 4$: the 1 is missing).",
-            ),
-            Wrong({"dy_du": 225.0}, "You squared $3u$ as a whole. $3u^2$ is $3 \\cdot 25$."),
-            Wrong({"du_dx": 4.5}, "What is added does not move: the slope of $x^2 + 1$ is that of $x^2$."),
-            Wrong(
-                {"du_dx": 3.0},
-                "$2 + 1$? The derivative of $x^2$ is $2x$: put $x = 2$ in. The $+1$ does not move, so it adds nothing.",
-            ),
-            Wrong({"du_dx": 1.0}, "1 would be the slope of $x + 1$. Here $x$ is squared: $2x$ at 2."),
-            Wrong({"du_dx": 8.0}, "$2x^2$ is 8. The derivative of $x^2$ is $2x$."),
-            Wrong(
-                (4.0, 75.0, 79.0),
-                "Both local derivatives are right. Along a path they are *multiplied*, not added.",
-            ),
-            Wrong(
-                (4.0, 12.0, 48.0),
-                "The cube is applied to $u$, so its derivative $3u^2$ is taken at $u = 5$, not at $x = 2$.",
-            ),
-            Wrong(
-                (4.0, 75.0, 75.0),
-                "75 is for each 1 of $u$. When $x$ moves by 1, $u$ moves by more than that.",
-            ),
-            Wrong(
-                (5.0, 75.0, 375.0),
-                "The $+1$ does not move, so it adds nothing to the slope of $u$; 5 is the value of $u$.",
-            ),
-            Wrong((4.0, 125.0, 500.0), "125 is the *value* of $u^3$. Its derivative is $3u^2$."),
-            Wrong((4.0, 25.0, 100.0), "The 3 is missing: the derivative of $u^3$ is $3u^2$."),
-            Wrong((4.0, 15.0, 60.0), "$3u$ is 15. The derivative of $u^3$ is $3u^2$."),
-            Wrong((2.0, 75.0, 150.0), "The slope of $x^2$ is not 2 everywhere. It is $2x$, and $x$ is 2."),
-        ),
+        answers=r"""
+            dy_du = 37.5      :: Half of it. A slope is not shared out between the two steps: each step has its own, whole.
+            dy_du = 25.0      :: The square of $u$ alone. The derivative of a cube has a factor in front.
+            dy_du = 0.0       :: Does $u^3$ stay where it is when $u$ moves? A slope of 0 would say so.
+            du_dx = 0.0       :: $x^2 + 1$ does move with $x$: put in 2 and 2.1. What does not move is the $+1$ alone.
+            dy_dx = 0.0       :: A nudge of $x$ comes through both steps: neither of the two local derivatives is 0.
+            dy_dx = 100.0     :: $4 \cdot 25$: the factor 3 of $3u^2$ has got lost on the way.
+            dy_dx = 600.0     :: Something is counted twice. There is one path from $x$ to $y$, with one number for each step.
+            dy_dx = 1.0       :: 1 is where the walk back begins, at $y$. Then come the two steps.
+            dy_dx = 39.5      :: That is the mean of the two, $(4 + 75)/2$. Nothing is averaged along a path, and nothing added: *multiply*.
+            dy_dx = 150.0     :: That is half of the product. Nothing is averaged along a path: $u$ moves 4 for each 1 of $x$, and $y$ 75 for each 1 of $u$.
+            dy_dx = 37.5      :: 75 was halved. Nothing is averaged along a path: take the 75 as many times as $u$ moves for each 1 of $x$.
+            dy_dx = 18.75     :: You divided. $y$ moves 75 for each 1 of $u$, and $u$ moves *4* for each 1 of $x$: more, not less.
+            dy_dx = 125.0     :: 125 is the *value* of $y$. How far it moves when $x$ does is the product of the two lines above.
+            dy_dx = 4.0       :: 4 is how far $u$ moves. What does $y$ make of it?
+            dy_dx = 12.0      :: That is a formula with $x = 2$ put in where $u = 5$ belongs. Multiply the two lines above.
+            dy_du = 30.0      :: $6u$ is the slope of $3u^2$: you have taken the derivative twice. Once is enough.
+            dy_du = 6.0       :: $3 \cdot 2$ is the derivative of neither: it is $3u^2$, at $u = 5$.
+            dy_dx = 15.0      :: $3 \cdot 5$? The whole slope is the product of the two lines above, and of nothing else.
+            dy_du = 3.0       :: 3 is only the factor: the derivative of $u^3$ is $3u^2$, at $u = 5$.
+            dy_du = 10.0      :: $2u$ is the slope of $u^2$. Here $u$ is cubed.
+            dy_du = 27.0      :: $3^3$? The derivative of $u^3$ is $3u^2$, and $u$ is $2^2 + 1$.
+            dy_du = 48.0      :: The derivative is $3u^2$, and $u$ is 5 (you have taken $u = 4$: the 1 is missing).
+            dy_du = 225.0     :: You squared $3u$ as a whole. $3u^2$ is $3 \cdot 25$.
+            du_dx = 4.5       :: What is added does not move: the slope of $x^2 + 1$ is that of $x^2$.
+            du_dx = 3.0       :: $2 + 1$? The derivative of $x^2$ is $2x$: put $x = 2$ in. The $+1$ does not move, so it adds nothing.
+            du_dx = 1.0       :: 1 would be the slope of $x + 1$. Here $x$ is squared: $2x$ at 2.
+            du_dx = 8.0       :: $2x^2$ is 8. The derivative of $x^2$ is $2x$.
+            4.0, 75.0, 79.0   :: Both local derivatives are right. Along a path they are *multiplied*, not added.
+            4.0, 12.0, 48.0   :: The cube is applied to $u$, so its derivative $3u^2$ is taken at $u = 5$, not at $x = 2$.
+            4.0, 75.0, 75.0   :: 75 is for each 1 of $u$. When $x$ moves by 1, $u$ moves by more than that.
+            5.0, 75.0, 375.0  :: The $+1$ does not move, so it adds nothing to the slope of $u$; 5 is the value of $u$.
+            4.0, 125.0, 500.0 :: 125 is the *value* of $u^3$. Its derivative is $3u^2$.
+            4.0, 25.0, 100.0  :: The 3 is missing: the derivative of $u^3$ is $3u^2$.
+            4.0, 15.0, 60.0   :: $3u$ is 15. The derivative of $u^3$ is $3u^2$.
+            2.0, 75.0, 150.0  :: The slope of $x^2$ is not 2 everywhere. It is $2x$, and $x$ is 2.
+        """,
     ),
     Exercise(
         "1.3",
@@ -364,41 +265,18 @@ EXERCISES: list[Exercise] = [
             "Put your finger on the curve at the place and move it a little to the *right*. Does it go up or down?",
             "Whether the curve is above or below the line at 0 does not matter.",
         ),
-        wrong=(
-            Wrong(
-                (-1, 1, 0),
-                "That says where the curve lies below, above and on the line at 0. What is asked is which way it *goes*.",
-            ),
-            Wrong((-1, 1, 1), "All three the other way round. Walk from left to right."),
-            Wrong(
-                (-1, -1, 0),
-                "Those are the signs of $x$. Look at the curve: does it rise or fall at that place?",
-            ),
-            Wrong(
-                (1, -1, 0),
-                "At 0 the curve passes *through* the line, and it is not flat there: it goes from above to below.",
-            ),
-            Wrong((1, 1, -1), "At $-0.5$ the curve has passed its top already, and it is on its way down."),
-            Wrong(
-                (4.75, -1.25, -2),
-                "Those are the slopes themselves, and right. Here only their signs are asked for: `1`, `-1` or `0`.",
-            ),
-            Wrong(
-                {"at_0": 1},
-                "At 0 the curve comes from its top, on the left, and is on its way to its bottom, on the right.",
-            ),
-            Wrong(
-                {"at_minus_1_5": 0},
-                "At $-1.5$ the curve is steep. It is flat only at its top and at its bottom, at about $-0.8$ and $0.8$.",
-            ),
-            Wrong(
-                {"at_minus_1_5": -1},
-                "At $-1.5$ the curve lies low, but it climbs. Which way does it *go* as you walk to the right?",
-            ),
-            Wrong(
-                (1, 0, -1), "The top, where it is flat, is at about $-0.8$. At $-0.5$ it is on its way down."
-            ),
-        ),
+        answers=r"""
+            -1, 1, 0          :: That says where the curve lies below, above and on the line at 0. What is asked is which way it *goes*.
+            -1, 1, 1          :: All three the other way round. Walk from left to right.
+            -1, -1, 0         :: Those are the signs of $x$. Look at the curve: does it rise or fall at that place?
+            1, -1, 0          :: At 0 the curve passes *through* the line, and it is not flat there: it goes from above to below.
+            1, 1, -1          :: At $-0.5$ the curve has passed its top already, and it is on its way down.
+            4.75, -1.25, -2   :: Those are the slopes themselves, and right. Here only their signs are asked for: `1`, `-1` or `0`.
+            at_0 = 1          :: At 0 the curve comes from its top, on the left, and is on its way to its bottom, on the right.
+            at_minus_1_5 = 0  :: At $-1.5$ the curve is steep. It is flat only at its top and at its bottom, at about $-0.8$ and $0.8$.
+            at_minus_1_5 = -1 :: At $-1.5$ the curve lies low, but it climbs. Which way does it *go* as you walk to the right?
+            1, 0, -1          :: The top, where it is flat, is at about $-0.8$. At $-0.5$ it is on its way down.
+        """,
         rtol=1e-6,
         allowed=(1, -1, 0),
     ),
@@ -423,75 +301,40 @@ EXERCISES: list[Exercise] = [
             ("backward", "grad"),
             "The numbers are right, and the machine found them. Here it is to be done without `backward()`: write the slope with $\\sigma(t)$ alone.",
         ),
-        wrong=(
-            Wrong(_by_backward, "Here it is to be done without `backward()`"),
-            Wrong(
-                lambda t: (torch.sigmoid(t) + 1 - torch.sigmoid(t)) / 2,
-                "The two factors were averaged. A slope is a *product* of local derivatives: $\\sigma$ times $1 - \\sigma$.",
-            ),
-            Wrong(
-                lambda t: torch.sigmoid(t) * 1 - torch.sigmoid(t),
-                "Zero everywhere: Python multiplies before it subtracts, so that is $\\sigma \\cdot 1 - \\sigma$. Set brackets: $\\sigma$ times $(1 - \\sigma)$.",
-            ),
-            Wrong(
-                lambda t: torch.sigmoid(t) - 1,
-                "That is one factor, with its sign turned. The sigmoid rises everywhere, so no slope is negative.",
-            ),
-            Wrong(
-                lambda t: 2 * torch.sigmoid(t),
-                "The slope is small where the sigmoid is flat, at both ends. Yours is large on the right: look at the table once more.",
-            ),
-            Wrong(
-                lambda t: (torch.sigmoid(t + 0.001) - torch.sigmoid(t - 0.001)) / 0.002 * 0 + 0.25,
-                "0.25 is right at 0. On both sides it dies away: the slope has to depend on `t`.",
-            ),
-            Wrong(
-                lambda t: torch.sigmoid(t) * (1 - t),
-                "The first factor is right. What is missing to 1 is missing from $\\sigma(t)$, not from $t$.",
-            ),
-            Wrong(
-                lambda t: torch.sigmoid(t) * torch.sigmoid(1 - t),
-                "The 1 belongs outside: $1 - \\sigma(t)$, and not $\\sigma$ of $1 - t$.",
-            ),
-            Wrong(
-                lambda t: torch.sigmoid(t) / (1 - torch.sigmoid(t)),
-                "The two factors are right, but they are multiplied. (Divided they make $e^t$.)",
-            ),
-            Wrong(
-                lambda t: torch.sigmoid(t) * (1 + torch.sigmoid(t)),
-                "Nearly: $1 - \\sigma$, not $1 + \\sigma$. What is missing from $\\sigma$ to 1?",
-            ),
-            Wrong(
-                lambda t: torch.sigmoid(t),
-                "That is the value of the sigmoid. Its slope is smaller: look at the second column.",
-            ),
-            Wrong(
-                lambda t: 1 - torch.sigmoid(t),
-                "This is one of two factors. At $t = 0$ the slope is 0.25: half of what you have.",
-            ),
-            Wrong(
-                lambda t: 1 - torch.sigmoid(t) ** 2,
-                "$1 - s^2$ belongs to another squeezing function, the tanh. For the sigmoid it is $s$ that is multiplied by $1 - s$.",
-            ),
-            Wrong(
-                lambda t: t * (1 - t),
-                "The right shape of formula, but with $t$ in it. It is $\\sigma(t)$ that has to stand there.",
-            ),
-            Wrong(
-                lambda t: torch.sigmoid(t) ** 2,
-                "At 0 it is right, by chance. At 4 the slope is small; yours is large. Multiply by $1 - s$.",
-            ),
-            Wrong(
-                lambda t: torch.exp(-t),
-                "That is the slope of the inside, without its sign. The outside, $1/v$, has a local derivative too: $-1/v^2$.",
-            ),
-            Wrong(
-                lambda t: 1 / (1 + torch.exp(-t)) ** 2 * -torch.exp(-t),
-                "The sign: the sigmoid rises, so no slope is negative. With $\\sigma$: what is missing to 1 is $1 - \\sigma$, "
-                "not $\\sigma - 1$. With $v$: two minus signs meet, that of $-1/v^2$ and that of $-e^{-t}$.",
-            ),
-        ),
-        right=(lambda t: torch.exp(-t) / (1 + torch.exp(-t)) ** 2,),
+        answers=r"""
+            u = t.detach().clone().requires_grad_()
+            torch.sigmoid(u).sum().backward()
+            return u.grad :: Here it is to be done without `backward()`
+
+            (torch.sigmoid(t) + 1 - torch.sigmoid(t)) / 2 :: The two factors were averaged. A slope is a *product* of local derivatives: $\sigma$ times $1 - \sigma$.
+            torch.sigmoid(t) * 1 - torch.sigmoid(t)   :: Zero everywhere: Python multiplies before it subtracts, so that is $\sigma \cdot 1 - \sigma$. Set brackets: $\sigma$ times $(1 - \sigma)$.
+            torch.sigmoid(t) - 1                      :: That is one factor, with its sign turned. The sigmoid rises everywhere, so no slope is negative.
+            2 * torch.sigmoid(t)                      :: The slope is small where the sigmoid is flat, at both ends. Yours is large on the right: look at the table once more.
+            (torch.sigmoid(t + 0.001) - torch.sigmoid(t - 0.001)) / 0.002 * 0 + 0.25 :: 0.25 is right at 0. On both sides it dies away: the slope has to depend on `t`.
+            torch.sigmoid(t) * (1 - t)                :: The first factor is right. What is missing to 1 is missing from $\sigma(t)$, not from $t$.
+            torch.sigmoid(t) * torch.sigmoid(1 - t)   :: The 1 belongs outside: $1 - \sigma(t)$, and not $\sigma$ of $1 - t$.
+            torch.sigmoid(t) / (1 - torch.sigmoid(t)) :: The two factors are right, but they are multiplied. (Divided they make $e^t$.)
+            torch.sigmoid(t) * (1 + torch.sigmoid(t)) :: Nearly: $1 - \sigma$, not $1 + \sigma$. What is missing from $\sigma$ to 1?
+            torch.sigmoid(t)                          :: That is the value of the sigmoid. Its slope is smaller: look at the second column.
+            1 - torch.sigmoid(t)                      :: This is one of two factors. At $t = 0$ the slope is 0.25: half of what you have.
+            1 - torch.sigmoid(t) ** 2                 :: $1 - s^2$ belongs to another squeezing function, the tanh. For the sigmoid it is $s$ that is multiplied by $1 - s$.
+            t * (1 - t)                               :: The right shape of formula, but with $t$ in it. It is $\sigma(t)$ that has to stand there.
+            torch.sigmoid(t) ** 2                     :: At 0 it is right, by chance. At 4 the slope is small; yours is large. Multiply by $1 - s$.
+            torch.exp(-t)                             :: That is the slope of the inside, without its sign. The outside, $1/v$, has a local derivative too: $-1/v^2$.
+            1 / (1 + torch.exp(-t)) ** 2 * -torch.exp(-t) :: The sign: the sigmoid rises, so no slope is negative. With $\sigma$: what is missing to 1 is $1 - \sigma$, not $\sigma - 1$. With $v$: two minus signs meet, that of $-1/v^2$ and that of $-e^{-t}$.
+            torch.clamp(torch.sigmoid(t) * (1 - torch.sigmoid(t)), max=0.2) :: You cut the slope off at 0.2. It is largest in the middle, 0.25, and needs no limit.
+            torch.sigmoid(t) * (1 - torch.sigmoid(t)) * t :: The two factors are right. The `t` behind them is one too many: $t$ comes in only through $\sigma(t)$.
+            torch.sigmoid(abs(t)) * (1 - torch.sigmoid(t)) :: `abs` is one too many. The two factors $\sigma$ and $1 - \sigma$ already make the slope the same on both sides.
+            torch.sigmoid(t) * (1 - torch.tanh(t))    :: Both factors are made of the *same* $\sigma(t)$: there is no tanh in the sigmoid's slope.
+            0.25 * torch.exp(-t * t / 4)              :: That is a bell that looks like the slope and is not it. Make it of $\sigma$: $\sigma$ times what is missing to 1.
+            (torch.sigmoid(t + 0.1) - torch.sigmoid(t - 0.1)) / 0.2 :: That is a nudge, and with a step of 0.1 it is only nearly right. Write the slope with $\sigma(t)$ itself.
+            (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum() :: You add the slopes up. Each entry of `t` has a slope of its own: leave out the `sum`.
+            torch.sigmoid(t * (1 - t))                :: The sigmoid goes on the outside there, and the formula inside. It is the other way round: first $\sigma(t)$, then $\sigma$ times $1 - \sigma$.
+            torch.sigmoid(t) - torch.sigmoid(t) * 2   :: That is $-\sigma$. What is subtracted is the *square*: $\sigma - \sigma^2$.
+            torch.sigmoid(t) * torch.sigmoid(-t)      :: right
+            torch.sigmoid(t) - torch.sigmoid(t) ** 2  :: right
+            torch.exp(-t) / (1 + torch.exp(-t)) ** 2  :: right
+        """,
     ),
     Exercise(
         "1.5",
@@ -514,46 +357,22 @@ EXERCISES: list[Exercise] = [
             "$u$ has to be 14, and $u = 3 \\cdot 2 + b$.",
             "Did the 3 change? Did $2u$ change?",
         ),
-        wrong=(
-            Wrong(
-                (2.0, "b"),
-                "With $b = 2$ it is $u = 8$, and the slope $2 \\cdot 8 \\cdot 3 = 48$. It is $u$ that has to double, not $b$.",
-            ),
-            Wrong(
-                (7.0, "b"),
-                "7 more than before is right, and before it was 1. With $b = 7$ it is $u = 13$ and the slope 78.",
-            ),
-            Wrong((14.0, "b"), "14 is what $u$ has to be. $u = 6 + b$."),
-            Wrong(
-                {"b": 0.5},
-                "Half of $b$ makes it less steep: $u$ is 6.5 then. It should become *twice* as steep.",
-            ),
-            Wrong({"b": 1.0}, "With $b = 1$ it is the old slope, 42."),
-            Wrong(
-                {"b": 4.0}, "With $b = 4$ it is $u = 10$ and the slope 60. What must $u$ be, for $6u = 84$?"
-            ),
-            Wrong(
-                {"b": 3.0}, "With $b = 3$ it is $u = 9$ and the slope 54. What must $u$ be, for $6u = 84$?"
-            ),
-            Wrong(
-                {"b": 6.0}, "With $b = 6$ it is $u = 12$ and the slope 72. What must $u$ be, for $6u = 84$?"
-            ),
-            Wrong(
-                {"b": -20.0},
-                "With $b = -20$ it is $u = -14$ and the slope $-84$: as steep, but downhill. Twice as steep as 42 is 84.",
-            ),
-            Wrong({"b": 84.0}, "84 is the slope that should come out. $b$ is in $u = 3x + b$."),
-            Wrong({"b": 42.0}, "42 is the slope as it was. $b$ is in $u = 3x + b$."),
-            Wrong({"b": 13.0}, "$14 - 1$: but what is added to $b$ is $3x = 6$, not 1."),
-            Wrong(
-                (8.0, "a"),
-                "The $b$ is right. The local derivative of $3x + b$ is 3, with any $b$: what is added does not move.",
-            ),
-            Wrong((8.0, "c"), "The $b$ is right. But of the two local derivatives, one is 3 as before."),
-            Wrong(
-                (8.0, "d"),
-                "The $b$ is right. $y$ went from 49 to 196, four times as much; and a value is not a slope.",
-            ),
-        ),
+        answers=r"""
+            2.0, "b"  :: With $b = 2$ it is $u = 8$, and the slope $2 \cdot 8 \cdot 3 = 48$. It is $u$ that has to double, not $b$.
+            7.0, "b"  :: 7 more than before is right, and before it was 1. With $b = 7$ it is $u = 13$ and the slope 78.
+            14.0, "b" :: 14 is what $u$ has to be. $u = 6 + b$.
+            b = 0.5   :: Half of $b$ makes it less steep: $u$ is 6.5 then. It should become *twice* as steep.
+            b = 1.0   :: With $b = 1$ it is the old slope, 42.
+            b = 4.0   :: With $b = 4$ it is $u = 10$ and the slope 60. What must $u$ be, for $6u = 84$?
+            b = 3.0   :: With $b = 3$ it is $u = 9$ and the slope 54. What must $u$ be, for $6u = 84$?
+            b = 6.0   :: With $b = 6$ it is $u = 12$ and the slope 72. What must $u$ be, for $6u = 84$?
+            b = -20.0 :: With $b = -20$ it is $u = -14$ and the slope $-84$: as steep, but downhill. Twice as steep as 42 is 84.
+            b = 84.0  :: 84 is the slope that should come out. $b$ is in $u = 3x + b$.
+            b = 42.0  :: 42 is the slope as it was. $b$ is in $u = 3x + b$.
+            b = 13.0  :: $14 - 1$: but what is added to $b$ is $3x = 6$, not 1.
+            8.0, "a"  :: The $b$ is right. The local derivative of $3x + b$ is 3, with any $b$: what is added does not move.
+            8.0, "c"  :: The $b$ is right. But of the two local derivatives, one is 3 as before.
+            8.0, "d"  :: The $b$ is right. $y$ went from 49 to 196, four times as much; and a value is not a slope.
+        """,
     ),
 ]

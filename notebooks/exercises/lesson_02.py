@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import minigrad as torch
 
 from . import options
 from .answers import letters, read
+from .lessons import find_exercise
 from .model import Complaint, Exercise, Question, Wrong
 from .values import plain
 
@@ -108,7 +110,7 @@ def graph_of_rebuild(answer: Any) -> Seen:
     if not isinstance(result, torch.Tensor):
         raise Complaint("`rebuild` should give back a tensor. Is there a `return`?")
     graph = picture_of(result, {"p": p, "q": q})
-    if graph not in KNOWN_GRAPHS:
+    if graph not in _known_graphs():
         raise Complaint(
             f"Your graph, from the result back, is `{graph}`. Compare it with the picture, function by function, "
             "beginning at the right end."
@@ -192,7 +194,7 @@ def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any)
     said = {name: name_of(answer) for name, answer in answers.items()}
     for name, so in node_names().items():
         if said[name] != name_of(so):
-            if said[name] not in KNOWN_NAMES:
+            if said[name] not in _known_names():
                 raise Complaint(
                     f"`{name}`: nothing called `{said[name][:30]}` has run there. Which operation *ran*? Its short name, and then `Backward0`."
                 )
@@ -221,107 +223,17 @@ def graph_of_order(order: Any) -> Seen:
         yield "The lines that you use", "".join(sorted(chosen))
 
 
-REBUILDS = (
-    Wrong(
-        lambda p, q: (p * q).sum(),
-        "There are two more functions in the picture, between the product and the sum.",
-    ),
-    Wrong(lambda p, q: (p * q + p).sum(), "One function is missing, between the addition and the sum."),
-    Wrong(
-        lambda p, q: torch.exp(p * q).sum(),
-        "One function is missing, between the product and the exponential.",
-    ),
-    Wrong(
-        lambda p, q: torch.exp(p * q + q).sum(),
-        "Nearly. Follow the second arrow of `AddBackward0`: to which leaf does it lead?",
-    ),
-    Wrong(
-        lambda p, q: torch.exp(p * (q + 1)).sum(),
-        "The same number, and another graph! You multiply after adding; in the picture the addition comes after the product.",
-    ),
-    Wrong(
-        lambda p, q: torch.exp(p * q).sum() + torch.exp(p).sum(),
-        "In the picture there is one exponential, of the sum of the two. You have made two of them.",
-    ),
-    Wrong(
-        lambda p, q: (torch.exp(p * q) + p).sum(),
-        "All the functions are there, but in another order: in the picture the addition comes before the exponential.",
-    ),
-    Wrong(
-        lambda p, q: torch.exp(p * p + q).sum(),
-        "Nearly: the leaves are crossed. To which two leaves do the arrows of `MulBackward0` lead?",
-    ),
-    Wrong(
-        lambda p, q: torch.exp(p * q - p).sum(),
-        "A difference would leave a `SubBackward0`. What stands in the picture between the product and the exponential?",
-    ),
-    Wrong(
-        lambda p, q: torch.exp(p * q + p.detach()).sum(),
-        "The addition has lost an arrow: a plain number has none, nor has a value that `detach` cut off. In the picture it leads to a leaf.",
-    ),
-    Wrong(
-        lambda p, q: (p * torch.exp(q + p)).sum(),
-        "The right functions, in another order: in the picture the *exponential* goes into the sum, and the product into the addition.",
-    ),
-    Wrong(lambda p, q: torch.exp(p * q + p).mean(), "The last operation is a sum, not a mean."),
-    Wrong(lambda p, q: torch.exp(p * q + p), "The last operation is missing: the result is a sum."),
-)
-"""Answers to exercise 2.2."""
-
-KNOWN_GRAPHS = {
-    picture_of(make(p, q), {"p": p, "q": q})
-    for p, q, _ in [riddle()]
-    for make in (rebuild, *(wrong.answer for wrong in REBUILDS))
-}
+@cache
+def _known_graphs() -> set[str]:
+    """The graphs of the answers to 2.2 that have a reply."""
+    known = [rebuild, *(wrong.answer for wrong in find_exercise("2.2").wrong)]
+    return {picture_of(make(p, q), {"p": p, "q": q}) for p, q, _ in [riddle()] for make in known}
 
 
-NAMINGS = tuple(
-    Wrong({part: answer}, says)
-    for part, known in {
-        "minus": {
-            "AddBackward0": "$x - y$ is $x + (-y)$, but it has a function of its own.",
-            "MinusBackward0": "Nearly: the short name of a difference is three letters, as in `torch.sub`.",
-            "SubtractBackward0": "Nearly: names are short. `torch.subtract` is another name for the operation, and what ran is its short one.",
-            "DifferenceBackward0": "It goes by the name of the operation, and its short one: a difference is what is left when you *sub*tract.",
-            "NegBackward0": "`neg` turns a sign. Here two tensors are subtracted in one operation.",
-            None: "`minus` has a `grad_fn`: `x` and `y` ask, and a difference has a slope.",
-        },
-        "average": {
-            "SumBackward0": "A mean is not noted as a sum and a division: it is one operation.",
-            "DivBackward0": "It divides, but not in an operation of its own: the mean is one operation, and has one name.",
-            "AverageBackward0": "It goes by the name of the operation: what did you call after the dot?",
-            "AvgBackward0": "It goes by the name of the operation, and `.avg()` is not what was called.",
-            None: "`average` has a `grad_fn`: `x` asks, and a mean has a slope.",
-        },
-        "larger": {
-            "GtBackward0": "True and False have no slope. There is no way back through a comparison, so there is no function.",
-            "GreaterBackward0": "There is an operation of that name, and no way back through it: a comparison has no slope.",
-            "CompareBackward0": "What would it hand back? Whether $x > 1$ does not move by a little when $x$ does.",
-            "BoolBackward0": "True and False do not move by a little, so nothing goes back through them.",
-        },
-        "layer": {
-            "LinearBackward0": "So one would think. But rows with a bias are run as one operation named `addmm`: add a matrix product.",
-            "AddBackward0": "The product and the addition are one operation here. Its name has both in it.",
-            "MmBackward0": "There is a bias to be added as well, in the same operation.",
-            "MatMulBackward0": "`matmul` is what you would write. What ran multiplies *and adds the bias*, in one operation.",
-            "MulBackward0": "`*` works entry by entry. A layer multiplies by a matrix and adds its bias, in one operation.",
-            None: "`layer` has a `grad_fn`: the weights of a layer ask.",
-        },
-        "no_bias": {
-            "AddmmBackward0": "Without a bias there is nothing to add. What remains of `addmm`?",
-            "LinearBackward0": "It goes by the operation that was run, and that is a matrix product.",
-            "MatMulBackward0": "Tutorials draw that name. But for two tables `@` runs a product with a shorter one: print `(m @ m).grad_fn` above.",
-            "MulBackward0": "`*` works entry by entry. Here a table is multiplied by a table.",
-            "DotBackward0": "`dot` is the product of two rows. Here a table is multiplied by a table.",
-            "MvBackward0": "`mv` multiplies a table by a *vector*. Here come four rows.",
-            None: "`no_bias` has a `grad_fn`: the weights of a layer ask.",
-        },
-    }.items()
-    for answer, says in known.items()
-)
-"""Answers to exercise 2.4, part by part."""
-
-KNOWN_NAMES = {name_of(name) for wrong in NAMINGS for name in wrong.answer.values()}
+@cache
+def _known_names() -> set[str]:
+    """The names in the answers to 2.4 that have a reply."""
+    return {name_of(name) for wrong in find_exercise("2.4").wrong for name in wrong.answer.values()}
 
 
 STATES = {"leaves": "abcef", "asks": "bdgh", "has_function": "dgh"}
@@ -385,21 +297,12 @@ QUESTIONS: list[Question] = [
         asks="how many functions there are behind z = x * x + 3",
         truth=_functions_of_square_plus_three,
         found="Yes: one for the product, one for the addition, and one that collects for `x`.",
-        wrong=(
-            Wrong(
-                2.0,
-                "One for each operation, that is right. And one more, for `x`: the place where its gradient is collected.",
-            ),
-            Wrong(
-                4.0,
-                "`x` is used twice, but it has one place where its gradient is collected. Two arrows lead to it.",
-            ),
-            Wrong(
-                1.0,
-                "Each operation gets its own: one for the product, one for the addition. And one collects for `x`.",
-            ),
-            Wrong(5.0, "You may have counted the tensors too. `x`, `y`, `z` and the 3 are not functions."),
-        ),
+        answers=r"""
+            2.0 :: One for each operation, that is right. And one more, for `x`: the place where its gradient is collected.
+            4.0 :: `x` is used twice, but it has one place where its gradient is collected. Two arrows lead to it.
+            1.0 :: Each operation gets its own: one for the product, one for the addition. And one collects for `x`.
+            5.0 :: You may have counted the tensors too. `x`, `y`, `z` and the 3 are not functions.
+        """,
         missed="Three: `MulBackward0` for the product, `AddBackward0` for the addition, `AccumulateGrad` for `x`.",
     ),
     Question(
@@ -407,12 +310,9 @@ QUESTIONS: list[Question] = [
         asks="whether a * 2 is a leaf, when a does not ask for a gradient",
         truth=lambda: (torch.tensor([1.0]) * 2).is_leaf,
         found="Yes, a leaf. Nobody asked, so nothing was noted, and a tensor without a history is a leaf.",
-        wrong=(
-            Wrong(
-                False,
-                "It is one. It came out of an operation, but nobody asked, so nothing was noted; and a tensor without a history is a leaf.",
-            ),
-        ),
+        answers=r"""
+            False :: It is one. It came out of an operation, but nobody asked, so nothing was noted; and a tensor without a history is a leaf.
+        """,
         missed="It is `True`: nobody asked, so nothing was noted, and a tensor without a history is a leaf.",
     ),
     Question(
@@ -420,20 +320,11 @@ QUESTIONS: list[Question] = [
         asks="how many tensors the function of x + y keeps",
         truth=lambda: 0,
         found="Yes, none. What goes back through an addition does not depend on what was added.",
-        wrong=(
-            Wrong(
-                2.0,
-                "It would need them if its rule used them. Through an addition the gradient passes as it is.",
-            ),
-            Wrong(
-                1.0,
-                "None at all: through an addition the gradient passes as it is, whatever the numbers were.",
-            ),
-            Wrong(
-                3.0,
-                "Neither the two inputs nor the result: through an addition the gradient passes as it is.",
-            ),
-        ),
+        answers=r"""
+            2.0 :: It would need them if its rule used them. Through an addition the gradient passes as it is.
+            1.0 :: None at all: through an addition the gradient passes as it is, whatever the numbers were.
+            3.0 :: Neither the two inputs nor the result: through an addition the gradient passes as it is.
+        """,
         missed="None: through an addition the gradient passes as it is, whatever was added.",
     ),
 ]
@@ -459,8 +350,11 @@ EXERCISES: list[Exercise] = [
             "Put them in a cell and print `.is_leaf`, `.requires_grad` and `.grad_fn` of each. But answer first.",
         ),
         probe=states,
-        wrong=tuple(_one_letter_wrong()),
-        right=(("a, b, c, e, f", "b d g h", "hgd"), (list("abcef"), ["b", "d", "g", "h"], ("d", "g", "h"))),
+        answers=r"""
+            "a, b, c, e, f", "b d g h", "hgd" :: right
+            list("abcef"), ["b", "d", "g", "h"], ("d", "g", "h") :: right
+        """,
+        patterns=tuple(_one_letter_wrong()),
     ),
     Exercise(
         "2.2",
@@ -475,8 +369,22 @@ EXERCISES: list[Exercise] = [
             "Inside the sum is an exponential: `torch.exp(...)`, of the product and `p` added together.",
         ),
         probe=graph_of_rebuild,
-        wrong=REBUILDS,
-        right=(lambda p, q: (p + q * p).exp().sum(),),
+        answers=r"""
+            (p * q).sum()                               :: There are two more functions in the picture, between the product and the sum.
+            (p * q + p).sum()                           :: One function is missing, between the addition and the sum.
+            torch.exp(p * q).sum()                      :: One function is missing, between the product and the exponential.
+            torch.exp(p * q + q).sum()                  :: Nearly. Follow the second arrow of `AddBackward0`: to which leaf does it lead?
+            torch.exp(p * (q + 1)).sum()                :: The same number, and another graph! You multiply after adding; in the picture the addition comes after the product.
+            torch.exp(p * q).sum() + torch.exp(p).sum() :: In the picture there is one exponential, of the sum of the two. You have made two of them.
+            (torch.exp(p * q) + p).sum()                :: All the functions are there, but in another order: in the picture the addition comes before the exponential.
+            torch.exp(p * p + q).sum()                  :: Nearly: the leaves are crossed. To which two leaves do the arrows of `MulBackward0` lead?
+            torch.exp(p * q - p).sum()                  :: A difference would leave a `SubBackward0`. What stands in the picture between the product and the exponential?
+            torch.exp(p * q + p.detach()).sum()         :: The addition has lost an arrow: a plain number has none, nor has a value that `detach` cut off. In the picture it leads to a leaf.
+            (p * torch.exp(q + p)).sum()                :: The right functions, in another order: in the picture the *exponential* goes into the sum, and the product into the addition.
+            torch.exp(p * q + p).mean()                 :: The last operation is a sum, not a mean.
+            torch.exp(p * q + p)                        :: The last operation is missing: the result is a sum.
+            (p + q * p).exp().sum()                     :: right
+        """,
     ),
     Exercise(
         "2.3",
@@ -503,53 +411,25 @@ EXERCISES: list[Exercise] = [
             "why": "Make the inputs large, or small: does the local derivative of an addition change?",
         },
         probe=keeps,
-        wrong=(
-            Wrong(
-                ("xw", "xw", "", "d", "a"),
-                "The local derivative of an addition is 1, whatever `x` and `w` are. So neither of them is needed.",
-            ),
-            Wrong(
-                ("w", "xw", "", "d", "a"),
-                "What arrives at `w` through an addition is what arrived at the result. `w` is not needed for that.",
-            ),
-            Wrong(("d", "xw", "", "d", "a"), "There is no `d` in `x + w`."),
-            Wrong(
-                ("", "w", "", "d", "a"),
-                "Both ask. `w` needs `x`, and `x` needs `w`: in a product each needs the *other* factor, so `x` is kept too.",
-            ),
-            Wrong(
-                ("", "x", "", "d", "a"),
-                "Both ask. `x` needs `w`, and `w` needs `x`: in a product each needs the *other* factor, so `w` is kept too.",
-            ),
-            Wrong(("", "xwd", "", "d", "a"), "There is no `d` in `x * w`."),
-            Wrong(
-                ("", "xw", "x", "d", "a"),
-                "The slope of $3x$ is 3, whatever $x$ is. So the 3 is kept, and `x` is not.",
-            ),
-            Wrong(("", "xw", "w", "d", "a"), "There is no `w` in `x * 3`."),
-            Wrong(("", "xw", "d", "d", "a"), "There is no `d` in `x * 3`."),
-            Wrong(("", "xw", "", "dx", "a"), "There is no `x` in `d @ w`."),
-            Wrong(
-                ("", "xw", "", "dw", "a"), "`w` would be needed for the gradient of `d`. But `d` did not ask."
-            ),
-            Wrong(
-                ("", "xw", "", "", "a"),
-                "`w` asks, and how much the product moves with `w` depends on `d`. So `d` is kept.",
-            ),
-            Wrong(
-                ("", "xw", "", "d", "b"),
-                "All four are right. But plain numbers are not why: `x + w` of large tables keeps nothing either.",
-            ),
-            Wrong(
-                ("", "xw", "", "d", "c"),
-                "All four are right. But an addition of tensors that ask is noted like any other operation.",
-            ),
-        ),
-        right=(
-            (None, "w, x", "", "d", "A"),
-            ("None", ["x", "w"], [], "d", ["a"]),
-            ("", {"x", "w"}, (), ["d"], "a"),
-        ),
+        answers=r"""
+            "xw", "xw", "", "d", "a"           :: The local derivative of an addition is 1, whatever `x` and `w` are. So neither of them is needed.
+            "w", "xw", "", "d", "a"            :: What arrives at `w` through an addition is what arrived at the result. `w` is not needed for that.
+            "d", "xw", "", "d", "a"            :: There is no `d` in `x + w`.
+            "", "w", "", "d", "a"              :: Both ask. `w` needs `x`, and `x` needs `w`: in a product each needs the *other* factor, so `x` is kept too.
+            "", "x", "", "d", "a"              :: Both ask. `x` needs `w`, and `w` needs `x`: in a product each needs the *other* factor, so `w` is kept too.
+            "", "xwd", "", "d", "a"            :: There is no `d` in `x * w`.
+            "", "xw", "x", "d", "a"            :: The slope of $3x$ is 3, whatever $x$ is. So the 3 is kept, and `x` is not.
+            "", "xw", "w", "d", "a"            :: There is no `w` in `x * 3`.
+            "", "xw", "d", "d", "a"            :: There is no `d` in `x * 3`.
+            "", "xw", "", "dx", "a"            :: There is no `x` in `d @ w`.
+            "", "xw", "", "dw", "a"            :: `w` would be needed for the gradient of `d`. But `d` did not ask.
+            "", "xw", "", "", "a"              :: `w` asks, and how much the product moves with `w` depends on `d`. So `d` is kept.
+            "", "xw", "", "d", "b"             :: All four are right. But plain numbers are not why: `x + w` of large tables keeps nothing either.
+            "", "xw", "", "d", "c"             :: All four are right. But an addition of tensors that ask is noted like any other operation.
+            None, "w, x", "", "d", "A"         :: right
+            "None", ["x", "w"], [], "d", ["a"] :: right
+            "", {"x", "w"}, (), ["d"], "a"     :: right
+        """,
     ),
     Exercise(
         "2.4",
@@ -576,12 +456,39 @@ EXERCISES: list[Exercise] = [
             "no_bias": "Without a bias only the product of two tables is left: `(m @ m).grad_fn.name()` above.",
         },
         probe=names_given,
-        wrong=NAMINGS,
-        right=(
-            ("sub", "Mean", None, "addmm", "mmbackward0"),
-            ("<SubBackward0>", "torch.mean", "None", "<AddmmBackward0 object at 0x7f2d8c1e5f30>", "torch.mm"),
-            (["SubBackward0"], "mean()", "none", "AddmmBackward", "Mm"),
-        ),
+        answers=r"""
+            minus = 'AddBackward0'                      :: $x - y$ is $x + (-y)$, but it has a function of its own.
+            minus = 'MinusBackward0'                    :: Nearly: the short name of a difference is three letters, as in `torch.sub`.
+            minus = 'SubtractBackward0'                 :: Nearly: names are short. `torch.subtract` is another name for the operation, and what ran is its short one.
+            minus = 'DifferenceBackward0'               :: It goes by the name of the operation, and its short one: a difference is what is left when you *sub*tract.
+            minus = 'NegBackward0'                      :: `neg` turns a sign. Here two tensors are subtracted in one operation.
+            minus = None                                :: `minus` has a `grad_fn`: `x` and `y` ask, and a difference has a slope.
+            average = 'SumBackward0'                    :: A mean is not noted as a sum and a division: it is one operation.
+            average = 'DivBackward0'                    :: It divides, but not in an operation of its own: the mean is one operation, and has one name.
+            average = 'AverageBackward0'                :: It goes by the name of the operation: what did you call after the dot?
+            average = 'AvgBackward0'                    :: It goes by the name of the operation, and `.avg()` is not what was called.
+            average = None                              :: `average` has a `grad_fn`: `x` asks, and a mean has a slope.
+            larger = 'GtBackward0'                      :: True and False have no slope. There is no way back through a comparison, so there is no function.
+            larger = 'GreaterBackward0'                 :: There is an operation of that name, and no way back through it: a comparison has no slope.
+            larger = 'CompareBackward0'                 :: What would it hand back? Whether $x > 1$ does not move by a little when $x$ does.
+            larger = 'BoolBackward0'                    :: True and False do not move by a little, so nothing goes back through them.
+            layer = 'LinearBackward0'                   :: So one would think. But rows with a bias are run as one operation named `addmm`: add a matrix product.
+            layer = 'AddBackward0'                      :: The product and the addition are one operation here. Its name has both in it.
+            layer = 'MmBackward0'                       :: There is a bias to be added as well, in the same operation.
+            layer = 'MatMulBackward0'                   :: `matmul` is what you would write. What ran multiplies *and adds the bias*, in one operation.
+            layer = 'MulBackward0'                      :: `*` works entry by entry. A layer multiplies by a matrix and adds its bias, in one operation.
+            layer = None                                :: `layer` has a `grad_fn`: the weights of a layer ask.
+            no_bias = 'AddmmBackward0'                  :: Without a bias there is nothing to add. What remains of `addmm`?
+            no_bias = 'LinearBackward0'                 :: It goes by the operation that was run, and that is a matrix product.
+            no_bias = 'MatMulBackward0'                 :: Tutorials draw that name. But for two tables `@` runs a product with a shorter one: print `(m @ m).grad_fn` above.
+            no_bias = 'MulBackward0'                    :: `*` works entry by entry. Here a table is multiplied by a table.
+            no_bias = 'DotBackward0'                    :: `dot` is the product of two rows. Here a table is multiplied by a table.
+            no_bias = 'MvBackward0'                     :: `mv` multiplies a table by a *vector*. Here come four rows.
+            no_bias = None                              :: `no_bias` has a `grad_fn`: the weights of a layer ask.
+            "sub", "Mean", None, "addmm", "mmbackward0" :: right
+            "<SubBackward0>", "torch.mean", "None", "<AddmmBackward0 object at 0x7f2d8c1e5f30>", "torch.mm" :: right
+            ["SubBackward0"], "mean()", "none", "AddmmBackward", "Mm" :: right
+        """,
     ),
     Exercise(
         "2.5",
@@ -596,29 +503,23 @@ EXERCISES: list[Exercise] = [
             "Once `p` and `q` are there, there is only one way to go on.",
         ),
         probe=graph_of_order,
-        wrong=(
-            Wrong(
-                "ACBED",
-                "That is the order in which the way *back* goes, from the result to the leaves. The code runs the other way.",
-            ),
-            Wrong("DBECA", "The addition needs both of its inputs. Make `q` first."),
-            Wrong("EBDCA", "The addition needs both of its inputs. Make `p` first."),
-            Wrong("DEBAC", "`A` squares `e`, and `e` is made in `C`."),
-            Wrong("DECBA", "`C` takes 1 away from `s`, and `s` is made in `B`."),
-            Wrong(
-                "FEBCA",
-                "It runs, and the graph is smaller than the one in the picture: with `F`, `w` plays no part.",
-            ),
-            Wrong("DEBC", "It runs, but the last line is missing: there is no `loss`."),
-            Wrong(
-                "DEBCAF",
-                "The graph is right. But one of your six lines makes nothing that `loss` uses: leave it out.",
-            ),
-            Wrong("DEBCAA", "`a` is in `order` twice. Once is enough."),
-            Wrong("DEBBCA", "`b` is in `order` twice. Once is enough."),
-            Wrong("BDECA", "`B` adds `p` and `q`. Neither is there yet."),
-            Wrong("CDEBA", "`C` takes 1 away from `s`, and nothing is there yet."),
-        ),
-        right=("EDBCA", "d, e, b, c, a", ["D", "E", "B", "C", "A"], "D E B C A"),
+        answers=r"""
+            "ACBED"                   :: That is the order in which the way *back* goes, from the result to the leaves. The code runs the other way.
+            "DBECA"                   :: The addition needs both of its inputs. Make `q` first.
+            "EBDCA"                   :: The addition needs both of its inputs. Make `p` first.
+            "DEBAC"                   :: `A` squares `e`, and `e` is made in `C`.
+            "DECBA"                   :: `C` takes 1 away from `s`, and `s` is made in `B`.
+            "FEBCA"                   :: It runs, and the graph is smaller than the one in the picture: with `F`, `w` plays no part.
+            "DEBC"                    :: It runs, but the last line is missing: there is no `loss`.
+            "DEBCAF"                  :: The graph is right. But one of your six lines makes nothing that `loss` uses: leave it out.
+            "DEBCAA"                  :: `a` is in `order` twice. Once is enough.
+            "DEBBCA"                  :: `b` is in `order` twice. Once is enough.
+            "BDECA"                   :: `B` adds `p` and `q`. Neither is there yet.
+            "CDEBA"                   :: `C` takes 1 away from `s`, and nothing is there yet.
+            "EDBCA"                   :: right
+            "d, e, b, c, a"           :: right
+            ["D", "E", "B", "C", "A"] :: right
+            "D E B C A"               :: right
+        """,
     ),
 ]

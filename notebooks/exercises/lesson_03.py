@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import minigrad as torch
 
-from .model import Exercise, Question, Wrong
+from .model import Exercise, Question
 
 
 def square_backward(upstream, x):
@@ -24,7 +24,7 @@ def matmul_backward(upstream, x, w):
 def _square_cases() -> list[tuple]:
     return [
         (1.0, 3.0),
-        (5.0, 3.0),
+        (5.0, -4.0),
         (-2.0, 0.5),
         (torch.tensor([1.0, 10.0, -1.0]), torch.tensor([3.0, -2.0, 0.5])),
     ]
@@ -34,7 +34,8 @@ def _mean_cases() -> list[tuple]:
     return [
         (torch.tensor(1.0), torch.tensor([[4.0, -2.0, 7.0]])),
         (torch.tensor(12.0), torch.tensor([1.0, 2.0, 3.0, 4.0])),
-        (torch.tensor(-1.0), torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])),
+        (torch.tensor(-1.5), torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])),
+        (torch.tensor(6.0), torch.tensor([[1.0, -2.0], [0.5, 3.0], [2.0, 0.0]])),
     ]
 
 
@@ -49,6 +50,11 @@ def _matmul_cases() -> list[tuple]:
             torch.tensor([[1.0, -2.0], [0.5, 3.0]]),
             torch.tensor([[1.0, 2.0], [3.0, 4.0]]),
             torch.tensor([[0.0, 1.0], [-1.0, 5.0]]),
+        ),
+        (
+            torch.tensor([[1.0, 0.0, -1.0, 2.0], [0.5, -3.0, 1.0, 1.0], [2.0, 1.0, 0.0, -1.0]]),
+            torch.tensor([[1.0, -2.0], [3.0, 0.5], [0.0, 4.0]]),
+            torch.tensor([[1.0, 2.0, 0.5, -1.0], [3.0, -1.0, 2.0, 0.0]]),
         ),
     ]
 
@@ -66,19 +72,15 @@ QUESTIONS: list[Question] = [
         "3.a",
         asks="what the mean of three numbers hands to each of them",
         truth=lambda: 1 / 3,
-        right=([1 / 3] * 3, [[1 / 3] * 3], "1/3"),
         found="Yes: each of the three numbers counts one third in the mean, so each gets one third of what arrives.",
-        wrong=(
-            Wrong(
-                1.0,
-                "1 is what *arrives*. Raise one of the three numbers by 0.3: the mean goes up by 0.1 only.",
-            ),
-            Wrong(3.0, "Each number is *divided* by 3 on its way into the mean, and so is what comes back."),
-            Wrong(
-                0.0,
-                "A zero would say that the mean does not depend on that number. Change it: the mean moves.",
-            ),
-        ),
+        answers=r"""
+            1.0           :: 1 is what *arrives*. Raise one of the three numbers by 0.3: the mean goes up by 0.1 only.
+            3.0           :: Each number is *divided* by 3 on its way into the mean, and so is what comes back.
+            0.0           :: A zero would say that the mean does not depend on that number. Change it: the mean moves.
+            [1 / 3] * 3   :: right
+            [[1 / 3] * 3] :: right
+            "1/3"         :: right
+        """,
         missed="Raise one of the three numbers by 0.3: the mean goes up by 0.1. The ratio is one third.",
     ),
     Question(
@@ -86,16 +88,10 @@ QUESTIONS: list[Question] = [
         asks="what x.grad holds after the backward pass",
         truth=lambda: _mean_of_product()[0].grad,
         found="Yes. Nobody asked for a gradient of `x`, so none is computed. `None` is not a zero: it is *nothing there*.",
-        wrong=(
-            Wrong(
-                0.0,
-                "A zero would be an answer: *z does not depend on x*. But it does. Nothing was computed, so `None`.",
-            ),
-            Wrong(
-                [[0.0] * 5],
-                "Zeros would be an answer: *z does not depend on x*. But it does. Nothing was computed, so `None`.",
-            ),
-        ),
+        answers=r"""
+            0.0         :: A zero would be an answer: *z does not depend on x*. But it does. Nothing was computed, so `None`.
+            [[0.0] * 5] :: Zeros would be an answer: *z does not depend on x*. But it does. Nothing was computed, so `None`.
+        """,
         missed="`x` was made without `requires_grad`, so no gradient is computed for it at all: `x.grad` is `None`.",
     ),
     Question(
@@ -103,21 +99,12 @@ QUESTIONS: list[Question] = [
         asks="the gradient of the weight w[1, 0]",
         truth=lambda: _mean_of_product()[1].grad[1, 0].item(),
         found="Yes: what arrives at `y[0, 0]` is $1/3$, and the weight was multiplied by 6 on its way there. $6 \\cdot 1/3 = 2$.",
-        wrong=(
-            Wrong(
-                6.0,
-                "6 is the local part. It still has to be multiplied by the $1/3$ that arrives from the mean.",
-            ),
-            Wrong(
-                1 / 3,
-                "$1/3$ is what arrives. It still has to be multiplied by the 6 that the weight met in the product.",
-            ),
-            Wrong(
-                1.0,
-                "1 belongs to `w[0, 0]`, which met `x[0, 0]` = 3. The first index of `w` chooses the entry of `x`.",
-            ),
-            Wrong(18.0, "$6 \\cdot 3$: but the mean hands on a third, not three times as much."),
-        ),
+        answers=r"""
+            6.0   :: 6 is the local part. It still has to be multiplied by the $1/3$ that arrives from the mean.
+            1 / 3 :: $1/3$ is what arrives. It still has to be multiplied by the 6 that the weight met in the product.
+            1.0   :: 1 belongs to `w[0, 0]`, which met `x[0, 0]` = 3. The first index of `w` chooses the entry of `x`.
+            18.0  :: $6 \cdot 3$: but the mean hands on a third, not three times as much.
+        """,
         missed="Two numbers are multiplied: $1/3$ arrives from the mean, and the weight met `x[0, 1]` = 6 in the product.",
     ),
 ]
@@ -137,65 +124,35 @@ EXERCISES: list[Exercise] = [
             "Fill in `2 * x`.",
         ),
         cases=_square_cases,
-        wrong=(
-            Wrong(
-                lambda upstream, x: 2 * x,
-                "That is the local derivative alone. It is right when 1.0 arrives and at no other time: multiply it by `upstream`.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * x,
-                "That is half of it. $x^2$ is $x \\cdot x$: both factors move when $x$ moves, so the local derivative is $2x$.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * x**2,
-                "That multiplies by the *value* of $x^2$. What is wanted is its derivative.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * 2,
-                "2 is the slope of $2x$. The slope of $x^2$ depends on where $x$ is.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream + 2 * x,
-                "Along a path gradients are *multiplied*: how much $y$ moves for $x$, times how much $z$ moves for $y$.",
-            ),
-            Wrong(
-                lambda upstream, x: (upstream + 2 * x) / 2,
-                "Averaged. Along a path nothing is averaged and nothing is added: what arrives *times* the local derivative.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream,
-                "That hands on what arrives as it is, as an addition does. The square has a local derivative: $2x$.",
-            ),
-            Wrong(
-                lambda upstream, x: x**2,
-                "That is the forward pass once more. Backward multiplies what arrives by the local derivative.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * x / 2,
-                "The 2 of $x^2$ comes down as a *factor*: $2x$. It does not divide.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream / (2 * x),
-                "The local derivative is right, and you divide by it. What arrives is *multiplied* by it.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * 2 * x**2,
-                "The 2 is there, but the exponent goes down by one: the derivative of $x^2$ is $2x$.",
-            ),
-            Wrong(
-                lambda upstream, x: -upstream * 2 * x,
-                "The size is right, the sign is not: $x^2$ rises where $x$ is positive.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * 3 * x**2,
-                "$3x^2$ is the derivative of $x^3$. Here $x$ is squared.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream**2 * 2 * x,
-                "What was squared is `x`, and that on the way forward. `upstream` comes in once, as it is.",
-            ),
-        ),
-        right=(lambda upstream, x: 2 * upstream * x, lambda upstream, x: upstream * (x + x)),
+        answers=r"""
+            2 * x                  :: That is the local derivative alone. It is right when 1.0 arrives and at no other time: multiply it by `upstream`.
+            upstream * x           :: That is half of it. $x^2$ is $x \cdot x$: both factors move when $x$ moves, so the local derivative is $2x$.
+            upstream * x**2        :: That multiplies by the *value* of $x^2$. What is wanted is its derivative.
+            upstream * 2           :: 2 is the slope of $2x$. The slope of $x^2$ depends on where $x$ is.
+            upstream + 2 * x       :: Along a path gradients are *multiplied*: how much $y$ moves for $x$, times how much $z$ moves for $y$.
+            (upstream + 2 * x) / 2 :: Averaged. Along a path nothing is averaged and nothing is added: what arrives *times* the local derivative.
+            upstream               :: That hands on what arrives as it is, as an addition does. The square has a local derivative: $2x$.
+            x**2                   :: That is the forward pass once more. Backward multiplies what arrives by the local derivative.
+            upstream * x / 2       :: The 2 of $x^2$ comes down as a *factor*: $2x$. It does not divide.
+            upstream / (2 * x)     :: The local derivative is right, and you divide by it. What arrives is *multiplied* by it.
+            upstream * 2 * x**2    :: The 2 is there, but the exponent goes down by one: the derivative of $x^2$ is $2x$.
+            -upstream * 2 * x      :: The size is right, the sign is not: $x^2$ rises where $x$ is positive.
+            upstream * 3 * x**2    :: $3x^2$ is the derivative of $x^3$. Here $x$ is squared.
+            upstream**2 * 2 * x    :: What was squared is `x`, and that on the way forward. `upstream` comes in once, as it is.
+            upstream * 2 * abs(x)  :: `abs` is one too many: where $x$ is negative, $x^2$ falls as $x$ rises, and its slope $2x$ is negative.
+            abs(upstream) * 2 * x  :: `abs` is one too many: what arrives may be negative, and it is multiplied in as it is.
+            upstream * (x + 2)     :: The 2 of $2x$ is a factor: `2 * x`, not `x + 2`.
+            upstream * 2 ** x      :: $2^x$ is another function. The local derivative of $x^2$ is *two times* $x$.
+            upstream * 6           :: 6 is $2x$ at one particular $x$, at 3. Use `x`, whatever it is.
+
+            upstream *= 2 * x
+            return upstream :: Your function changes its input `upstream` in place
+
+            upstream * x + 2            :: The 2 of $2x$ is a factor, not a term: `2 * x`.
+            upstream * x + upstream * x :: right
+            2 * upstream * x            :: right
+            upstream * (x + x)          :: right
+        """,
     ),
     Exercise(
         "3.2",
@@ -211,56 +168,37 @@ EXERCISES: list[Exercise] = [
             "`torch.ones_like(x)` is a tensor of ones in the shape of `x`. Multiply it by that number.",
         ),
         cases=_mean_cases,
-        wrong=(
-            Wrong(
-                lambda upstream, x: upstream / x.numel(),
-                "The number is right, but it is *one* number. Each entry of `x` needs its own: give it the shape of `x`.",
-            ),
-            Wrong(
-                lambda upstream, x: torch.ones_like(x) / x.numel(),
-                "That is the local derivative alone, right when 1.0 arrives and at no other time. Where is `upstream`?",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * torch.ones_like(x),
-                "That is the backward of a *sum*. In a mean each entry counts only $1/n$.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * x / x.numel(),
-                "The values of `x` play no part: $x/n$ has the slope $1/n$, whatever $x$ is.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * torch.ones_like(x) / len(x),
-                "`len(x)` counts the rows. The mean divides by the number of *entries*: `x.numel()`.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * torch.ones_like(x) / x.shape[-1],
-                "`x.shape[-1]` counts the columns. The mean divides by the number of *entries*: `x.numel()`.",
-            ),
-            Wrong(
-                lambda upstream, x: torch.ones_like(x) / x.numel() + upstream,
-                "What arrives and the local derivative are *multiplied*, not added.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * torch.ones_like(x) * x.numel(),
-                "Each entry is *divided* by $n$ on its way into the mean, and so is what comes back.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * torch.ones_like(x) / x.sum(),
-                "Divided by the *sum* of the entries. A mean divides by their *number*, `x.numel()`.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * torch.ones_like(x) / 3,
-                "3 is right for three entries. `x` may have another number of them: `x.numel()`.",
-            ),
-            Wrong(
-                lambda upstream, x: upstream * x.mean(),
-                "That runs the mean forward once more. Backward needs only how much each entry counts in it.",
-            ),
-        ),
-        right=(
-            lambda upstream, x: torch.ones_like(x) * (upstream / x.numel()),
-            lambda upstream, x: torch.full(x.shape, upstream.item() / x.numel()),
-        ),
+        answers=r"""
+            upstream / x.numel()                         :: The number is right, but it is *one* number. Each entry of `x` needs its own: give it the shape of `x`.
+            torch.ones_like(x) / x.numel()               :: That is the local derivative alone, right when 1.0 arrives and at no other time. Where is `upstream`?
+            upstream * torch.ones_like(x)                :: That is the backward of a *sum*. In a mean each entry counts only $1/n$.
+            upstream * x / x.numel()                     :: The values of `x` play no part: $x/n$ has the slope $1/n$, whatever $x$ is.
+            upstream * torch.ones_like(x) / len(x)       :: `len(x)` counts the rows. The mean divides by the number of *entries*: `x.numel()`.
+            upstream * torch.ones_like(x) / x.shape[-1]  :: `x.shape[-1]` counts the columns. The mean divides by the number of *entries*: `x.numel()`.
+            torch.ones_like(x) / x.numel() + upstream    :: What arrives and the local derivative are *multiplied*, not added.
+            upstream * torch.ones_like(x) * x.numel()    :: Each entry is *divided* by $n$ on its way into the mean, and so is what comes back.
+            upstream * torch.ones_like(x) / x.sum()      :: Divided by the *sum* of the entries. A mean divides by their *number*, `x.numel()`.
+            upstream * torch.ones_like(x) / 3            :: 3 is right for three entries. `x` may have another number of them: `x.numel()`.
+            upstream * x.mean()                          :: That runs the mean forward once more. Backward needs only how much each entry counts in it.
+            upstream * torch.ones_like(x) / (x.shape[0] * x.shape[-1]) :: `x.shape[0] * x.shape[-1]` counts the entries only if there are two axes. `x.numel()` counts them whatever the shape.
+            upstream * torch.ones_like(x) / max(x.shape) :: That divides by the longer side. The mean divides by the number of *entries*: `x.numel()`.
+            abs(upstream) * torch.ones_like(x) / x.numel() :: `abs` is one too many: what arrives may be negative, and is handed on with its sign.
+            torch.ones(1, x.numel()) * upstream / x.numel() :: The numbers are right, but they are laid out as one row. A gradient has the shape of its tensor: `torch.ones_like(x)`.
+            [upstream / x.numel()] * x.numel()           :: The numbers are right, but they are in a list. A tensor in the shape of `x` is needed: `torch.ones_like(x)`.
+            upstream * x / x.sum()                       :: That shares out by how *large* each entry is. In a mean each counts the same, $1/n$.
+            upstream * torch.ones_like(x) / x.numel() ** 0.5 :: Divided by the root of $n$. Each entry counts $1/n$ in a mean.
+            x / x.numel()                                :: That is `x` shared out. What is shared out is what *arrives*: `upstream`, the same for each entry.
+            upstream * torch.ones_like(x) / x.numel() ** 2 :: Divided by the number of entries twice. Each counts $1/n$ in the mean.
+            upstream * x.mean() * torch.ones_like(x)     :: The mean itself has come in. It is what goes *forward*; backward each entry gets $1/n$ of what arrives.
+            upstream / x.numel() + torch.zeros_like(x)   :: right
+
+            out = torch.zeros_like(x)
+            out += upstream / x.numel()
+            return out :: right
+
+            torch.ones_like(x) * (upstream / x.numel()) :: right
+            torch.full(x.shape, upstream.item() / x.numel()) :: right
+        """,
     ),
     Exercise(
         "3.3",
@@ -282,71 +220,35 @@ EXERCISES: list[Exercise] = [
         ),
         cases=_matmul_cases,
         returns=("grad_x", "grad_w"),
-        wrong=(
-            Wrong(
-                lambda upstream, x, w: (x.T @ upstream, upstream @ w.T),
-                "Both are right, and in the wrong order: the gradient of `x` comes first, as in `x @ w`.",
-            ),
-            Wrong(
-                lambda upstream, x, w: (upstream @ w.T, upstream.T @ x),
-                "The gradient of `w` came out transposed. `w` is (2, 3), so its gradient is (2, 3) too.",
-            ),
-            Wrong(
-                lambda upstream, x, w: (w.T, x.T),
-                "These are the local parts. What arrived, `upstream`, has to be multiplied in.",
-            ),
-            Wrong(
-                lambda upstream, x, w: (upstream * w, upstream * x),
-                "`*` works entry by entry. The forward was `@`, and so is its backward, with a transpose to make shapes fit.",
-            ),
-            Wrong(
-                lambda upstream, x, w: (upstream @ w, x @ upstream),
-                "The right partners. For the shapes to fit, the other factor has to be transposed: `.T`.",
-            ),
-            Wrong(
-                lambda upstream, x, w: x.T @ upstream,
-                "That is `grad_w`, and it is right.",
-            ),
-            Wrong(lambda upstream, x, w: upstream @ w.T, "That is `grad_x`, and it is right."),
-            Wrong(
-                lambda upstream, x, w: (None, x.T @ upstream),
-                "`grad_x` is `None`. Return a value for it.",
-            ),
-            Wrong(
-                lambda upstream, x, w: (upstream @ w.T, None),
-                "`grad_w` is `None`. Return a value for it.",
-            ),
-            Wrong(lambda upstream, x, w: (upstream, upstream @ w.T, x.T @ upstream), "It returns 3 values."),
-            Wrong(
-                lambda upstream, x, w: {"x": upstream @ w.T, "w": x.T @ upstream},
-                "It returns a dictionary",
-            ),
-            Wrong(
-                lambda upstream, x, w: (upstream @ w.T, x.T @ upstream / len(x)),
-                "Averaged over the rows. Nothing is averaged: each row brings its part to `w`, and the product adds them up.",
-            ),
-            Wrong(
-                lambda upstream, x, w: (2 * upstream @ w.T, x.T @ upstream),
-                "Nothing is doubled: there is one way from `x` to the result, and one from `w`.",
-            ),
-            Wrong(
-                lambda upstream, x, w: (w.T @ upstream, upstream @ x.T),
-                "The order of the factors: `upstream` stands where the result stood. For `x` it is first, for `w` it is last.",
-            ),
-            Wrong(
-                lambda upstream, x, w: (upstream @ w.T / 2, x.T @ upstream / 2),
-                "The gradient is not shared out between the two inputs. Each gets all of its own.",
-            ),
-            Wrong(
-                lambda upstream, x, w: (upstream * w.sum(0), x.T @ upstream),
-                "For each entry of `x` a whole *row* of `w` counts, each column with its own `upstream`: that is a product with `w.T`.",
-            ),
-            Wrong(
-                lambda upstream, x, w: (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)),
-                "This ignores what arrives. It is right when `upstream` is all ones and at no other time.",
-            ),
-        ),
-        right=(lambda upstream, x, w: ((w @ upstream.T).T, (upstream.T @ x).T),),
+        answers=r"""
+            (x.T @ upstream, upstream @ w.T)           :: Both are right, and in the wrong order: the gradient of `x` comes first, as in `x @ w`.
+            (upstream @ w.T, upstream.T @ x)           :: The gradient of `w` came out transposed. `w` is (2, 3), so its gradient is (2, 3) too.
+            (w.T, x.T)                                 :: These are the local parts. What arrived, `upstream`, has to be multiplied in.
+            (upstream * w, upstream * x)               :: `*` works entry by entry. The forward was `@`, and so is its backward, with a transpose to make shapes fit.
+            (upstream @ w, x @ upstream)               :: The right partners. For the shapes to fit, the other factor has to be transposed: `.T`.
+            x.T @ upstream                             :: That is `grad_w`, and it is right.
+            upstream @ w.T                             :: That is `grad_x`, and it is right.
+            (None, x.T @ upstream)                     :: `grad_x` is `None`. Return a value for it.
+            (upstream @ w.T, None)                     :: `grad_w` is `None`. Return a value for it.
+            (upstream, upstream @ w.T, x.T @ upstream) :: It returns 3 values.
+            {"x": upstream @ w.T, "w": x.T @ upstream} :: It returns a dictionary
+            (upstream @ w.T, x.T @ upstream / len(x))  :: Averaged over the rows. Nothing is averaged: each row brings its part to `w`, and the product adds them up.
+            (2 * upstream @ w.T, x.T @ upstream)       :: Nothing is doubled: there is one way from `x` to the result, and one from `w`.
+            (w.T @ upstream, upstream @ x.T)           :: The order of the factors: `upstream` stands where the result stood. For `x` it is first, for `w` it is last.
+            (upstream @ w.T / 2, x.T @ upstream / 2)   :: The gradient is not shared out between the two inputs. Each gets all of its own.
+            (upstream * w.sum(0), x.T @ upstream)      :: For each entry of `x` a whole *row* of `w` counts, each column with its own `upstream`: that is a product with `w.T`.
+            (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)) :: This ignores what arrives. It is right when `upstream` is all ones and at no other time.
+            (w @ upstream.T, x.T @ upstream)           :: The gradient of `x` came out transposed. It has the shape of `x`: `upstream` first, then `w.T`.
+            (upstream @ w.T, torch.outer(x[0], upstream[0])) :: That takes the first row of `x` only. There may be several rows, and each brings its part to `w`.
+            (upstream[:1] @ w.T, x.T @ upstream)       :: Only the first row of `upstream` is used for `grad_x`. Each row of `x` gets its own.
+            (abs(upstream) @ w.T, x.T @ abs(upstream)) :: `abs` is one too many: what arrives may be negative, and is multiplied in with its sign.
+            (-upstream @ w.T, -x.T @ upstream)         :: The sign is turned. A product hands on what arrives times the other factor, with no minus.
+            (upstream @ w.T, (x.T @ upstream).mean(0)) :: The products are right, but then `grad_w` is averaged. It has the shape of `w`: leave it whole.
+            (upstream @ w.T, (x.T @ upstream).sum(0))  :: The products are right, but then `grad_w` is summed. It has the shape of `w`: leave it whole.
+            [upstream @ w.T, x.T @ upstream]           :: right
+            (torch.matmul(upstream, w.T), torch.matmul(x.T, upstream)) :: right
+            ((w @ upstream.T).T, (upstream.T @ x).T)   :: right
+        """,
     ),
     Exercise(
         "3.4",
@@ -384,115 +286,42 @@ EXERCISES: list[Exercise] = [
             "x_grad": "`x_grad` is what `x.grad` will hold. Was `x` made with `requires_grad`?",
         },
         rtol=0.02,
-        wrong=(
-            Wrong(
-                (0.071142, 0.0024406, 0.0024406, 0.0048812, None),
-                "The size is right. $a$ is below 1, so $a - 1$ is negative: raising $a$ makes the loss *smaller*.",
-            ),
-            Wrong(
-                (-0.0355710, -0.0012203, -0.0012203, -0.0024406, None),
-                "The 2 is missing: the derivative of $(a-1)^2$ is $2(a-1)$.",
-            ),
-            Wrong(
-                (0.00126530, -0.0024406, -0.0024406, -0.0048812, None),
-                "That is the loss itself, $(a-1)^2$. Its derivative is wanted.",
-            ),
-            Wrong(
-                (-0.071142, 0.0343057, 0.0343057, 0.0686114, None),
-                "That is the local derivative $a(1-a)$ alone. What arrives from the right, `grad_a`, has to be multiplied in.",
-            ),
-            Wrong(
-                (-0.071142, -0.0686114, -0.0686114, -0.1372228, None),
-                "Multiplied by $a$. The local derivative of the sigmoid is $a(1-a)$.",
-            ),
-            Wrong(
-                (-0.071142, -0.0024406, -0.00073218, -0.0048812, None),
-                "$b$ is *added*, so it does not matter what its value is: raise it by 1 and $z$ goes up by 1.",
-            ),
-            Wrong(
-                (-0.071142, -0.0024406, 1.0, -0.0048812, None),
-                "1 is the local derivative of the addition. Multiply it by what arrives, `grad_z`.",
-            ),
-            Wrong(
-                (-0.071142, -0.0024406, -0.0024406, -0.0024406, None),
-                "$w$ was multiplied by $x$ on its way in, so its gradient is multiplied by $x$ as well.",
-            ),
-            Wrong(
-                (-0.071142, -0.0024406, -0.0024406, -0.0036609, None),
-                "That is multiplied by $w$ itself. In a product each factor gets *the other* factor, here $x = 2$.",
-            ),
-            Wrong(
-                {"grad_a": 1.0},
-                "1.0 arrives at the loss. To get to `a` it goes through the square: times $2(a - 1)$.",
-            ),
-            Wrong(
-                {"grad_a": 0.96443},
-                "That is the *value* of `a`. How far does the loss move when `a` does? $2(a - 1)$.",
-            ),
-            Wrong({"grad_a": -0.96443}, "That is $-a$. The slope of $(a - 1)^2$ is $2(a - 1)$."),
-            Wrong(
-                {"grad_z": -0.23477},
-                "That is multiplied by $z = 3.3$. The local derivative of the sigmoid is made of its *result*: $a(1 - a)$.",
-            ),
-            Wrong(
-                {"grad_b": 1.5}, "1.5 is `w`. `b` was added, so what arrives at it is what arrives at `z`."
-            ),
-            Wrong(
-                {"grad_b": -0.0048812},
-                "That is times `x`, or times 2. `b` was *added*: it gets what arrives, as it is.",
-            ),
-            Wrong(
-                {"grad_w": -0.0073218},
-                "That is multiplied by `w` as well. A product hands each factor *the other one*, and only that: $x = 2$.",
-            ),
-            Wrong({"grad_a": -2.0}, "$2(a - 1)$ at $a = 0$ would be $-2$. What is `a`?"),
-            Wrong({"grad_a": 1.92886}, "That is $2a$. What is squared is $a - 1$."),
-            Wrong(
-                {"grad_z": -0.0012203},
-                "Half of it. Nothing is averaged or shared out on the way: what arrives, times $a(1 - a)$.",
-            ),
-            Wrong(
-                {"grad_z": -0.071142},
-                "That is what arrives, handed on as it is. The sigmoid multiplies it by $a(1 - a)$.",
-            ),
-            Wrong(
-                {"grad_z": -0.0025307},
-                "That is multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.",
-            ),
-            Wrong(
-                {"grad_b": -0.0012203},
-                "An addition does not share out what arrives between its two inputs: both get all of it.",
-            ),
-            Wrong(
-                {"grad_b": 0.0},
-                "A zero would say that `b` does not matter. Raise it, and $z$ rises by as much.",
-            ),
-            Wrong(
-                {"grad_w": 2.0},
-                "2 is the local derivative of the product. Multiply it by what arrives, `grad_z`.",
-            ),
-            Wrong(
-                {"grad_w": -0.0012203},
-                "Half of what arrives. Nothing is averaged: the product multiplies it by the other factor, $x = 2$.",
-            ),
-            Wrong(
-                {"x_grad": -0.0024406},
-                "`x` was made without `requires_grad`, so nothing is computed for it. What is in `x.grad` then?",
-            ),
-            Wrong({"grad_w": None}, "`w` asked for its gradient. It is a number."),
-            Wrong(
-                (-0.071142, -0.0024406, -0.0024406, -0.0048812, -0.0036609),
-                "That would be the gradient of $x$, if it were asked for. `x` was made without `requires_grad`: what is in `x.grad`?",
-            ),
-            Wrong(
-                (-0.071142, -0.0024406, -0.0024406, -0.0048812, 0.0),
-                "A zero would say that the loss does not depend on $x$. Nothing is computed for it, not even a zero.",
-            ),
-        ),
-        right=(
-            (-0.0711, -0.00244, -0.00244, -0.00488, None),
-            ([-0.0711], torch.tensor([-0.00244]), "-0.00244", -0.00488, "None"),
-        ),
+        answers=r"""
+            0.071142, 0.0024406, 0.0024406, 0.0048812, None :: The size is right. $a$ is below 1, so $a - 1$ is negative: raising $a$ makes the loss *smaller*.
+            -0.0355710, -0.0012203, -0.0012203, -0.0024406, None :: The 2 is missing: the derivative of $(a-1)^2$ is $2(a-1)$.
+            0.00126530, -0.0024406, -0.0024406, -0.0048812, None :: That is the loss itself, $(a-1)^2$. Its derivative is wanted.
+            -0.071142, 0.0343057, 0.0343057, 0.0686114, None :: That is the local derivative $a(1-a)$ alone. What arrives from the right, `grad_a`, has to be multiplied in.
+            -0.071142, -0.0686114, -0.0686114, -0.1372228, None :: Multiplied by $a$. The local derivative of the sigmoid is $a(1-a)$.
+            -0.071142, -0.0024406, -0.00073218, -0.0048812, None :: $b$ is *added*, so it does not matter what its value is: raise it by 1 and $z$ goes up by 1.
+            -0.071142, -0.0024406, 1.0, -0.0048812, None :: 1 is the local derivative of the addition. Multiply it by what arrives, `grad_z`.
+            -0.071142, -0.0024406, -0.0024406, -0.0024406, None :: $w$ was multiplied by $x$ on its way in, so its gradient is multiplied by $x$ as well.
+            -0.071142, -0.0024406, -0.0024406, -0.0036609, None :: That is multiplied by $w$ itself. In a product each factor gets *the other* factor, here $x = 2$.
+            grad_a = 1.0                                 :: 1.0 arrives at the loss. To get to `a` it goes through the square: times $2(a - 1)$.
+            grad_a = 0.96443                             :: That is the *value* of `a`. How far does the loss move when `a` does? $2(a - 1)$.
+            grad_a = -0.96443                            :: That is $-a$. The slope of $(a - 1)^2$ is $2(a - 1)$.
+            grad_z = -0.23477                            :: That is multiplied by $z = 3.3$. The local derivative of the sigmoid is made of its *result*: $a(1 - a)$.
+            grad_b = 1.5                                 :: 1.5 is `w`. `b` was added, so what arrives at it is what arrives at `z`.
+            grad_b = -0.0048812                          :: That is times `x`, or times 2. `b` was *added*: it gets what arrives, as it is.
+            grad_w = -0.0073218                          :: That is multiplied by `w` as well. A product hands each factor *the other one*, and only that: $x = 2$.
+            grad_a = -2.0                                :: $2(a - 1)$ at $a = 0$ would be $-2$. What is `a`?
+            grad_a = 1.92886                             :: That is $2a$. What is squared is $a - 1$.
+            grad_z = -0.0012203                          :: Half of it. Nothing is averaged or shared out on the way: what arrives, times $a(1 - a)$.
+            grad_z = -0.071142                           :: That is what arrives, handed on as it is. The sigmoid multiplies it by $a(1 - a)$.
+            grad_z = -0.0025307                          :: That is multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.
+            grad_b = -0.0012203                          :: An addition does not share out what arrives between its two inputs: both get all of it.
+            grad_b = 0.0                                 :: A zero would say that `b` does not matter. Raise it, and $z$ rises by as much.
+            grad_w = 2.0                                 :: 2 is the local derivative of the product. Multiply it by what arrives, `grad_z`.
+            grad_w = -0.0012203                          :: Half of what arrives. Nothing is averaged: the product multiplies it by the other factor, $x = 2$.
+            x_grad = -0.0024406                          :: `x` was made without `requires_grad`, so nothing is computed for it. What is in `x.grad` then?
+            grad_w = None                                :: `w` asked for its gradient. It is a number.
+            -0.071142, -0.0024406, -0.0024406, -0.0048812, -0.0036609 :: That would be the gradient of $x$, if it were asked for. `x` was made without `requires_grad`: what is in `x.grad`?
+            -0.071142, -0.0024406, -0.0024406, -0.0048812, 0.0 :: A zero would say that the loss does not depend on $x$. Nothing is computed for it, not even a zero.
+            grad_a = 0.0025306                           :: That is twice the *loss*, $2(a - 1)^2$. The derivative of $(a - 1)^2$ is $2(a - 1)$: the square is gone.
+            grad_z = 0.53997                             :: You have put $z$ into $z(1 - z)$. The sigmoid's local derivative is made of its *result*: $a(1 - a)$.
+            grad_z = -0.0049712                          :: $1 - a^2$ belongs to the tanh. For the sigmoid it is $a(1 - a)$.
+            -0.0711, -0.00244, -0.00244, -0.00488, None  :: right
+            [-0.0711], torch.tensor([-0.00244]), "-0.00244", -0.00488, "None" :: right
+        """,
     ),
     Exercise(
         "3.5",
@@ -508,16 +337,10 @@ EXERCISES: list[Exercise] = [
             "Do it: make `x` with `requires_grad=True`, run forward and backward, print `w.grad`, `x.grad` and `y.grad_fn._saved_mat2`.",
             "Print `_saved_mat2` *before* the backward pass: afterwards it is freed.",
         ),
-        wrong=(
-            Wrong(
-                "a",
-                "The gradient of `w` is $x^\\top \\bar y$, and nothing in that has changed. Run it and compare.",
-            ),
-            Wrong(
-                "b",
-                "`x.grad` is filled, that much is right. But which tensor does $\\bar y\\, w^\\top$ need that was not kept before?",
-            ),
-            Wrong("d", "Two things happen. Run it with `requires_grad=True` and print `x.grad`."),
-        ),
+        answers=r"""
+            "a" :: The gradient of `w` is $x^\top \bar y$, and nothing in that has changed. Run it and compare.
+            "b" :: `x.grad` is filled, that much is right. But which tensor does $\bar y\, w^\top$ need that was not kept before?
+            "d" :: Two things happen. Run it with `requires_grad=True` and print `x.grad`.
+        """,
     ),
 ]

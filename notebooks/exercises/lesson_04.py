@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import permutations
 from math import prod
 
@@ -12,6 +11,7 @@ import numpy as np
 import minigrad as torch
 
 from .answers import names, read
+from .lessons import find_exercise
 from .model import Complaint, Exercise, Question, Wrong
 
 LADDER = {
@@ -31,29 +31,6 @@ def path_sum(paths):
         for local in path:
             along = along * local
         total = total + along
-    return total
-
-
-def _copied(paths):
-    return sum(path[0] * path[1] for path in paths)
-
-
-def _never_reset(paths):
-    total, along = 0.0, 1.0
-    for path in paths:
-        for local in path:
-            along = along * local
-        total = total + along
-    return total
-
-
-def _added_inside(paths):
-    total = 0.0
-    for path in paths:
-        along = 1.0
-        for local in path:
-            along = along * local
-            total = total + along
     return total
 
 
@@ -153,68 +130,6 @@ def _products(paths) -> list[float]:
     return sorted(float(prod(float(local) for local in path)) for path in paths)
 
 
-WRONG_PATHS = (
-    Wrong(
-        [[3, 1, 3], [3, 1]],
-        "One path is missing. `z` is a product of `v` *and* `u`: an arrow leads from `z` straight to `u`.",
-    ),
-    Wrong(
-        [[3, 1, 3], [4, 3]],
-        "One path is missing. `v = u + x`: two arrows leave `v`, one to `u` and one to `x`.",
-    ),
-    Wrong([[3, 1, 3]], "That is the path that was given. Two more lead from `z` to `x`."),
-    Wrong(
-        [[3, 1, 3], [3, 1], [3, 3]],
-        "From `z` to `u` the local derivative is the *other* factor: `v`, which is 4.",
-    ),
-    Wrong(
-        [[3, 1, 3], [4, 1], [4, 3]],
-        "From `z` to `v` the local derivative is the *other* factor: `u`, which is 3, as in the path that is given.",
-    ),
-    Wrong(
-        [[3, 1, 3], [4, 1], [3, 3]],
-        "In a product each factor gets *the other one*: the arrow to `v` carries `u`, and the arrow to `u` carries `v`.",
-    ),
-    Wrong(
-        [[3, 1, 3], [3, 1, 3], [4, 3]],
-        "`v = u + x`: two arrows leave `v`. You took the one to `u` twice; the other goes to `x` at once.",
-    ),
-    Wrong(
-        [[3, 1, 3], [3, 1], [4]],
-        "The path through `u` does not end there. From `u` to `x` it is multiplied by 3.",
-    ),
-    Wrong(
-        [[3, 1, 3], [3, 1], [4, 3], [4, 1]],
-        "Four are too many. From `u` only one arrow leaves, the one with 3.",
-    ),
-    Wrong(
-        [[9], [3], [12]],
-        "Those are the products, and right. Write down what is multiplied: one number for each arrow on the path.",
-    ),
-    Wrong(
-        [[3, 3], [3], [4, 3]],
-        "The products are right. But an arrow with a 1 is an arrow too: `v = u + x` has the local derivative 1 on both sides.",
-    ),
-    Wrong(
-        [[3, 1, 3], [3], [4, 3]],
-        "The products are right. One arrow is missing: from `v` to `x` it carries a 1, like the one from `v` to `u`.",
-    ),
-    Wrong(
-        [[24]],
-        "24 is what all paths together bring. Write down the three paths, each with the number on each arrow.",
-    ),
-    Wrong(
-        [[7], [4], [7]],
-        "Those are sums. Along a path nothing is added: write down the numbers on its arrows, one by one.",
-    ),
-    Wrong(
-        [[8], [8], [8]],
-        "That is 24 shared out evenly. Each path has its own numbers: read them off its arrows.",
-    ),
-)
-"""Answers to exercise 4.4, told apart by the local derivatives along their paths."""
-
-
 def _three_paths(paths) -> Iterator[tuple]:
     """What is seen of the paths of exercise 4.4: the local derivatives along each, in any order."""
     if not isinstance(paths, list | tuple) or not all(isinstance(path, list | tuple) for path in paths):
@@ -229,7 +144,10 @@ def _three_paths(paths) -> Iterator[tuple]:
     if not all(isinstance(local, np.ndarray) and local.ndim == 0 for path in numbers for local in path):
         raise Complaint("Write each local derivative as a number, one for each arrow on the path.")
     found = _factors(numbers)
-    if found not in (_factors(RIGHT_PATHS), *(_factors(wrong.answer) for wrong in WRONG_PATHS)):
+    if found not in (
+        _factors(RIGHT_PATHS),
+        *(_factors(wrong.answer) for wrong in find_exercise("4.4").wrong),
+    ):
         raise Complaint(_about_paths(numbers))
     yield "The numbers along your paths", found
 
@@ -289,27 +207,18 @@ QUESTIONS: list[Question] = [
         asks="the gradient of x in the diamond",
         truth=lambda: _diamond().item(),
         found="Yes: $c = 3y + 1 = 3x^2 + 1$, and its slope is $6x = 12$.",
-        wrong=(
-            Wrong(4.0, "4 is what comes through `a` alone. The way through `b` brings 8 more."),
-            Wrong(8.0, "8 is what comes through `b` alone. The way through `a` brings 4 more."),
-            Wrong(16.0, "16 counts the way through `a` twice. The lesson meets an engine that does so."),
-            Wrong(2.0, "2 is what is left when parts replace each other. They add up: $c$ feels both ways."),
-            Wrong(
-                6.0,
-                "6 is what comes out if the two parts, 1 and 2, are *averaged* to 1.5: $1.5 \\cdot 4$. `c` feels both ways, so they are added.",
-            ),
-            Wrong(13.0, "13 is the *value* of `c`. The gradient tells how fast it moves."),
-            Wrong(
-                20.0,
-                "20 is what an engine finds that goes to `b` first and lets `y` fire twice, with 2 and then with 3. Once, with 3, is right.",
-            ),
-            Wrong(
-                24.0,
-                "$2 \\cdot 3 \\cdot 4$ counts something twice: 3 comes to `y`, and $x \\cdot x$ makes $2x = 4$ times as much of it.",
-            ),
-            Wrong(5.0, "5 is the value of `a`. The gradient tells how fast `c` moves when `x` does."),
-            Wrong(3.0, "3 is the gradient of `y`. From there one more node: times $2x = 4$."),
-        ),
+        answers=r"""
+            4.0  :: 4 is what comes through `a` alone. The way through `b` brings 8 more.
+            8.0  :: 8 is what comes through `b` alone. The way through `a` brings 4 more.
+            16.0 :: 16 counts the way through `a` twice. The lesson meets an engine that does so.
+            2.0  :: 2 is what is left when parts replace each other. They add up: $c$ feels both ways.
+            6.0  :: 6 is what comes out if the two parts, 1 and 2, are *averaged* to 1.5: $1.5 \cdot 4$. `c` feels both ways, so they are added.
+            13.0 :: 13 is the *value* of `c`. The gradient tells how fast it moves.
+            20.0 :: 20 is what an engine finds that goes to `b` first and lets `y` fire twice, with 2 and then with 3. Once, with 3, is right.
+            24.0 :: $2 \cdot 3 \cdot 4$ counts something twice: 3 comes to `y`, and $x \cdot x$ makes $2x = 4$ times as much of it.
+            5.0  :: 5 is the value of `a`. The gradient tells how fast `c` moves when `x` does.
+            3.0  :: 3 is the gradient of `y`. From there one more node: times $2x = 4$.
+        """,
         missed="Put the lines together: $c = 3y + 1 = 3x^2 + 1$. The slope is $6x$, at 2 it is 12.",
     ),
     Question(
@@ -317,21 +226,12 @@ QUESTIONS: list[Question] = [
         asks="what the engine that goes on at once finds",
         truth=_at_once,
         found="Yes: $4$ on the first visit of `y`, and $3 \\cdot 4 = 12$ on the second, because the first part is still in the sum.",
-        wrong=(
-            Wrong(
-                12,
-                "12 would be right, and it would come out if `y` were visited once, with 3. It is visited twice: with 1, and with 3.",
-            ),
-            Wrong(4, "That is the first visit of `y`. There is a second one, coming from `b`."),
-            Wrong(
-                20,
-                "That is what comes out if it goes to `b` first: 8, and then 12. Here `a` is first in the table.",
-            ),
-            Wrong(
-                8,
-                "That would be the way through `b` alone. Both ways are gone, and one of them counts double.",
-            ),
-        ),
+        answers=r"""
+            12 :: 12 would be right, and it would come out if `y` were visited once, with 3. It is visited twice: with 1, and with 3.
+            4  :: That is the first visit of `y`. There is a second one, coming from `b`.
+            20 :: That is what comes out if it goes to `b` first: 8, and then 12. Here `a` is first in the table.
+            8  :: That would be the way through `b` alone. Both ways are gone, and one of them counts double.
+        """,
         missed="`y` is visited twice: with 1, which gives 4, and then with $1 + 2 = 3$, which gives 12. Together 16.",
     ),
     Question(
@@ -339,16 +239,10 @@ QUESTIONS: list[Question] = [
         asks="when a leaf near the loss gets its gradient",
         truth=lambda: "b",
         found="Yes: `w` has all that it will ever get after the product has fired, and `AccumulateGrad` goes before everything else that is ready.",
-        wrong=(
-            Wrong(
-                "a",
-                "So many pictures show it. But `w` has nothing to wait for once the product has fired, and its number is the highest of all.",
-            ),
-            Wrong(
-                "c",
-                "It does go before all others that are *ready*. But it is not ready before the product has sent its part.",
-            ),
-        ),
+        answers=r"""
+            "a" :: So many pictures show it. But `w` has nothing to wait for once the product has fired, and its number is the highest of all.
+            "c" :: It does go before all others that are *ready*. But it is not ready before the product has sent its part.
+        """,
         missed="It is **b**: ready after the product has fired, and then first in the queue.",
     ),
 ]
@@ -370,8 +264,12 @@ EXERCISES: list[Exercise] = [
             "For each tensor ask: *which lines use it?* All of these must have fired before it.",
             "`h` is used in two lines, so it is the last. `a` is used in the line of `b`.",
         ),
-        wrong=_wrong_orders(),
-        right=(["loss", "k", "b", "a", "h"], ["loss", "b", "k", "a", "h"], ("loss", "b", "a", "k", "h")),
+        answers=r"""
+            ["loss", "k", "b", "a", "h"] :: right
+            ["loss", "b", "k", "a", "h"] :: right
+            ("loss", "b", "a", "k", "h") :: right
+        """,
+        patterns=_wrong_orders(),
     ),
     Exercise(
         "4.2",
@@ -394,108 +292,43 @@ EXERCISES: list[Exercise] = [
             "In `x * x` each factor gets the other one: 5, and 5.",
             "`(x + x) * x`: the factor on the right gets `x + x` = 10. The sum on the left gets `x` = 5, and hands it to both of its terms.",
         ),
-        wrong=(
-            Wrong(
-                {"thrice": 1.5},
-                "Half of the sum: that is averaged. Three arrows bring what they bring, and it all counts.",
-            ),
-            Wrong(
-                {"thrice": 6.0},
-                "Each of the three is counted twice. In an addition a term gets what arrives, once.",
-            ),
-            Wrong(
-                {"mixed": 1.0},
-                "1 is what the last `+ x` brings. The product in front of it has two arrows to `x` as well.",
-            ),
-            Wrong(
-                {"mixed": 0.0},
-                "Does `x * x + x` stay where it is when `x` rises? Each of the three arrows brings something.",
-            ),
-            Wrong(
-                {"mixed": 22.0},
-                "Every arrow is counted twice. Three arrows end at `x`; go along each of them once.",
-            ),
-            Wrong(
-                {"double": 0.0},
-                "Both factors contain `x`, so the result moves with it. Follow the arrows to `x`, one by one.",
-            ),
-            Wrong(
-                {"double": 1.0},
-                "1 is what arrives at the product. Each of its factors gets that times the *other* factor.",
-            ),
-            Wrong({"thrice": 0}, "Each of the three moves when `x` does. How far do they go together?"),
-            Wrong(
-                {"thrice": 5}, "5 is where $x$ stands. How much does `x + x + x` rise when `x` rises by 1?"
-            ),
-            Wrong({"thrice": 125}, "$5^3$ is `x * x * x`. Here nothing is multiplied."),
-            Wrong({"thrice": 9}, "Three arrows, and each brings 1: three times one, not three times three."),
-            Wrong(
-                {"mixed": 7}, "The product brings 10: two arrows, each with the *other factor*, which is 5."
-            ),
-            Wrong(
-                {"mixed": 26}, "25 is the value of the product. What it sends back are two parts: 5, and 5."
-            ),
-            Wrong(
-                {"mixed": 15},
-                "5 is where $x$ stands. The last `+ x` brings what an addition hands on: 1.",
-            ),
-            Wrong(
-                {"double": 30},
-                "Once too much: the sum on the left gets 5 and hands it to two, that makes 10. The other factor gets 10.",
-            ),
-            Wrong(
-                {"double": 100},
-                "Between the two factors nothing is multiplied: what each of them brings back to `x` is added.",
-            ),
-            Wrong({"thrice": 2}, "You have counted the plus signs. How many arrows end at `x`?"),
-            Wrong(
-                {"mixed": 5.5},
-                "That is the mean, $(10 + 1)/2$. What comes along several paths is added, not averaged.",
-            ),
-            Wrong(
-                {"mixed": 11 / 3},
-                "That is 11 divided by the three paths. Nothing is averaged: each brings its part, and they add up.",
-            ),
-            Wrong({"mixed": 25}, "25 is the value of `x * x`. Count what comes back to `x`."),
-            Wrong(
-                {"mixed": 5}, "Only one arrow is counted. `x * x` has two, and the last `+ x` is one more."
-            ),
-            Wrong({"mixed": 12}, "The last `+ x` is one path, and it brings 1, whatever $x$ is."),
-            Wrong(
-                {"double": 20 / 3},
-                "That is 20 divided by three paths. Nothing is averaged: each brings its part, and they add up.",
-            ),
-            Wrong(
-                {"double": 5},
-                "That is a single part, or the mean of them. Count the arrows to `x`: their parts add up.",
-            ),
-            Wrong(
-                {"double": 40},
-                "One of the factors counts twice in your sum. `(x + x)` gets 5 and hands it on twice; the other `x` gets 10.",
-            ),
-            Wrong(
-                {"double": 25},
-                "The factor on the right gets `x + x` = 10. What does the sum on the left get, and to how many does it hand it?",
-            ),
-            Wrong({"double": 4}, "$4x$ is right as a formula. Put in $x = 5$."),
-            Wrong((1, 11, 20), "1 is what *each* of the three brings. There are three, and they add up."),
-            Wrong((15, 11, 20), "15 is the value of `x + x + x`. How much does it rise when `x` rises by 1?"),
-            Wrong((3, 10, 20), "The product brings 10. The last `+ x` is a path too."),
-            Wrong(
-                (3, 6, 20),
-                "In `x * x` there are *two* arrows to `x`, each with 5. And the last `+ x` brings 1.",
-            ),
-            Wrong(
-                (3, 30, 20),
-                "30 is the value. Count what comes back to `x`: two parts from the product and one directly.",
-            ),
-            Wrong(
-                (3, 11, 10),
-                "That is one of the two sides. As factors, `(x + x)` and `x` both bring something back to `x`.",
-            ),
-            Wrong((3, 11, 15), "One path is missing: the sum on the left has *two* terms, and each gets 5."),
-            Wrong((3, 11, 50), "50 is the value. Count what comes back to `x`."),
-        ),
+        answers=r"""
+            thrice = 1.5    :: Half of the sum: that is averaged. Three arrows bring what they bring, and it all counts.
+            thrice = 6.0    :: Each of the three is counted twice. In an addition a term gets what arrives, once.
+            mixed = 1.0     :: 1 is what the last `+ x` brings. The product in front of it has two arrows to `x` as well.
+            mixed = 0.0     :: Does `x * x + x` stay where it is when `x` rises? Each of the three arrows brings something.
+            mixed = 22.0    :: Every arrow is counted twice. Three arrows end at `x`; go along each of them once.
+            double = 0.0    :: Both factors contain `x`, so the result moves with it. Follow the arrows to `x`, one by one.
+            double = 1.0    :: 1 is what arrives at the product. Each of its factors gets that times the *other* factor.
+            thrice = 0      :: Each of the three moves when `x` does. How far do they go together?
+            thrice = 5      :: 5 is where $x$ stands. How much does `x + x + x` rise when `x` rises by 1?
+            thrice = 125    :: $5^3$ is `x * x * x`. Here nothing is multiplied.
+            thrice = 9      :: Three arrows, and each brings 1: three times one, not three times three.
+            mixed = 7       :: The product brings 10: two arrows, each with the *other factor*, which is 5.
+            mixed = 26      :: 25 is the value of the product. What it sends back are two parts: 5, and 5.
+            mixed = 15      :: 5 is where $x$ stands. The last `+ x` brings what an addition hands on: 1.
+            double = 30     :: Once too much: the sum on the left gets 5 and hands it to two, that makes 10. The other factor gets 10.
+            double = 100    :: Between the two factors nothing is multiplied: what each of them brings back to `x` is added.
+            thrice = 2      :: You have counted the plus signs. How many arrows end at `x`?
+            mixed = 5.5     :: That is the mean, $(10 + 1)/2$. What comes along several paths is added, not averaged.
+            mixed = 11 / 3  :: That is 11 divided by the three paths. Nothing is averaged: each brings its part, and they add up.
+            mixed = 25      :: 25 is the value of `x * x`. Count what comes back to `x`.
+            mixed = 5       :: Only one arrow is counted. `x * x` has two, and the last `+ x` is one more.
+            mixed = 12      :: The last `+ x` is one path, and it brings 1, whatever $x$ is.
+            double = 20 / 3 :: That is 20 divided by three paths. Nothing is averaged: each brings its part, and they add up.
+            double = 5      :: That is a single part, or the mean of them. Count the arrows to `x`: their parts add up.
+            double = 40     :: One of the factors counts twice in your sum. `(x + x)` gets 5 and hands it on twice; the other `x` gets 10.
+            double = 25     :: The factor on the right gets `x + x` = 10. What does the sum on the left get, and to how many does it hand it?
+            double = 4      :: $4x$ is right as a formula. Put in $x = 5$.
+            1, 11, 20       :: 1 is what *each* of the three brings. There are three, and they add up.
+            15, 11, 20      :: 15 is the value of `x + x + x`. How much does it rise when `x` rises by 1?
+            3, 10, 20       :: The product brings 10. The last `+ x` is a path too.
+            3, 6, 20        :: In `x * x` there are *two* arrows to `x`, each with 5. And the last `+ x` brings 1.
+            3, 30, 20       :: 30 is the value. Count what comes back to `x`: two parts from the product and one directly.
+            3, 11, 10       :: That is one of the two sides. As factors, `(x + x)` and `x` both bring something back to `x`.
+            3, 11, 15       :: One path is missing: the sum on the left has *two* terms, and each gets 5.
+            3, 11, 50       :: 50 is the value. Count what comes back to `x`.
+        """,
     ),
     Exercise(
         "4.3",
@@ -511,91 +344,111 @@ EXERCISES: list[Exercise] = [
             "Along a path: `along = along * local`. When a path is done: `total = total + along`.",
         ),
         cases=lambda: [
-            ([[1, 1], [1, 2]],),
+            ([[2, 5], [1, 3]],),
             ([[2.0, 3.0]],),
             ([[3, 1, 3], [5, 2], [4]],),
             ([[1, 1, 2], [1, 1, 2], [1, 2, 2], [1, 2, 2]],),  # the diamond: paths that look alike count each
             ([[1, -1], [0.5, 4, 3], [2, 2, 2, 2]],),
         ],
-        wrong=(
-            Wrong(
-                lambda paths: sum(sum(path) for path in paths),
-                "Between paths you add, that is right. *Along* a path each node multiplies.",
-            ),
-            Wrong(
-                lambda paths: float(prod(sum(path) for path in paths)),
-                "The other way round: multiply along a path, add between paths.",
-            ),
-            Wrong(
-                lambda paths: float(prod(prod(path) for path in paths)),
-                "Along a path you multiply, that is right. Between paths, add: the two ways are taken *together*, not one after the other.",
-            ),
-            Wrong(
-                _copied,
-                "That is the line of the worked example, where each path has two arrows. Here paths may be of any length: go through *all* numbers of each.",
-            ),
-            Wrong(
-                lambda paths: sum(path[0] * path[1] * path[2] for path in paths),
-                "That takes three numbers of each path. Paths may be of any length: use a second loop.",
-            ),
-            Wrong(
-                _never_reset,
-                "`along` has to begin at 1.0 *for each path*: yours still has the path before in it. Put that line inside the outer loop.",
-            ),
-            Wrong(
-                _added_inside,
-                "`total` grows at every arrow. Add only when a path is *done*: that line belongs outside the inner loop.",
-            ),
-            Wrong(
-                lambda paths: [prod(path) for path in paths],
-                "That is one number for each path. Where paths end at the same tensor, these are added up.",
-            ),
-            Wrong(
-                lambda paths: sum(path[0] for path in paths),
-                "Only the first local derivative of each path is counted: go through *all* of its numbers.",
-            ),
-            Wrong(
-                lambda paths: sum(prod(path[1:]) for path in paths),
-                "The first number of each path is left out. Begin with `along = 1.0` and multiply by every number.",
-            ),
-            Wrong(
-                lambda paths: float(len(paths)),
-                "That is how many paths there are. Each brings the *product* of its numbers.",
-            ),
-            Wrong(
-                lambda paths: max(prod(path) for path in paths),
-                "The largest path does not win. Each brings its part, and the parts add up.",
-            ),
-            Wrong(
-                lambda paths: float(sum(np.prod(path) for path in set(map(tuple, paths)))),
-                "Two paths with the same numbers are still two: each brings its part. A set keeps only one of them.",
-            ),
-            Wrong(
-                lambda paths: float(prod(paths[-1])),
-                "Only the last path is left: `total` is overwritten. It has to keep what it had: `total + ...`.",
-            ),
-            Wrong(
-                lambda paths: float(prod(paths[0])),
-                "Only the first path is counted. Is the `return` inside the loop?",
-            ),
-            Wrong(
-                lambda paths: sum(path[-1] for path in paths),
-                "Only the last local derivative of each path is counted: `along` has to keep what it had, `along * ...`.",
-            ),
-            Wrong(
-                lambda paths: 0.0,
-                "A zero times anything stays zero. For each path begin with `along = 1.0`.",
-            ),
-            Wrong(
-                lambda paths: sum(prod(path) for path in paths) / len(paths),
-                "The paths are not averaged. Each brings its part, and the parts add up.",
-            ),
-        ),
-        right=(
-            lambda paths: sum(prod(path) for path in paths),
-            lambda paths: np.array([float(sum(prod(path) for path in paths))]),
-            lambda paths: torch.tensor(float(sum(prod(path) for path in paths))),
-        ),
+        answers=r"""
+            sum(sum(path) for path in paths)          :: Between paths you add, that is right. *Along* a path each node multiplies.
+            float(prod(sum(path) for path in paths))  :: The other way round: multiply along a path, add between paths.
+            float(prod(prod(path) for path in paths)) :: Along a path you multiply, that is right. Between paths, add: the two ways are taken *together*, not one after the other.
+            sum(path[0] * path[1] for path in paths)  :: That is the line of the worked example, where each path has two arrows. Here paths may be of any length: go through *all* numbers of each.
+            sum(path[0] * path[1] * path[2] for path in paths) :: That takes three numbers of each path. Paths may be of any length: use a second loop.
+
+            total, along = 0.0, 1.0
+            for path in paths:
+                for local in path:
+                    along = along * local
+                total = total + along
+            return total :: `along` has to begin at 1.0 *for each path*: yours still has the path before in it. Put that line inside the outer loop.
+
+            total = 0.0
+            for path in paths:
+                along = 1.0
+                for local in path:
+                    along = along * local
+                    total = total + along
+            return total :: `total` grows at every arrow. Add only when a path is *done*: that line belongs outside the inner loop.
+
+            [prod(path) for path in paths]        :: That is one number for each path. Where paths end at the same tensor, these are added up.
+            sum(path[0] for path in paths)        :: Only the first local derivative of each path is counted: go through *all* of its numbers.
+            sum(prod(path[1:]) for path in paths) :: The first number of each path is left out. Begin with `along = 1.0` and multiply by every number.
+            float(len(paths))                     :: That is how many paths there are. Each brings the *product* of its numbers.
+            max(prod(path) for path in paths)     :: The largest path does not win. Each brings its part, and the parts add up.
+            float(sum(np.prod(path) for path in set(map(tuple, paths)))) :: Two paths with the same numbers are still two: each brings its part. A set keeps only one of them.
+            float(prod(paths[-1]))                :: Only the last path is left: `total` is overwritten. It has to keep what it had: `total + ...`.
+            float(prod(paths[0]))                 :: Only the first path is counted. Is the `return` inside the loop?
+            sum(path[-1] for path in paths)       :: Only the last local derivative of each path is counted: `along` has to keep what it had, `along * ...`.
+            return 0.0                            :: Nothing has been added up. Either `along` begins at 0, and a zero times anything stays zero; or the `return` stands inside the inner loop, before anything was added.
+            sum(prod(path) for path in paths) / len(paths) :: The paths are not averaged. Each brings its part, and the parts add up.
+
+            total = 1
+            for path in paths:
+                along = 1.0
+                for local in path:
+                    along = along * local
+                total = total + along
+            return total :: One too many comes out: `total` begins at 1. A sum begins at 0; it is `along`, a product, that begins at 1.
+
+            total = 0.0
+            for path in paths[:-1]:
+                along = 1.0
+                for local in path:
+                    along = along * local
+                total = total + along
+            return total :: The last path is left out. Go through all of `paths`: `for path in paths`.
+
+            total = 0.0
+            for path in paths[1:]:
+                along = 1.0
+                for local in path:
+                    along = along * local
+                total = total + along
+            return total :: The first path is left out. Go through all of `paths`: `for path in paths`.
+
+            total = 0.0
+            for path in paths:
+                along = 1.0
+                for local in path:
+                    along = along + local
+                total = total + along
+            return total :: Along a path you add. Each node *multiplies* what arrives by its local derivative: `along * local`.
+
+            total = 0.0
+            for path in paths:
+                along = path[0]
+                for local in path:
+                    along = along * local
+                total = total + along
+            return total :: The first number of each path is multiplied in twice: `along` begins with it, and then the loop takes it again. Begin with 1.0.
+
+            total = 0.0
+            for path in paths:
+                along = 1.0
+                for local in path[:3]:
+                    along = along * local
+                total = total + along
+            return total :: A path may be longer than three. Go through *all* of its numbers.
+
+            sum(abs(prod(path)) for path in paths) :: `abs` is one too many: a path with a negative product brings a negative part.
+            float(sum(prod(path) for path in paths if len(path) > 1)) :: A path of a single arrow is a path, too. Do not leave it out.
+
+            total = 0.0
+            for path in paths:
+                along = 1.0
+                while path:
+                    along = along * path.pop()
+                total = total + along
+            return total :: Your function changes the list
+
+            float(sum(max(path) for path in paths))   :: Only the largest number of each path is counted. Along a path all of them are *multiplied*.
+            -float(sum(prod(path) for path in paths)) :: The sign is turned: there is no minus, neither along a path nor between paths.
+            sum(prod(path) for path in paths)         :: right
+            np.array([float(sum(prod(path) for path in paths))]) :: right
+            torch.tensor(float(sum(prod(path) for path in paths))) :: right
+        """,
     ),
     Exercise(
         "4.4",
@@ -616,13 +469,27 @@ EXERCISES: list[Exercise] = [
             "From `v` two arrows leave: one to `u` (that is the path that is given) and one to `x`.",
             "In $z = v \\cdot u$, the arrow to `v` carries `u`, which is 3, and the arrow to `u` carries `v`, which is 4.",
         ),
-        wrong=WRONG_PATHS,
-        right=(
-            [[4, 3], [3, 1, 3], [3, 1]],
-            ((3, 1, 3), (3.0, 1.0), (4.0, 3.0)),
-            [[np.float64(3), 1, torch.tensor(3.0)], [Fraction(3), 1], [torch.tensor([4.0]), "3"]],
-            [[3, 1, 3], [1, 3], [3, 4]],
-        ),
+        answers=r"""
+            [[3, 1, 3], [3, 1]]                 :: One path is missing. `z` is a product of `v` *and* `u`: an arrow leads from `z` straight to `u`.
+            [[3, 1, 3], [4, 3]]                 :: One path is missing. `v = u + x`: two arrows leave `v`, one to `u` and one to `x`.
+            [[3, 1, 3]]                         :: That is the path that was given. Two more lead from `z` to `x`.
+            [[3, 1, 3], [3, 1], [3, 3]]         :: From `z` to `u` the local derivative is the *other* factor: `v`, which is 4.
+            [[3, 1, 3], [4, 1], [4, 3]]         :: From `z` to `v` the local derivative is the *other* factor: `u`, which is 3, as in the path that is given.
+            [[3, 1, 3], [4, 1], [3, 3]]         :: In a product each factor gets *the other one*: the arrow to `v` carries `u`, and the arrow to `u` carries `v`.
+            [[3, 1, 3], [3, 1, 3], [4, 3]]      :: `v = u + x`: two arrows leave `v`. You took the one to `u` twice; the other goes to `x` at once.
+            [[3, 1, 3], [3, 1], [4]]            :: The path through `u` does not end there. From `u` to `x` it is multiplied by 3.
+            [[3, 1, 3], [3, 1], [4, 3], [4, 1]] :: Four are too many. From `u` only one arrow leaves, the one with 3.
+            [[9], [3], [12]]                    :: Those are the products, and right. Write down what is multiplied: one number for each arrow on the path.
+            [[3, 3], [3], [4, 3]]               :: The products are right. But an arrow with a 1 is an arrow too: `v = u + x` has the local derivative 1 on both sides.
+            [[3, 1, 3], [3], [4, 3]]            :: The products are right. One arrow is missing: from `v` to `x` it carries a 1, like the one from `v` to `u`.
+            [[24]]                              :: 24 is what all paths together bring. Write down the three paths, each with the number on each arrow.
+            [[7], [4], [7]]                     :: Those are sums. Along a path nothing is added: write down the numbers on its arrows, one by one.
+            [[8], [8], [8]]                     :: That is 24 shared out evenly. Each path has its own numbers: read them off its arrows.
+            [[4, 3], [3, 1, 3], [3, 1]]         :: right
+            ((3, 1, 3), (3.0, 1.0), (4.0, 3.0)) :: right
+            [[np.float64(3), 1, torch.tensor(3.0)], [Fraction(3), 1], [torch.tensor([4.0]), "3"]] :: right
+            [[3, 1, 3], [1, 3], [3, 4]]         :: right
+        """,
     ),
     Exercise(
         "4.5",
@@ -642,59 +509,21 @@ EXERCISES: list[Exercise] = [
             "`x * x` has two arrows to `x`, each with 3. Who overwrites at `x` keeps one of them: half of what should be there.",
             "If `y` fires with the 1 from `a` alone: $1 \\cdot 6$. If 1 has replaced 4, and at `x` one arrow is left: $1 \\cdot 3$.",
         ),
-        wrong=(
-            Wrong(
-                ("b", "d", "a", "c"),
-                "More than 30 needs something that counts double: `y` firing *twice*. An engine that visits each node once cannot do that.",
-            ),
-            Wrong(
-                ("c", "d", "b", "a"),
-                "Overwriting loses parts. 36 is more than the right number, so something was counted double.",
-            ),
-            Wrong(
-                ("d", "a", "b", "c"),
-                "Overwriting at the leaf *loses* one of two equal parts. That gives half of 30, not more than 30.",
-            ),
-            Wrong(
-                ("a", "b", "d", "c"),
-                "15 is half of 30. Visiting each node once, as soon as met, lets `y` fire with the 1 from `a` alone: $1 \\cdot 6$.",
-            ),
-            Wrong(
-                ("a", "c", "b", "d"),
-                "15 is half of 30: `y` must have had its whole 5. Who overwrites everywhere has lost the 4 at `y` as well.",
-            ),
-            Wrong(
-                {"found_15": "a"}, "Going on at once counts something *twice*. That cannot give less than 30."
-            ),
-            Wrong(
-                {"found_6": "d"},
-                "Who adds at `y` has 5 there, and $5 \\cdot 3$ comes along each arrow. That is more than 6.",
-            ),
-            Wrong(
-                {"found_3": "b"},
-                "Firing too early, `y` sends $1 \\cdot 3$ along *two* arrows, and both are added at `x`.",
-            ),
-            Wrong(
-                {"found_15": "b"},
-                "15 is half of 30, and `y` fired once, with all that it should have. An engine that fires too early loses something *before* `x`.",
-            ),
-            Wrong(
-                {"found_6": "a"},
-                "Going on at once counts something twice, so it finds *more* than 30, not less.",
-            ),
-            Wrong(
-                {"found_3": "d"},
-                "Who adds at `y` has 5 there, and loses only one of two arrows at `x`: half of 30.",
-            ),
-            Wrong(
-                {"found_3": "a"},
-                "3 is far too little. Going on at once loses nothing; it counts something twice.",
-            ),
-            Wrong(
-                ("a", "d", "c", "b"),
-                "6 and 3 are the wrong way round. `y` with a 1 alone sends 3 along *two* arrows. Who adds them gets 6, who overwrites gets 3.",
-            ),
-        ),
+        answers=r"""
+            "b", "d", "a", "c" :: More than 30 needs something that counts double: `y` firing *twice*. An engine that visits each node once cannot do that.
+            "c", "d", "b", "a" :: Overwriting loses parts. 36 is more than the right number, so something was counted double.
+            "d", "a", "b", "c" :: Overwriting at the leaf *loses* one of two equal parts. That gives half of 30, not more than 30.
+            "a", "b", "d", "c" :: 15 is half of 30. Visiting each node once, as soon as met, lets `y` fire with the 1 from `a` alone: $1 \cdot 6$.
+            "a", "c", "b", "d" :: 15 is half of 30: `y` must have had its whole 5. Who overwrites everywhere has lost the 4 at `y` as well.
+            found_15 = "a"     :: Going on at once counts something *twice*. That cannot give less than 30.
+            found_6 = "d"      :: Who adds at `y` has 5 there, and $5 \cdot 3$ comes along each arrow. That is more than 6.
+            found_3 = "b"      :: Firing too early, `y` sends $1 \cdot 3$ along *two* arrows, and both are added at `x`.
+            found_15 = "b"     :: 15 is half of 30, and `y` fired once, with all that it should have. An engine that fires too early loses something *before* `x`.
+            found_6 = "a"      :: Going on at once counts something twice, so it finds *more* than 30, not less.
+            found_3 = "d"      :: Who adds at `y` has 5 there, and loses only one of two arrows at `x`: half of 30.
+            found_3 = "a"      :: 3 is far too little. Going on at once loses nothing; it counts something twice.
+            "a", "d", "c", "b" :: 6 and 3 are the wrong way round. `y` with a 1 alone sends 3 along *two* arrows. Who adds them gets 6, who overwrites gets 3.
+        """,
     ),
     Exercise(
         "4.6",
@@ -707,16 +536,10 @@ EXERCISES: list[Exercise] = [
             "Which of the ready nodes does the machine take first?",
             "Make the diamond with the two lines swapped and `print(viz.trace(c))`. Compare the column *receives*.",
         ),
-        wrong=(
-            Wrong(
-                "a",
-                "The numbers stay. But look at the order of the steps: the node that was made last goes first.",
-            ),
-            Wrong("c", "Its parts do come in another order. But they are added, and $1 + 2 = 2 + 1$."),
-            Wrong(
-                "d",
-                "20 is what an engine finds that goes to `b` first and does *not wait*. The machine waits.",
-            ),
-        ),
+        answers=r"""
+            "a" :: The numbers stay. But look at the order of the steps: the node that was made last goes first.
+            "c" :: Its parts do come in another order. But they are added, and $1 + 2 = 2 + 1$.
+            "d" :: 20 is what an engine finds that goes to `b` first and does *not wait*. The machine waits.
+        """,
     ),
 ]

@@ -10,7 +10,9 @@ import minigrad as torch
 
 from .answers import letters
 from .bytecode import CALLED, NAMED, SET, uses
-from .model import Complaint, Exercise, Question, Wrong
+from .lessons import find_exercise
+from .model import Complaint, Exercise, Question
+from .side_effects import GRAD, VALUES, unchanged
 
 SECOND = {
     "a": lambda x: (x + 1).sum(),
@@ -52,14 +54,19 @@ def _pieces(accumulate) -> Iterator[tuple]:
     """What is in w.grad after the learner's loop, for several ways to cut a batch into pieces."""
     x = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0])
     t = torch.tensor([3.0, 3.0, 7.0, 8.0, 9.0, 13.0, 14.0, 17.0, 18.0, 22.0, 21.0, 26.0])
-    for pieces in (4, 3, 1):
+    for numbers, pieces in ((12, 4), (12, 3), (12, 1), (8, 2), (12, 6)):
         w = torch.tensor(1.0, requires_grad=True)
         passes: list = []
         w.register_hook(passes.append)
-        size = 12 // pieces
-        cuts = [slice(start, start + size) for start in range(0, 12, size)]
-        accumulate(w, [x[cut] for cut in cuts], [t[cut] for cut in cuts])
-        yield f"w.grad after 12 numbers in {pieces} piece{'s' * (pieces > 1)}", w.grad
+        size = numbers // pieces
+        cuts = [slice(start, start + size) for start in range(0, numbers, size)]
+        xs, ts = [x[cut] for cut in cuts], [t[cut] for cut in cuts]
+        with unchanged({"w": {GRAD}}, w=w, xs=xs, ts=ts):
+            accumulate(w, xs, ts)
+        said = f"{numbers} numbers in {pieces} piece{'s' * (pieces > 1)}"
+        yield f"w.grad after {said}", w.grad
+        if w.grad is None or abs(w.grad.item() - (2 * (x - t) * x)[:numbers].mean().item()) > 0.01:
+            yield f"Backward passes for {said}", float(len(passes))
         if w.grad is not None and len(passes) != pieces:
             raise Complaint(
                 f"The number is right, but {len(passes) or 'no'} backward pass{'es' * (len(passes) != 1)} ran for {pieces} pieces. "
@@ -103,10 +110,12 @@ KEPT_BACK = {
 
 def _middle(function) -> Iterator[tuple]:
     """What the function returns, and what is in the leaf afterwards, on three graphs."""
-    for value, after in ((2.0, lambda y: y + 3), (3.0, lambda y: y * 5), (1.5, lambda y: y * y)):
+    for value, after in ((2.0, lambda y: y * 5), (3.0, lambda y: y + 3), (1.5, lambda y: y * y)):
         x = torch.tensor([value], requires_grad=True)
         y = x * x
         z = after(y)
+        begun: list = []
+        z.register_hook(begun.append)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of reading the .grad of a non-leaf: the advice speaks of it
             returned = function(y, z)
@@ -116,6 +125,11 @@ def _middle(function) -> Iterator[tuple]:
                 )
             if returned is None:
                 raise Complaint(_why_not_kept(function, x, y, z))
+            if not begun and returned is not Ellipsis:
+                raise Complaint(
+                    "No pass has begun at the `z` that was handed over. `y.backward()` begins at `y` (and gives a 1, as "
+                    "always), and a `z = ...` inside your function makes another `z`."
+                )
         yield "It returns", returned
         yield "and x.grad is", x.grad
 
@@ -136,44 +150,9 @@ def _why_not_kept(function, x, y, z) -> str:
     return "A pass has run, and `y.grad` is `None`: `y` is no leaf, so its gradient came by and was let go. Somebody has to ask for it beforehand."
 
 
-WRONG_LETTERS = (
-    Wrong(
-        ["b", "e"],
-        "One is missing. For `x`, the rule of `x * 3` is *what arrives times 3*: that 3 is kept, and freed like any other value.",
-    ),
-    Wrong(
-        ["b", "c"],
-        "One is missing. What is the derivative of the sigmoid written with? Lesson 3 looked into its node.",
-    ),
-    Wrong(
-        ["b"],
-        "`x * x` is one of them. But other rules need a value too: what do you multiply by in the others?",
-    ),
-    Wrong(["c", "e"], "One is missing: the rule of `x * x` is *what arrives times the other factor*."),
-    Wrong(
-        list("bcde"),
-        "One is too many. A mean divides by the number of entries. That is no value of a tensor, and it is not freed.",
-    ),
-    Wrong(
-        list("bcef"),
-        "One is too many. A subtraction hands on what arrives, once as it is and once with a minus. No value of `x` is needed.",
-    ),
-    Wrong(
-        list("abce"),
-        "One is too many. An addition hands on what arrives as it is, whatever the 1 is.",
-    ),
-    Wrong(
-        list("abcdef"),
-        "Not all. A graph can be walked again if none of its rules needs a value: think of `x + y` in the lesson.",
-    ),
-    Wrong([], "Some do: a product's rule needs *the other factor*, and that was freed."),
-)
-"""Answers to exercise 5.5."""
-
-
 def _letters(answer) -> Iterator[tuple]:
     chosen = set(letters(answer, "".join(SECOND), "raising"))
-    if chosen != set(RAISING) and chosen not in (set(wrong.answer) for wrong in WRONG_LETTERS):
+    if chosen != set(RAISING) and chosen not in (set(wrong.answer) for wrong in find_exercise("5.5").wrong):
         right = sum((letter in chosen) == (letter in RAISING) for letter in SECOND)
         raise Complaint(
             f"Of the six lines you have judged {right} rightly. Write down the rule of each: does it need a value?"
@@ -197,167 +176,10 @@ def _second_step_uncleared() -> float:
     return w.item()
 
 
-def _without_scale(w, xs, ts):
-    for x, t in zip(xs, ts, strict=True):
-        ((w * x - t) ** 2).mean().backward()
-
-
-def _by_length(w, xs, ts):
-    for x, t in zip(xs, ts, strict=True):
-        (((w * x - t) ** 2).mean() / len(x)).backward()
-
-
-def _by_all(w, xs, ts):
-    for x, t in zip(xs, ts, strict=True):
-        (((w * x - t) ** 2).mean() / (len(xs) * len(x))).backward()
-
-
-def _halves(w, xs, ts):
-    for x, t in zip(xs, ts, strict=True):
-        (((w * x - t) ** 2).mean() * 0.5).backward()
-
-
-def _returns_too_soon(w, xs, ts):
-    for x, t in zip(xs, ts, strict=True):
-        return (((w * x - t) ** 2).mean() / len(xs)).backward()
-
-
-def _times(w, xs, ts):
-    for x, t in zip(xs, ts, strict=True):
-        (((w * x - t) ** 2).mean() * len(xs)).backward()
-
-
-def _quarter(w, xs, ts):
-    for x, t in zip(xs, ts, strict=True):
-        (((w * x - t) ** 2).mean() / 4).backward()
-
-
-def _cleared(w, xs, ts):
-    for x, t in zip(xs, ts, strict=True):
-        w.grad = None
-        (((w * x - t) ** 2).mean() / len(xs)).backward()
-
-
-def _no_pass_at_all(w, xs, ts):
-    return [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]
-
-
-def _running_total(w, xs, ts):
-    total = 0.0
-    for x, t in zip(xs, ts, strict=True):
-        total = total + ((w * x - t) ** 2).mean() / len(xs)
-        total.backward()
-
-
-def _once_at_the_end(w, xs, ts):
-    losses = [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]
-    sum(losses).backward()
-
-
-def _by_formula(w, xs, ts):
-    parts = [(2 * (w.detach() * x - t) * x).mean() for x, t in zip(xs, ts, strict=True)]
-    w.grad = sum(parts) / len(parts)
-
-
-def _mean_of_gradients(w, xs, ts):
-    for x, t in zip(xs, ts, strict=True):
-        (((w * x - t) ** 2).mean() / len(xs)).backward()
-    w.grad = w.grad / len(xs)
-
-
-def _retain_graph(y, z):
-    y.backward(retain_graph=True)
-    z.backward()
-    return y.grad
-
-
-def _naive(y, z):
-    z.backward()
-    return y.grad
-
-
-def _named_only(y, z):
-    y.retain_grad  # noqa: B018
-    z.backward()
-    return y.grad
-
-
-def _set_to_true(y, z):
-    y.retain_grad = True
-    z.backward()
-    return y.grad
-
-
 def _made_to_ask(y, z):
     y.requires_grad_(True)
     z.backward()
     return y.grad
-
-
-def _cut_off(y, z):
-    y.detach()
-    z.backward()
-    return y.grad
-
-
-def _as_a_number(y, z):
-    y.retain_grad()
-    z.backward()
-    return y.grad.item()
-
-
-def _too_late(y, z):
-    z.backward()
-    y.retain_grad()
-    return y.grad
-
-
-def _no_pass(y, z):
-    y.retain_grad()
-    return y.grad
-
-
-def _own_pass(y, z):
-    y.retain_grad()
-    y.backward()
-    return y.grad
-
-
-def _both_passes(y, z):
-    y.retain_grad()
-    y.backward(retain_graph=True)
-    z.backward()
-    return y.grad
-
-
-def _argument(y, z):
-    z.backward(retain_grad=True)
-    return y.grad
-
-
-def _of_z(y, z):
-    z.retain_grad()
-    z.backward()
-    return z.grad
-
-
-def _asks_the_wrong_one(y, z):
-    z.retain_grad()
-    z.backward()
-    return y.grad
-
-
-def _y_itself(y, z):
-    y.retain_grad()
-    z.backward()
-    return y
-
-
-def _by_hook(y, z):
-    seen = []
-    y.register_hook(seen.append)
-    z.backward()
-    return seen[0]
 
 
 def train(w, xs, lr):
@@ -376,12 +198,13 @@ def _reading(train) -> Iterator[tuple]:
     """Where the state and the weight are after the learner's loop, on two texts."""
     for xs, lr in (([0.3, -0.2, 0.4], 0.1), ([0.5, 0.5, -1.0, 0.2, 0.1], 0.05)):
         w = torch.tensor(0.5, requires_grad=True)
-        h = train(w, xs, lr)
+        with unchanged({"w": {VALUES, GRAD}}, w=w, xs=xs):
+            h = train(w, xs, lr)
         yield f"The last state after {len(xs)} turns", h.detach() if isinstance(h, torch.Tensor) else h
         yield f"w after {len(xs)} turns", w.detach()
 
 
-def _carrying(before, *, again=lambda h, xs, w: h, **how):
+def carrying(before, *, again=lambda h, xs, w: h, **how):
     """A loop like `train`, in which `before(h)` is taken over from the turn before."""
 
     def train(w, xs, lr):
@@ -406,33 +229,20 @@ def _from_the_start(h, earlier, w):
     return h
 
 
-def _nothing_recorded(w, xs, lr):
-    h = torch.tensor(0.0)
-    for x in xs:
-        with torch.no_grad():
-            h = torch.tanh(w * h + x)
-        ((h - 1) ** 2).backward()
-    return h
-
-
 QUESTIONS: list[Question] = [
     Question(
         "5.a",
         asks="w.grad after the second pass",
         truth=_twice,
-        right=([6.0, 6.0],),
         found="Yes: 3 from the first pass are still there, and 3 more arrive.",
-        wrong=(
-            Wrong(3.0, "That would be so if `backward()` replaced what is there. It adds."),
-            Wrong(0.0, "Nothing clears `.grad` between two passes. What the first one has left there stays."),
-            Wrong(
-                9.0, "Within a pass, slopes along a path multiply. Two passes *add* what they bring: $3 + 3$."
-            ),
-            Wrong(1.5, "Nothing is averaged. The parts are added."),
-            Wrong(
-                12.0, "A pass brings what the *slope* is, 3. What is there already does not change the slope."
-            ),
-        ),
+        answers=r"""
+            3.0        :: That would be so if `backward()` replaced what is there. It adds.
+            0.0        :: Nothing clears `.grad` between two passes. What the first one has left there stays.
+            9.0        :: Within a pass, slopes along a path multiply. Two passes *add* what they bring: $3 + 3$.
+            1.5        :: Nothing is averaged. The parts are added.
+            12.0       :: A pass brings what the *slope* is, 3. What is there already does not change the slope.
+            [6.0, 6.0] :: right
+        """,
         missed="The first pass has left 3, and the second brings 3. They add up to 6.",
     ),
     Question(
@@ -440,14 +250,11 @@ QUESTIONS: list[Question] = [
         asks="four small passes in the place of one large one",
         truth=lambda: "b",
         found="Yes: each `mean()` divides by 2 where the full batch divides by 8, and the four are added.",
-        wrong=(
-            Wrong(
-                "a",
-                "So it is told. It would be right with `sum()`. But each `mean()` divides by its own 2, where the full batch divides by 8.",
-            ),
-            Wrong("c", "The other way round: four means are added up, and nobody has divided them by four."),
-            Wrong("d", "That would be so if each pass replaced what is there. It adds."),
-        ),
+        answers=r"""
+            "a" :: So it is told. It would be right with `sum()`. But each `mean()` divides by its own 2, where the full batch divides by 8.
+            "c" :: The other way round: four means are added up, and nobody has divided them by four.
+            "d" :: That would be so if each pass replaced what is there. It adds.
+        """,
         missed="It is **b**: four means, each divided by 2 only, are added up.",
     ),
     Question(
@@ -455,19 +262,13 @@ QUESTIONS: list[Question] = [
         asks="the second step of a loop that forgets to clear",
         truth=_second_step_uncleared,
         found="Yes: the account says $10 + 4 = 14$, and $2 - 0.3 \\cdot 14 = -2.2$.",
-        wrong=(
-            Wrong(
-                0.8,
-                "That is the loop *with* clearing: $2 - 0.3 \\cdot 4$. Without, the 10 of the first step is still in `.grad`.",
-            ),
-            Wrong(-1.0, "$2 - 0.3 \\cdot 10$ uses the old gradient alone. The new one, 4, is added to it."),
-            Wrong(2.0, "There is a gradient at 2, and the old one besides: $10 + 4$."),
-            Wrong(
-                -0.1,
-                "That takes the mean of the two gradients, $(10 + 4)/2$. They are not averaged in `.grad`: they are added.",
-            ),
-            Wrong(6.2, "The size is right. A step goes *against* the gradient: minus."),
-        ),
+        answers=r"""
+            0.8  :: That is the loop *with* clearing: $2 - 0.3 \cdot 4$. Without, the 10 of the first step is still in `.grad`.
+            -1.0 :: $2 - 0.3 \cdot 10$ uses the old gradient alone. The new one, 4, is added to it.
+            2.0  :: There is a gradient at 2, and the old one besides: $10 + 4$.
+            -0.1 :: That takes the mean of the two gradients, $(10 + 4)/2$. They are not averaged in `.grad`: they are added.
+            6.2  :: The size is right. A step goes *against* the gradient: minus.
+        """,
         missed="`.grad` holds $10 + 4 = 14$, so the step leads to $2 - 0.3 \\cdot 14 = -2.2$.",
     ),
     Question(
@@ -475,16 +276,10 @@ QUESTIONS: list[Question] = [
         asks="a second backward through the same x * x",
         truth=lambda: "c" if _refuses_a_second_pass(SECOND["b"]) else "a",
         found="Yes: the rule of the product needs the values of its factors, and the first pass has freed them.",
-        wrong=(
-            Wrong(
-                "a",
-                "If it could run, it would be 8. But the product's rule needs the value 2, and the first pass has freed it.",
-            ),
-            Wrong(
-                "b",
-                "It does not pass over it in silence: the value that the rule needs is gone, and the machine says so.",
-            ),
-        ),
+        answers=r"""
+            "a" :: If it could run, it would be 8. But the product's rule needs the value 2, and the first pass has freed it.
+            "b" :: It does not pass over it in silence: the value that the rule needs is gone, and the machine says so.
+        """,
         missed="It is **c**: the value that the rule of the product needs was freed by the first pass.",
     ),
 ]
@@ -518,82 +313,42 @@ EXERCISES: list[Exercise] = [
             "third": "`zero_()` sets the account to 0. Then one more pass comes.",
             "fourth": "`retain_graph=True` lets the second call run. What does it do to what the first has left?",
         },
-        wrong=(
-            Wrong(
-                {"first": 0.0},
-                "Nothing is set to zero here: every line is a backward pass that brings its slope.",
-            ),
-            Wrong({"first": 1.0}, "1 is where `w` stands. What counts is what each pass adds to `w.grad`."),
-            Wrong({"first": 16.0}, "Every pass is counted twice. Three lines, three passes."),
-            Wrong({"third": 4.0}, "One pass comes after `zero_()`, and it is counted twice in your account."),
-            Wrong(
-                {"third": 2 / 3},
-                "Divided by three. Nothing is averaged in an account: what came before `zero_()` is gone, what comes after stays.",
-            ),
-            Wrong({"fourth": 0.0}, "No line of it clears the account, and two passes ran."),
-            Wrong(
-                (2.0, None, 2.0, 4.0),
-                "That is the last pass alone. Those before it are still in the account.",
-            ),
-            Wrong(
-                (3.0, None, 2.0, 4.0), "That is one pass. There are three, and nothing is cleared in between."
-            ),
-            Wrong((9.0, None, 2.0, 4.0), "Look at the third line: the slope of `w * w` at 1 is 2, not 3."),
-            Wrong((7.0, None, 2.0, 4.0), "The slope of $w^2$ is $2w$: at 1 it is 2. (1 is the value.)"),
-            Wrong(
-                (8.0, 0.0, 2.0, 4.0),
-                "`w.grad = None` leaves nothing, not a zero. The optimizer would see the difference.",
-            ),
-            Wrong(
-                {"first": 8 / 3},
-                "That is 8 divided by the three passes. Nothing is averaged: each pass *adds* what it brings.",
-            ),
-            Wrong({"first": 18.0}, "Within a pass slopes multiply. Three passes add what they bring."),
-            Wrong({"first": 6.0}, "Two of the passes. The third brings the slope of `w * w`."),
-            Wrong(
-                {"first": 5.0}, "Two of the passes. There are two through `w * 3`, and one through `w * w`."
-            ),
-            Wrong(
-                {"first": 4.0},
-                "Three passes: 3 comes twice, and the slope of `w * w` once. Add up all three.",
-            ),
-            Wrong({"first": None}, "Nothing clears the account here. Three passes have put something in."),
-            Wrong(
-                {"third": 2.5},
-                "Nothing is averaged. `zero_()` empties the account, and one pass comes after.",
-            ),
-            Wrong({"third": 0.0}, "`zero_()` sets the account to 0, and then a pass comes after it."),
-            Wrong(
-                {"third": None},
-                "`zero_()` fills with zeros, it does not take the tensor away. And a pass comes after it.",
-            ),
-            Wrong({"third": 3.0}, "The 3 was there before `zero_()`. What comes after it?"),
-            Wrong({"third": 1.0}, "1 is the value of `w * w`. Its slope, $2w$, is 2 at 1."),
-            Wrong({"fourth": 1.0}, "1 is the value of the loss. Its slope is 2, and two passes ran."),
-            Wrong({"fourth": 3.0}, "The first pass brings 2, and so does the second: it is the same graph."),
-            Wrong({"fourth": 8.0}, "Two passes bring 2 each. Nothing is multiplied between passes."),
-            Wrong({"second": 1.0}, "1 is where `w` stands. What does the second line leave in `w.grad`?"),
-            Wrong(
-                {"fourth": "error"},
-                "Without `retain_graph=True` the second call would raise. With it, it runs: what does it bring?",
-            ),
-            Wrong({"fourth": 6.0}, "The slope of `w * w` at 1 is 2, not 3. Two passes bring it."),
-            Wrong(
-                {"third": 6.0},
-                "`zero_()` has set the account to 0. After it, one pass brings the slope of `w * w`.",
-            ),
-            Wrong({"second": 6.0}, "There is one pass, and then the account is emptied."),
-            Wrong((8.0, 3.0, 2.0, 4.0), "The second line takes the 3 away again."),
-            Wrong((8.0, None, 5.0, 4.0), "`zero_()` has set the account to 0 before the second pass."),
-            Wrong(
-                (8.0, None, 2.0, 2.0),
-                "`retain_graph=True` keeps the values for a second pass, and this one adds 2 as well.",
-            ),
-            Wrong(
-                (8.0, None, 2.0, None),
-                "The second call would raise without `retain_graph=True`. With it, it runs.",
-            ),
-        ),
+        answers=r"""
+            first = 0.0          :: Nothing is set to zero here: every line is a backward pass that brings its slope.
+            first = 1.0          :: 1 is where `w` stands. What counts is what each pass adds to `w.grad`.
+            first = 16.0         :: Every pass is counted twice. Three lines, three passes.
+            third = 4.0          :: One pass comes after `zero_()`, and it is counted twice in your account.
+            third = 2 / 3        :: Divided by three. Nothing is averaged in an account: what came before `zero_()` is gone, what comes after stays.
+            fourth = 0.0         :: No line of it clears the account, and two passes ran.
+            2.0, None, 2.0, 4.0  :: That is the last pass alone. Those before it are still in the account.
+            3.0, None, 2.0, 4.0  :: That is one pass. There are three, and nothing is cleared in between.
+            9.0, None, 2.0, 4.0  :: Look at the third line: the slope of `w * w` at 1 is 2, not 3.
+            7.0, None, 2.0, 4.0  :: The slope of $w^2$ is $2w$: at 1 it is 2. (1 is the value.)
+            8.0, 0.0, 2.0, 4.0   :: `w.grad = None` leaves nothing, not a zero. The optimizer would see the difference.
+            first = 8 / 3        :: That is 8 divided by the three passes. Nothing is averaged: each pass *adds* what it brings.
+            first = 18.0         :: Within a pass slopes multiply. Three passes add what they bring.
+            first = 6.0          :: Two of the passes. The third brings the slope of `w * w`.
+            first = 5.0          :: Two of the passes. There are two through `w * 3`, and one through `w * w`.
+            first = 4.0          :: Three passes: 3 comes twice, and the slope of `w * w` once. Add up all three.
+            first = None         :: Nothing clears the account here. Three passes have put something in.
+            third = 2.5          :: Nothing is averaged. `zero_()` empties the account, and one pass comes after.
+            third = 0.0          :: `zero_()` sets the account to 0, and then a pass comes after it.
+            third = None         :: `zero_()` fills with zeros, it does not take the tensor away. And a pass comes after it.
+            third = 3.0          :: The 3 was there before `zero_()`. What comes after it?
+            third = 1.0          :: 1 is the value of `w * w`. Its slope, $2w$, is 2 at 1.
+            fourth = 1.0         :: 1 is the value of the loss. Its slope is 2, and two passes ran.
+            fourth = 3.0         :: The first pass brings 2, and so does the second: it is the same graph.
+            fourth = 8.0         :: Two passes bring 2 each. Nothing is multiplied between passes.
+            second = 1.0         :: 1 is where `w` stands. What does the second line leave in `w.grad`?
+            fourth = "error"     :: Without `retain_graph=True` the second call would raise. With it, it runs: what does it bring?
+            fourth = 6.0         :: The slope of `w * w` at 1 is 2, not 3. Two passes bring it.
+            third = 6.0          :: `zero_()` has set the account to 0. After it, one pass brings the slope of `w * w`.
+            second = 6.0         :: There is one pass, and then the account is emptied.
+            8.0, 3.0, 2.0, 4.0   :: The second line takes the 3 away again.
+            8.0, None, 5.0, 4.0  :: `zero_()` has set the account to 0 before the second pass.
+            8.0, None, 2.0, 2.0  :: `retain_graph=True` keeps the values for a second pass, and this one adds 2 as well.
+            8.0, None, 2.0, None :: The second call would raise without `retain_graph=True`. With it, it runs.
+        """,
     ),
     Exercise(
         "5.2",
@@ -611,48 +366,89 @@ EXERCISES: list[Exercise] = [
             "How many pieces are there? It is the length of one of the arguments.",
             "Fill in `1 / len(xs)`.",
         ),
-        wrong=(
-            Wrong(
-                _without_scale,
-                "Each piece counts in full, so with $n$ pieces the gradient is $n$ times as large. Scale each loss.",
-            ),
-            Wrong(_quarter, "For four pieces that is right. There may be another number of them: `len(xs)`."),
-            Wrong(
-                _by_length,
-                "`len(x)` is the length of *one* piece, and its `mean()` has taken care of that. What counts is how many pieces there are.",
-            ),
-            Wrong(
-                _by_all,
-                "That divides by the length of a piece a second time. Its `mean()` has done that already.",
-            ),
-            Wrong(
-                _times,
-                "That makes it larger still. Each piece counts one part of the whole: *divide* by their number.",
-            ),
-            Wrong(
-                _cleared,
-                "Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.",
-            ),
-            Wrong(
-                _halves,
-                "For two pieces that is right. There may be another number of them: `len(xs)`.",
-            ),
-            Wrong(
-                _returns_too_soon,
-                "Only the first piece has been through a pass. Is there a `return` inside the loop?",
-            ),
-            Wrong(_no_pass_at_all, "`w.grad` is empty: no backward pass has run."),
-            Wrong(
-                _running_total,
-                "The loss still contains last turn's graph: `total` carries it from turn to turn. Go backward from the loss of *this* piece, or once after the loop.",
-            ),
-            Wrong(_once_at_the_end, "The number is right, but 1 backward pass ran for 4 pieces."),
-            Wrong(_by_formula, "The number is right, but no backward passes ran for 4 pieces."),
-            Wrong(
-                _mean_of_gradients,
-                "You average *twice*: each loss is scaled, and then `w.grad` is divided as well.",
-            ),
-        ),
+        answers=r"""
+            for x, t in zip(xs, ts, strict=True):
+                ((w * x - t) ** 2).mean().backward() :: Each piece counts in full, so with $n$ pieces the gradient is $n$ times as large. Scale each loss.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() / 4).backward() :: For four pieces that is right. There may be another number of them: `len(xs)`.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() / len(x)).backward() :: `len(x)` is the length of *one* piece, and its `mean()` has taken care of that. What counts is how many pieces there are.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() / (len(xs) * len(x))).backward() :: That divides by the length of a piece a second time. Its `mean()` has done that already.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() * len(xs)).backward() :: That makes it larger still. Each piece counts one part of the whole: *divide* by their number.
+
+            for x, t in zip(xs, ts, strict=True):
+                w.grad = None
+                (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() * 0.5).backward() :: For two pieces that is right. There may be another number of them: `len(xs)`.
+
+            for x, t in zip(xs, ts, strict=True):
+                return (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first piece has been through a pass. Is there a `return` inside the loop?
+
+            [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)] :: `w.grad` is empty: no backward pass has run.
+
+            total = 0.0
+            for x, t in zip(xs, ts, strict=True):
+                total = total + ((w * x - t) ** 2).mean() / len(xs)
+                total.backward() :: The loss still contains last turn's graph: `total` carries it from turn to turn. Go backward from the loss of *this* piece, or once after the loop.
+
+            losses = [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]
+            sum(losses).backward() :: The number is right, but 1 backward pass ran for 4 pieces.
+
+            parts = [(2 * (w.detach() * x - t) * x).mean() for x, t in zip(xs, ts, strict=True)]
+            w.grad = sum(parts) / len(parts) :: The number is right, but no backward passes ran for 4 pieces.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward()
+            w.grad = w.grad / len(xs) :: You average *twice*: each loss is scaled, and then `w.grad` is divided as well.
+
+            for x, t in zip(xs, ts, strict=True):
+                loss = ((w * x - t) ** 2).mean() / len(xs)
+            loss.backward() :: `backward()` stands behind the loop, so one pass ran, for the last piece alone. Indent it: one pass for each piece.
+
+            for x, t in zip(xs, ts, strict=True):
+                loss = ((w * x - t) ** 2).mean()
+            loss.backward() :: `backward()` stands behind the loop, so one pass ran, for the last piece alone. Indent it, and scale each loss by the number of pieces.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward()
+                w.grad.zero_() :: Each gradient is set to 0 again as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward()
+                w.grad = None :: Each gradient is thrown away as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).sum() / len(xs)).backward()
+            return :: `sum()` adds up the squares of a piece and does not divide by their number. Use `mean()`, and then scale by the number of pieces.
+
+            for x, t in zip(xs[:4], ts[:4], strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first four pieces have been through a pass. Go through all of `xs`.
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward()
+                w.data = w.data - 0.01 * w.grad
+            return :: Your function changes its input `w` in place
+
+            for x, t in zip(xs, ts, strict=True):
+                (((w * x - t) ** 2).sum() / 12).backward() :: 12 is right for one batch. How many numbers there are all together differs: take `mean()`, and divide by `len(xs)`.
+
+            for x, t in zip(ts, xs, strict=True):
+                (((w * x - t) ** 2).mean() / len(xs)).backward() :: Inputs and targets have changed places: `zip(xs, ts)`.
+
+            for x, t in zip(xs, ts, strict=True):
+                ((w * x - t).mean() / len(xs)).backward() :: The differences are not squared.
+
+            ((w * xs[0] - ts[0]) ** 2).mean().backward() :: Only the first piece has been through a pass. Go through all of them, and scale each loss.
+            sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() :: One pass over the sum of all squares: that is not what is left after a `mean()`, and it needs all pieces at once. A pass for each piece, each loss scaled.
+        """,
     ),
     Exercise(
         "5.3",
@@ -667,40 +463,72 @@ EXERCISES: list[Exercise] = [
             "Three lines: ask, run the pass of `z`, return `y.grad`.",
             "Ask with `y.retain_grad()`.",
         ),
-        wrong=(
-            Wrong(
-                _too_late,
-                "`y.retain_grad()` must be called *before* the backward pass",
-            ),
-            Wrong(_retain_graph, "`retain_graph` keeps the *saved values* for another pass."),
-            Wrong(_no_pass, "You asked for it, but no pass has run."),
-            Wrong(_asks_the_wrong_one, "It is `z` that you have asked to keep its gradient."),
-            Wrong(_naive, "A pass has run, and `y.grad` is `None`"),
-            Wrong(_named_only, "`y.retain_grad` without brackets names the method"),
-            Wrong(_set_to_true, "`y.retain_grad = True` puts a value in the place of the method"),
-            Wrong(_made_to_ask, "`requires_grad_` is about asking"),
-            Wrong(_cut_off, "`detach()` gives another tensor, without a history."),
-            Wrong(lambda y, z: y.grad, "No backward pass has run, so no gradient has come by anywhere."),
-            Wrong(
-                _own_pass,
-                "That is the gradient of `y` with respect to itself, a 1 as always. The pass has to begin at `z`.",
-            ),
-            Wrong(
-                _both_passes,
-                "Two passes have run, and in the middle as in the leaf they add up. The one of `z` is enough.",
-            ),
-            Wrong(
-                _argument,
-                "`backward` has no argument `retain_grad`. It is a method of the tensor: `y.retain_grad()`, before the pass.",
-            ),
-            Wrong(_y_itself, "That is `y` itself. Its gradient is in `y.grad`."),
-            Wrong(_of_z, "That is the gradient of `z` with respect to itself. The one of `y` is wanted."),
-            Wrong(
-                lambda y, z: torch.autograd.grad(z, y)[0],
-                "The number is right. But this way nothing reaches the leaf, and the check looks at `x.grad` too. Use `retain_grad()` and `backward()`.",
-            ),
-        ),
-        right=(_by_hook, _as_a_number),
+        answers=r"""
+            z.backward()
+            y.retain_grad()
+            return y.grad :: `y.retain_grad()` must be called *before* the backward pass
+
+            y.backward(retain_graph=True)
+            z.backward()
+            return y.grad :: `retain_graph` keeps the *saved values* for another pass.
+
+            y.retain_grad()
+            return y.grad :: You asked for it, but no pass has run.
+
+            z.retain_grad()
+            z.backward()
+            return y.grad :: It is `z` that you have asked to keep its gradient.
+
+            z.backward()
+            return y.grad :: A pass has run, and `y.grad` is `None`
+
+            y.retain_grad  # noqa: B018
+            z.backward()
+            return y.grad :: `y.retain_grad` without brackets names the method
+
+            y.retain_grad = True
+            z.backward()
+            return y.grad :: `y.retain_grad = True` puts a value in the place of the method
+
+            _made_to_ask :: `requires_grad_` is about asking
+
+            y.detach()
+            z.backward()
+            return y.grad :: `detach()` gives another tensor, without a history.
+
+            y.grad :: No backward pass has run, so no gradient has come by anywhere.
+
+            y.retain_grad()
+            y.backward()
+            return y.grad :: No pass has begun at the `z` that was handed over.
+
+            y.retain_grad()
+            y.backward(retain_graph=True)
+            z.backward()
+            return y.grad :: Two passes have run, and in the middle as in the leaf they add up. The one of `z` is enough.
+
+            z.backward(retain_grad=True)
+            return y.grad :: `backward` has no argument `retain_grad`. It is a method of the tensor: `y.retain_grad()`, before the pass.
+
+            y.retain_grad()
+            z.backward()
+            return y :: That is `y` itself. Its gradient is in `y.grad`.
+
+            z.retain_grad()
+            z.backward()
+            return z.grad :: That is the gradient of `z` with respect to itself. The one of `y` is wanted.
+
+            torch.autograd.grad(z, y)[0] :: The number is right. But this way nothing reaches the leaf, and the check looks at `x.grad` too. Use `retain_grad()` and `backward()`.
+
+            seen = []
+            y.register_hook(seen.append)
+            z.backward()
+            return seen[0] :: right
+
+            y.retain_grad()
+            z.backward()
+            return y.grad.item() :: right
+        """,
     ),
     Exercise(
         "5.4",
@@ -723,73 +551,34 @@ EXERCISES: list[Exercise] = [
             "With a zero the formula is carried out. What is the velocity, if it was 10 and the gradient is 0?",
             "The velocity becomes 9, and $w$ moves by $0.1 \\cdot 9$, downwards.",
         ),
-        wrong=(
-            Wrong(
-                {"with_zeros": 2.1},
-                "That is a velocity of 19: the old gradient, 10, is counted once more. It has been set to zero.",
-            ),
-            Wrong(
-                {"with_none": 0.0},
-                "It is the *gradient* that is missing. A weight that is skipped stays where it is.",
-            ),
-            Wrong(
-                {"with_zeros": 4.1},
-                "The weight goes on downwards, and by `lr` times the *velocity*: 0.9 times the old one.",
-            ),
-            Wrong(
-                {"with_none": 3.0},
-                "That would be the first step once more. With no gradient there, the weight is passed over.",
-            ),
-            Wrong(
-                {"with_none": 3.55},
-                "Nothing is averaged or half done: a weight whose gradient is `None` is skipped.",
-            ),
-            Wrong(
-                {"with_zeros": 3.55},
-                "Half of the step. The velocity is $0.9 \\cdot 10 + 0$, and $w$ moves by 0.1 of it.",
-            ),
-            Wrong(
-                {"with_zeros": 3.19},
-                "0.9 came in once too often: the velocity is 9, and $w$ moves by $0.1 \\cdot 9$.",
-            ),
-            Wrong(
-                {"with_zeros": 9.0}, "9 is the velocity. The weight was at 4 and moves by `lr` times that."
-            ),
-            Wrong({"with_zeros": 0.9}, "0.9 is how far the weight moves, downwards. Where was it before?"),
-            Wrong(
-                {"with_zeros": 13.0},
-                "The velocity, 9, was added to the weight. It is taken away, and `lr` times it: 0.1.",
-            ),
-            Wrong({"with_zeros": -5.0}, "The velocity is 9, but $w$ moves by `lr` times that, 0.1."),
-            Wrong(
-                {"with_zeros": None}, "It is the *gradient* that was cleared. The weight has a value still."
-            ),
-            Wrong(
-                {"with_zeros": 0.0},
-                "It is the *gradient* that is 0. The weight was at 4 and moves on from there.",
-            ),
-            Wrong({"no_momentum": 5.0}, "The first step stays taken, whatever is cleared."),
-            Wrong({"no_momentum": 0.0}, "It is the *gradient* that is 0. Where is the weight?"),
-            Wrong({"no_momentum": None}, "The weight has a value, whatever its gradient is."),
-            Wrong((3.1, 3.1, 4.0), "With `None` the weight is skipped: neither velocity nor step."),
-            Wrong((0.0, -0.9, 0.0), "That is how far $w$ moves. Where does it arrive? It was at 4."),
-            Wrong((None, 3.1, 4.0), "It is the *gradient* that is `None`. The weight keeps its value."),
-            Wrong((5.0, 3.1, 4.0), "The first step is not taken back. `w` is at 4."),
-            Wrong(
-                (4.0, 4.0, 4.0),
-                "A zero is a gradient too: the formula is carried out, and the velocity of the first step goes on.",
-            ),
-            Wrong((4.0, 3.0, 4.0), "Nine tenths of the old velocity are left, not all of it."),
-            Wrong((4.0, 4.9, 4.0), "The size is right. The step goes on in its old direction, downwards."),
-            Wrong(
-                (4.0, 3.9, 4.0), "The velocity is the 10 of the first step, not 1. What is left of it is 9."
-            ),
-            Wrong(
-                (4.0, 3.1, 3.1),
-                "Without momentum there is no velocity: only the gradient counts, and it is 0.",
-            ),
-            Wrong((4.0, 3.1, 3.0), "That repeats the first step, but its gradient has been cleared."),
-        ),
+        answers=r"""
+            with_zeros = 2.1   :: That is a velocity of 19: the old gradient, 10, is counted once more. It has been set to zero.
+            with_none = 0.0    :: It is the *gradient* that is missing. A weight that is skipped stays where it is.
+            with_zeros = 4.1   :: The weight goes on downwards, and by `lr` times the *velocity*: 0.9 times the old one.
+            with_none = 3.0    :: That would be the first step once more. With no gradient there, the weight is passed over.
+            with_none = 3.55   :: Nothing is averaged or half done: a weight whose gradient is `None` is skipped.
+            with_zeros = 3.55  :: Half of the step. The velocity is $0.9 \cdot 10 + 0$, and $w$ moves by 0.1 of it.
+            with_zeros = 3.19  :: 0.9 came in once too often: the velocity is 9, and $w$ moves by $0.1 \cdot 9$.
+            with_zeros = 9.0   :: 9 is the velocity. The weight was at 4 and moves by `lr` times that.
+            with_zeros = 0.9   :: 0.9 is how far the weight moves, downwards. Where was it before?
+            with_zeros = 13.0  :: The velocity, 9, was added to the weight. It is taken away, and `lr` times it: 0.1.
+            with_zeros = -5.0  :: The velocity is 9, but $w$ moves by `lr` times that, 0.1.
+            with_zeros = None  :: It is the *gradient* that was cleared. The weight has a value still.
+            with_zeros = 0.0   :: It is the *gradient* that is 0. The weight was at 4 and moves on from there.
+            no_momentum = 5.0  :: The first step stays taken, whatever is cleared.
+            no_momentum = 0.0  :: It is the *gradient* that is 0. Where is the weight?
+            no_momentum = None :: The weight has a value, whatever its gradient is.
+            3.1, 3.1, 4.0      :: With `None` the weight is skipped: neither velocity nor step.
+            0.0, -0.9, 0.0     :: That is how far $w$ moves. Where does it arrive? It was at 4.
+            None, 3.1, 4.0     :: It is the *gradient* that is `None`. The weight keeps its value.
+            5.0, 3.1, 4.0      :: The first step is not taken back. `w` is at 4.
+            4.0, 4.0, 4.0      :: A zero is a gradient too: the formula is carried out, and the velocity of the first step goes on.
+            4.0, 3.0, 4.0      :: Nine tenths of the old velocity are left, not all of it.
+            4.0, 4.9, 4.0      :: The size is right. The step goes on in its old direction, downwards.
+            4.0, 3.9, 4.0      :: The velocity is the 10 of the first step, not 1. What is left of it is 9.
+            4.0, 3.1, 3.1      :: Without momentum there is no velocity: only the gradient counts, and it is 0.
+            4.0, 3.1, 3.0      :: That repeats the first step, but its gradient has been cleared.
+        """,
     ),
     Exercise(
         "5.5",
@@ -807,8 +596,22 @@ EXERCISES: list[Exercise] = [
             "A product multiplies by *the other factor*. So that has to be kept, even if it is a plain 3.",
             "A mean divides by the number of entries: a property of the shape, not a saved value. Try the others in a cell of your own.",
         ),
-        wrong=WRONG_LETTERS,
-        right=(("b", "c", "e"), "bce", ["e", "C", "b"], "b, c, e", {"b", "c", "e"}),
+        answers=r"""
+            ["b", "e"]      :: One is missing. For `x`, the rule of `x * 3` is *what arrives times 3*: that 3 is kept, and freed like any other value.
+            ["b", "c"]      :: One is missing. What is the derivative of the sigmoid written with? Lesson 3 looked into its node.
+            ["b"]           :: `x * x` is one of them. But other rules need a value too: what do you multiply by in the others?
+            ["c", "e"]      :: One is missing: the rule of `x * x` is *what arrives times the other factor*.
+            list("bcde")    :: One is too many. A mean divides by the number of entries. That is no value of a tensor, and it is not freed.
+            list("bcef")    :: One is too many. A subtraction hands on what arrives, once as it is and once with a minus. No value of `x` is needed.
+            list("abce")    :: One is too many. An addition hands on what arrives as it is, whatever the 1 is.
+            list("abcdef")  :: Not all. A graph can be walked again if none of its rules needs a value: think of `x + y` in the lesson.
+            []              :: Some do: a product's rule needs *the other factor*, and that was freed.
+            ("b", "c", "e") :: right
+            "bce"           :: right
+            ["e", "C", "b"] :: right
+            "b, c, e"       :: right
+            {"b", "c", "e"} :: right
+        """,
     ),
     Exercise(
         "5.6",
@@ -829,36 +632,92 @@ EXERCISES: list[Exercise] = [
             "Which method gives the same values without their history?",
             "Fill in `h.detach()`.",
         ),
-        wrong=(
-            Wrong(
-                _carrying(lambda h: h),
-                "`h` brings the graph of the last turn along, and that has been walked: what it had kept is freed. (A `clone` brings it along as well: it is recorded like any operation.) Take over its number only.",
-            ),
-            Wrong(
-                _carrying(lambda h: h, retain_graph=True),
-                "With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut instead: take over the number.",
-            ),
-            Wrong(
-                _carrying(lambda h: h, again=_from_the_start),
-                "This runs the whole past again in each turn. It is right as a gradient, but each turn walks through all of the past. Here the old state is to be a constant.",
-            ),
-            Wrong(
-                _carrying(lambda h: 0.0),
-                "The state is gone: each turn begins from nothing. Its *number* is to go on.",
-            ),
-            Wrong(
-                _carrying(lambda h: h.requires_grad_(False)),
-                "`h` is a result, not a leaf: its flag cannot be changed. Take it out of its history.",
-            ),
-            Wrong(
-                _nothing_recorded,
-                "This turn is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state is to be cut off.",
-            ),
-        ),
-        right=(
-            _carrying(lambda h: h.item()),
-            _carrying(lambda h: h.detach().requires_grad_()),
-            _carrying(lambda h: torch.tensor(h.item())),
-        ),
+        answers=r"""
+            carrying(h):
+            h                                            :: `h` brings the graph of the last turn along, and that has been walked: what it had kept is freed. (A `clone` brings it along as well: it is recorded like any operation.) Take over its number only.
+            carrying(lambda h: h, retain_graph=True)     :: With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut instead: take over the number.
+            carrying(lambda h: h, again=_from_the_start) :: This runs the whole past again in each turn. It is right as a gradient, but each turn walks through all of the past. Here the old state is to be a constant.
+            return 0.0                                   :: The state is gone: each turn begins from nothing. Its *number* is to go on.
+            h.requires_grad_(False)                      :: `h` is a result, not a leaf: its flag cannot be changed. Take it out of its history.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                with torch.no_grad():
+                    h = torch.tanh(w * h + x)
+                ((h - 1) ** 2).backward()
+            return h :: This turn is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state is to be cut off.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+            return h :: The gradients of earlier turns are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+                w = w - lr * w.grad
+            return h :: `w = w - ...` makes a *new* tensor, which is a result and no leaf: its `.grad` stays `None`. Write into `w` itself, under `no_grad`: `w -= lr * w.grad`.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w += lr * w.grad
+            return h :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+            with torch.no_grad():
+                w -= lr * w.grad
+            return h :: Only one step was taken, after the loop. Each turn has a step of its own: indent it.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+                return h :: Only one turn has run. Is the `return` inside the loop?
+
+            h = torch.tensor(0.0)
+            for x in xs[:3]:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+            return h :: Three is right for one text. Go through all of `xs`, however long it is.
+
+            h = torch.tensor(0.0)
+            for x in xs:
+                h = torch.tanh(w * h.detach() + x)
+                loss = (h - 1) ** 2
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= 0.1 * w.grad
+            return h :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+
+            h.item()                    :: right
+            h.detach().requires_grad_() :: right
+            torch.tensor(h.item())      :: right
+        """,
     ),
 ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
+from .side_effects import GRAD, unchanged
 
 
 def rows_of_jacobian(f, x):
@@ -53,7 +54,8 @@ def _jacobian_probe(learners):
                 y.register_hook(passes.append)
             return y
 
-        found = learners(listened, x)
+        with unchanged({"x": {GRAD}}, x=x):
+            found = learners(listened, x)
         yield told, found
         if found is not None and found is not Ellipsis and len(passes) < rows:
             raise Complaint(
@@ -63,7 +65,7 @@ def _jacobian_probe(learners):
         yield f"The `v` with which your passes began, for {told}", list(passes)
 
 
-def _rows(gradient, *, reset=True, take=lambda x, y: x.grad.clone(), stack=0):
+def rows_with(gradient, *, reset=True, take=lambda x, y: x.grad.clone(), stack=0):
     """A function like `rows_of_jacobian`, with one thing in it done differently."""
 
     def rows_of_jacobian(f, x):
@@ -77,57 +79,6 @@ def _rows(gradient, *, reset=True, take=lambda x, y: x.grad.clone(), stack=0):
         return torch.stack(rows, dim=stack)
 
     return rows_of_jacobian
-
-
-def _by_nudging(f, x):
-    at = x.detach()
-    columns = [(f(at + n) - f(at - n)) / 2 for n in torch.eye(len(at))]
-    return torch.stack(columns, dim=1)
-
-
-def _y_outside(f, x):
-    rows, y = [], f(x)
-    for i in range(len(y)):
-        x.grad = None
-        y.backward(gradient=_one_hot(y, i))
-        rows.append(x.grad.clone())
-    return torch.stack(rows)
-
-
-def _y_kept(f, x):
-    rows, y = [], f(x)
-    for i in range(len(y)):
-        x.grad = None
-        y.backward(gradient=_one_hot(y, i), retain_graph=True)
-        rows.append(x.grad.clone())
-    return torch.stack(rows)
-
-
-def _scalar_v(f, x):
-    rows = []
-    for i in range(len(f(x))):
-        x.grad = None
-        f(x).backward(gradient=torch.tensor(float(i)))
-        rows.append(x.grad.clone())
-    return torch.stack(rows)
-
-
-def _no_v(f, x):
-    rows = []
-    for _ in range(len(f(x))):
-        x.grad = None
-        f(x).backward()
-        rows.append(x.grad.clone())
-    return torch.stack(rows)
-
-
-def _last_axis(grad, shape):
-    while grad.dim() > len(shape):
-        grad = grad.sum(-1)
-    for axis, size in enumerate(shape):
-        if size == 1:
-            grad = grad.sum(axis, keepdim=True)
-    return grad
 
 
 def _one_hot(y, i):
@@ -146,68 +97,10 @@ def _unbroadcast_cases() -> list[tuple]:
         (_grid(3, 2), (1, 2)),
         (_grid(2, 3), ()),
         (torch.arange(1.0, 25.0).reshape(4, 2, 3), (2, 1)),
+        (_grid(2, 3) - 4.5, (1, 1)),
+        (torch.arange(1.0, 61.0).reshape(5, 2, 3, 2) - 20, (2, 1, 2)),
+        (_grid(1, 3), (1, 3)),
     ]
-
-
-def _only_front(grad, shape):
-    while grad.dim() > len(shape):
-        grad = grad.sum(0)
-    return grad
-
-
-def _only_stretched(grad, shape):
-    for axis, size in enumerate(shape):
-        if size == 1:
-            grad = grad.sum(axis, keepdim=True)
-    return grad
-
-
-def _without_keepdim(grad, shape):
-    while grad.dim() > len(shape):
-        grad = grad.sum(0)
-    for axis in reversed(range(len(shape))):
-        if shape[axis] == 1:
-            grad = grad.sum(axis)
-    return grad
-
-
-def _averaged(grad, shape):
-    while grad.dim() > len(shape):
-        grad = grad.mean(0)
-    for axis, size in enumerate(shape):
-        if size == 1:
-            grad = grad.mean(axis, keepdim=True)
-    return grad
-
-
-def _only_the_first_row(f, x):
-    return rows_of_jacobian(f, x)[:1]
-
-
-def _largest_copies(grad, shape):
-    while grad.dim() > len(shape):
-        grad = grad.max(0)[0]
-    for axis, size in enumerate(shape):
-        if size == 1:
-            grad = grad.max(axis, keepdim=True)[0]
-    return grad
-
-
-def _keeps_the_front(grad, shape):
-    shape = (1,) * (grad.dim() - len(shape)) + tuple(shape)
-    for axis, size in enumerate(shape):
-        if size == 1:
-            grad = grad.sum(axis, keepdim=True)
-    return grad
-
-
-def _first_of_each(grad, shape):
-    while grad.dim() > len(shape):
-        grad = grad[0]
-    for axis, size in enumerate(shape):
-        if size == 1:
-            grad = grad.narrow(axis, 0, 1)
-    return grad
 
 
 def _short(grad, shape):
@@ -243,16 +136,10 @@ QUESTIONS: list[Question] = [
         asks="what y.backward() does when y has two entries",
         truth=_refuses,
         found="Yes. Two results, and nobody has said which is meant, or how much each counts. It does not guess.",
-        wrong=(
-            Wrong(
-                "a", "Nothing makes the first entry special. It refuses, and asks you to say what you want."
-            ),
-            Wrong(
-                "b",
-                "That would be a possible convention, and some libraries have it. Here it refuses: you have to say that you "
-                "want the sum.",
-            ),
-        ),
+        answers=r"""
+            "a" :: Nothing makes the first entry special. It refuses, and asks you to say what you want.
+            "b" :: That would be a possible convention, and some libraries have it. Here it refuses: you have to say that you want the sum.
+        """,
         missed="It raises an error: with two results it does not know which gradient you want.",
     ),
     Question(
@@ -260,25 +147,16 @@ QUESTIONS: list[Question] = [
         asks="the gradient of y0 + 10 y1 with respect to x2",
         truth=lambda: _gradient_of([1.0, 10.0])[2].item(),
         found="Yes: the last column of the table is (0, 2), and $1 \\cdot 0 + 10 \\cdot 2 = 20$.",
-        wrong=(
-            Wrong(2.0, "2 is the slope of $y_1$. In $L$ it counts ten times."),
-            Wrong(
-                10.0,
-                "10 is what $y_1$ counts in $L$. When $x_2$ rises by 1, $y_1$ rises by $x_1 = 2$.",
-            ),
-            Wrong(
-                30.0,
-                "$10 \\cdot 3$: but in $y_1 = x_1 x_2$ it is *the other* factor that counts, $x_1 = 2$.",
-            ),
-            Wrong(22.0, "The first entry of the column is 0: $y_0$ does not know of $x_2$. So $0 + 20$."),
-            Wrong(
-                11.0,
-                "11 is the sum of `v`. Go down the last column of the table: each slope times what it counts.",
-            ),
-            Wrong(31.0, "31 belongs to $x_1$. For $x_2$ take the last column."),
-            Wrong(1.0, "Averages and counts play no part: $1 \\cdot 0 + 10 \\cdot 2$, down the last column."),
-            Wrong(12.0, "Along a way numbers are multiplied: $10 \\cdot 2$, not $10 + 2$."),
-        ),
+        answers=r"""
+            2.0  :: 2 is the slope of $y_1$. In $L$ it counts ten times.
+            10.0 :: 10 is what $y_1$ counts in $L$. When $x_2$ rises by 1, $y_1$ rises by $x_1 = 2$.
+            30.0 :: $10 \cdot 3$: but in $y_1 = x_1 x_2$ it is *the other* factor that counts, $x_1 = 2$.
+            22.0 :: The first entry of the column is 0: $y_0$ does not know of $x_2$. So $0 + 20$.
+            11.0 :: 11 is the sum of `v`. Go down the last column of the table: each slope times what it counts.
+            31.0 :: 31 belongs to $x_1$. For $x_2$ take the last column.
+            1.0  :: Averages and counts play no part: $1 \cdot 0 + 10 \cdot 2$, down the last column.
+            12.0 :: Along a way numbers are multiplied: $10 \cdot 2$, not $10 + 2$.
+        """,
         missed="Down the last column: $1 \\cdot 0 + 10 \\cdot 2 = 20$.",
     ),
     Question(
@@ -286,28 +164,13 @@ QUESTIONS: list[Question] = [
         asks="the gradient of a bias that was added to three rows",
         truth=_bias_gradient,
         found="Yes: each entry was used three times, and what comes back from the three uses is added.",
-        wrong=(
-            Wrong(
-                [2.0, 20.0],
-                "That is the mean of each column. Raise `b[0]` by 1: three results rise, counting 1, 2 and 3. Together 6.",
-            ),
-            Wrong(
-                [1.0, 10.0],
-                "That is what the first row brings. The same `b` was added to two more rows.",
-            ),
-            Wrong(
-                [3.0, 3.0],
-                "That is how often each entry was used. It is right when ones arrive; here 1, 2, 3 and 10, 20, 30 do.",
-            ),
-            Wrong(
-                [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]],
-                "That is what arrives at the addition. `b` has two entries, so its gradient has two.",
-            ),
-            Wrong(
-                [11.0, 22.0, 33.0],
-                "Those are the sums of the rows. `b[0]` was added down the first *column*.",
-            ),
-        ),
+        answers=r"""
+            [2.0, 20.0]                             :: That is the mean of each column. Raise `b[0]` by 1: three results rise, counting 1, 2 and 3. Together 6.
+            [1.0, 10.0]                             :: That is what the first row brings. The same `b` was added to two more rows.
+            [3.0, 3.0]                              :: That is how often each entry was used. It is right when ones arrive; here 1, 2, 3 and 10, 20, 30 do.
+            [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]] :: That is what arrives at the addition. `b` has two entries, so its gradient has two.
+            [11.0, 22.0, 33.0]                      :: Those are the sums of the rows. `b[0]` was added down the first *column*.
+        """,
         missed="`b[0]` stands in three results, which count 1, 2 and 3: 6. In the same way 60 for `b[1]`.",
     ),
 ]
@@ -333,120 +196,40 @@ EXERCISES: list[Exercise] = [
             "The rows are $(2x_0, 0)$, $(x_1, x_0)$ and $(0, 5)$. Put in $x = (3, 2)$.",
             "The first entry of `x_grad`: down the first column, each entry times its entry of $v$: $1 \\cdot 6 + 10 \\cdot 2 - 1 \\cdot 0$.",
         ),
-        wrong=(
-            Wrong(
-                ([[6, 2, 0], [0, 3, 5]], [26, 25]),
-                "The product is right. The table is lying on its side: a row for each *result*, a column for each input.",
-            ),
-            Wrong(
-                ([[6, 0], [3, 2], [0, 5]], [36, 15]),
-                "Look at the second row. In a product the slope is *the other* factor: for $x_0$ it is $x_1 = 2$.",
-            ),
-            Wrong(
-                ([[9, 0], [6, 6], [0, 10]], [69, 50]),
-                "Those are the values of the results. The table holds slopes: how far each result moves when an input moves by 1.",
-            ),
-            Wrong(
-                ([[6, 0], [2, 3], [0, 5]], [8, 8]),
-                "The table is right. You have added its rows, as with $v = (1, 1, 1)$. Here the second row counts 10, the third $-1$.",
-            ),
-            Wrong(
-                {"x_grad": [26 / 3, 25 / 3]},
-                "Averaged over the three results. Nothing is averaged: what each result brings is added.",
-            ),
-            Wrong(
-                {"x_grad": [8 / 3, 8 / 3]},
-                "The mean of the rows. Each row counts what $v$ says, and then they are *added*.",
-            ),
-            Wrong(
-                {"x_grad": [6, 30]},
-                "Only the diagonal. Go down the whole first column: $x_0$ moves two of the results.",
-            ),
-            Wrong(
-                {"x_grad": [28, 25]},
-                "In the first column the last entry is 0: $y_2$ does not know of $x_0$. And $10 \\cdot 2$ is 20.",
-            ),
-            Wrong({"x_grad": [26, 30]}, "The last row is missing: it counts $-1$."),
-            Wrong(
-                {"x_grad": [6, 20, 0]},
-                "That is the first column, weighed. Add it up: it is the first entry of `x_grad`.",
-            ),
-            Wrong(
-                {"x_grad": [25, 26]},
-                "The two are exchanged: the first entry belongs to $x_0$, the first column.",
-            ),
-            Wrong(
-                {"x_grad": [26, 20]},
-                "In the second column the middle entry is 3, not 2: $10 \\cdot 3 - 1 \\cdot 5$.",
-            ),
-            Wrong(
-                {"jacobian": [[2, 0], [2, 3], [0, 5]]},
-                "2 is only the factor: the slope of $x_0^2$ is $2x_0$, at $x_0 = 3$.",
-            ),
-            Wrong(
-                {"jacobian": [[6, 0], [2, 3], [0, 1]]},
-                "$y_2 = 5\\,x_1$: raise $x_1$ by 1, and it goes up by 5.",
-            ),
-            Wrong(
-                {"jacobian": [[0, 6], [3, 2], [5, 0]]},
-                "The columns are exchanged: the first column is for $x_0$, the second for $x_1$.",
-            ),
-            Wrong(
-                {"jacobian": [[6, 1], [2, 3], [1, 5]]},
-                "Where a result does not know of an input it does not move at all: 0, not 1.",
-            ),
-            Wrong({"x_grad": 51}, "`x_grad` has an entry for each input. Do not add the two."),
-            Wrong(
-                {"x_grad": [10, 10]},
-                "10 is what the second row counts. Each entry of `x_grad` goes down a *column* of the table.",
-            ),
-            Wrong(
-                {"jacobian": [[6, 0], [3, 2], [0, 5]]},
-                "Look at $y_1 = x_0\\,x_1$. In a product the slope is *the other* factor.",
-            ),
-            Wrong(
-                {"jacobian": [[6, 0], [2, 3], [5, 0]]},
-                "$y_2 = 5\\,x_1$: it is $x_1$, the *second* input, that moves it. The columns are the inputs.",
-            ),
-            Wrong(
-                {"jacobian": [[6, 0], [2, 3], [0, 10]]},
-                "10 is the value of $y_2$. How far does it move when $x_1$ moves by 1?",
-            ),
-            Wrong(
-                {"jacobian": [[9, 0], [2, 3], [0, 5]]},
-                "9 is the value of $y_0$. The slope of $x_0^2$ at 3 is another number.",
-            ),
-            Wrong(
-                {"jacobian": [[6, 0], [6, 6], [0, 5]]},
-                "6 is the value of $y_1$. Its slopes are the other factor, one for each input.",
-            ),
-            Wrong(
-                {"jacobian": [[6, 6], [2, 3], [0, 5]]},
-                "$y_0 = x_0^2$ does not know of $x_1$. What stands there, then?",
-            ),
-            Wrong({"jacobian": [6, 5, 5]}, "Each result has a slope for *each* input: three rows of two."),
-            Wrong(
-                ([[6, 0], [2, 3], [0, 5]], [26, 35]),
-                "Nearly: the last entry of $v$ is $-1$, so the 5 is taken away.",
-            ),
-            Wrong(
-                ([[6, 0], [2, 3], [0, 5]], [[6, 0], [20, 30], [0, -5]]),
-                "Those are the rows, each with its weight. Now add them up: one row of two is left.",
-            ),
-            Wrong(
-                ([[6, 0], [2, 3], [0, 5]], [6, 50, -5]),
-                "`x_grad` belongs to `x`, so it has two entries: one for each *column* of the table.",
-            ),
-            Wrong(
-                ([[3, 0], [2, 3], [0, 5]], [23, 25]),
-                "The slope of $x_0^2$ at 3 is $2 \\cdot 3$.",
-            ),
-        ),
-        right=(
-            ([[6.0, 0.0], [2.0, 3.0], [0.0, 5.0]], (26.0, 25.0)),
-            (torch.tensor([[6.0, 0.0], [2.0, 3.0], [0.0, 5.0]]), [[26, 25]]),
-            (((6, 0), (2, 3), (0, 5)), [[26], [25]]),
-        ),
+        answers=r"""
+            [[6, 2, 0], [0, 3, 5]], [26, 25]       :: The product is right. The table is lying on its side: a row for each *result*, a column for each input.
+            [[6, 0], [3, 2], [0, 5]], [36, 15]     :: Look at the second row. In a product the slope is *the other* factor: for $x_0$ it is $x_1 = 2$.
+            [[9, 0], [6, 6], [0, 10]], [69, 50]    :: Those are the values of the results. The table holds slopes: how far each result moves when an input moves by 1.
+            [[6, 0], [2, 3], [0, 5]], [8, 8]       :: The table is right. You have added its rows, as with $v = (1, 1, 1)$. Here the second row counts 10, the third $-1$.
+            x_grad = [26 / 3, 25 / 3]              :: Averaged over the three results. Nothing is averaged: what each result brings is added.
+            x_grad = [8 / 3, 8 / 3]                :: The mean of the rows. Each row counts what $v$ says, and then they are *added*.
+            x_grad = [6, 30]                       :: Only the diagonal. Go down the whole first column: $x_0$ moves two of the results.
+            x_grad = [28, 25]                      :: In the first column the last entry is 0: $y_2$ does not know of $x_0$. And $10 \cdot 2$ is 20.
+            x_grad = [26, 30]                      :: The last row is missing: it counts $-1$.
+            x_grad = [6, 20, 0]                    :: That is the first column, weighed. Add it up: it is the first entry of `x_grad`.
+            x_grad = [25, 26]                      :: The two are exchanged: the first entry belongs to $x_0$, the first column.
+            x_grad = [26, 20]                      :: In the second column the middle entry is 3, not 2: $10 \cdot 3 - 1 \cdot 5$.
+            jacobian = [[2, 0], [2, 3], [0, 5]]    :: 2 is only the factor: the slope of $x_0^2$ is $2x_0$, at $x_0 = 3$.
+            jacobian = [[6, 0], [2, 3], [0, 1]]    :: $y_2 = 5\,x_1$: raise $x_1$ by 1, and it goes up by 5.
+            jacobian = [[0, 6], [3, 2], [5, 0]]    :: The columns are exchanged: the first column is for $x_0$, the second for $x_1$.
+            jacobian = [[6, 1], [2, 3], [1, 5]]    :: Where a result does not know of an input it does not move at all: 0, not 1.
+            x_grad = 51                            :: `x_grad` has an entry for each input. Do not add the two.
+            x_grad = [10, 10]                      :: 10 is what the second row counts. Each entry of `x_grad` goes down a *column* of the table.
+            jacobian = [[6, 0], [3, 2], [0, 5]]    :: Look at $y_1 = x_0\,x_1$. In a product the slope is *the other* factor.
+            jacobian = [[6, 0], [2, 3], [5, 0]]    :: $y_2 = 5\,x_1$: it is $x_1$, the *second* input, that moves it. The columns are the inputs.
+            jacobian = [[6, 0], [2, 3], [0, 10]]   :: 10 is the value of $y_2$. How far does it move when $x_1$ moves by 1?
+            jacobian = [[9, 0], [2, 3], [0, 5]]    :: 9 is the value of $y_0$. The slope of $x_0^2$ at 3 is another number.
+            jacobian = [[6, 0], [6, 6], [0, 5]]    :: 6 is the value of $y_1$. Its slopes are the other factor, one for each input.
+            jacobian = [[6, 6], [2, 3], [0, 5]]    :: $y_0 = x_0^2$ does not know of $x_1$. What stands there, then?
+            jacobian = [6, 5, 5]                   :: Each result has a slope for *each* input: three rows of two.
+            [[6, 0], [2, 3], [0, 5]], [26, 35]     :: Nearly: the last entry of $v$ is $-1$, so the 5 is taken away.
+            [[6, 0], [2, 3], [0, 5]], [[6, 0], [20, 30], [0, -5]] :: Those are the rows, each with its weight. Now add them up: one row of two is left.
+            [[6, 0], [2, 3], [0, 5]], [6, 50, -5]  :: `x_grad` belongs to `x`, so it has two entries: one for each *column* of the table.
+            [[3, 0], [2, 3], [0, 5]], [23, 25]     :: The slope of $x_0^2$ at 3 is $2 \cdot 3$.
+            [[6.0, 0.0], [2.0, 3.0], [0.0, 5.0]], (26.0, 25.0) :: right
+            torch.tensor([[6.0, 0.0], [2.0, 3.0], [0.0, 5.0]]), [[26, 25]] :: right
+            ((6, 0), (2, 3), (0, 5)), [[26], [25]] :: right
+        """,
     ),
     Exercise(
         "6.2",
@@ -465,86 +248,101 @@ EXERCISES: list[Exercise] = [
             "`.grad` adds up. Before each pass: `x.grad = None`.",
         ),
         probe=_jacobian_probe,
-        wrong=(
-            Wrong(
-                _rows(_one_hot, reset=False),
-                "The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.",
-            ),
-            Wrong(
-                _rows(_one_hot, reset=False, take=lambda x, y: x.grad),
-                "Your $v$ is right. But `x.grad` is *one* tensor that goes on changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.",
-            ),
-            Wrong(_by_nudging, "The numbers are right, but no backward passes ran."),
-            Wrong(
-                _y_outside,
-                "`y` was made once, outside the loop, and its first pass has freed what it kept. Make `y` anew for each row (or keep the values on purpose: `retain_graph=True`).",
-            ),
-            Wrong(
-                _scalar_v,
-                "`v` has one entry for each entry of `y`. A single number does not say which row is meant.",
-            ),
-            Wrong(
-                _no_v,
-                "Without `v` it does not know which of the results is meant. Say it: `y.backward(gradient=v)`, with a 1 at place $i$.",
-            ),
-            Wrong(
-                _rows(lambda y, i: torch.ones_like(y) / len(y)),
-                "The mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.",
-            ),
-            Wrong(
-                _rows(lambda y, i: _one_hot(y, len(y) - 1 - i)),
-                "The right rows in the wrong order: row $i$ belongs to $y_i$, so the 1 stands at place $i$.",
-            ),
-            Wrong(
-                _rows(lambda y, i: torch.ones_like(y)),
-                "Ones add all rows, so each of your rows is the same sum. To pick row $i$: a 1 at place $i$ and zeros elsewhere.",
-            ),
-            Wrong(
-                _rows(lambda y, i: torch.ones_like(y), reset=False),
-                "Two things. Ones add all rows; what picks row $i$ alone? And `.grad` adds up from pass to pass.",
-            ),
-            Wrong(
-                _rows(lambda y, i: _one_hot(y, i) * (i + 1)),
-                "The right rows, but row $i$ comes out $i + 1$ times as large. What stands at place $i$ is a 1.",
-            ),
-            Wrong(
-                _rows(lambda y, i: _one_hot(y, i) * i),
-                "`i` says *where* it stands. What stands there is a 1: your first row is all zeros.",
-            ),
-            Wrong(
-                _rows(lambda y, i: -_one_hot(y, i)),
-                "The rows are right with the sign turned. What stands at place $i$ is 1, not $-1$.",
-            ),
-            Wrong(
-                _rows(lambda y, i: _one_hot(y, i) / len(y)),
-                "Shared out among the rows. Nothing is averaged: each row is asked for with a 1.",
-            ),
-            Wrong(
-                _only_the_first_row,
-                "Only one row came out. Is the `return` inside the loop?",
-            ),
-            Wrong(
-                lambda f, x: rows_of_jacobian(f, x).reshape(-1),
-                "All the numbers, in one line. `torch.stack(rows)` puts the rows one below the other; `cat` strings them together.",
-            ),
-            Wrong(
-                _rows(_one_hot, stack=1),
-                "The right numbers, on their side: a row for each result. `torch.stack(rows)` puts them one below the other.",
-            ),
-            Wrong(
-                _rows(lambda y, i: _one_hot(y, 0)),
-                "Each of your rows is row 0. The 1 has to move: place $i$ in pass $i$.",
-            ),
-            Wrong(
-                _rows(lambda y, i: y.detach() * _one_hot(y, i)),
-                "The 1 became the *value* of `y`. How large `y` is does not matter here: a 1 at place $i$.",
-            ),
-        ),
-        right=(
-            _rows(lambda y, i: torch.tensor([1.0 if j == i else 0.0 for j in range(len(y))])),
-            lambda f, x: torch.stack([torch.autograd.grad(f(x)[i], x)[0] for i in range(len(f(x)))]),
-            _y_kept,
-        ),
+        answers=r"""
+            rows_with(y, i):
+            rows_with(_one_hot, reset=False) :: The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.
+            rows_with(_one_hot, reset=False, take=lambda x, y: x.grad) :: Your $v$ is right. But `x.grad` is *one* tensor that goes on changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.
+
+            at = x.detach()
+            columns = [(f(at + n) - f(at - n)) / 2 for n in torch.eye(len(at))]
+            return torch.stack(columns, dim=1) :: The numbers are right, but no backward passes ran.
+
+            rows, y = [], f(x)
+            for i in range(len(y)):
+                x.grad = None
+                y.backward(gradient=_one_hot(y, i))
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: `y` was made once, outside the loop, and its first pass has freed what it kept. Make `y` anew for each row (or keep the values on purpose: `retain_graph=True`).
+
+            rows = []
+            for i in range(len(f(x))):
+                x.grad = None
+                f(x).backward(gradient=torch.tensor(float(i)))
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: `v` has one entry for each entry of `y`. A single number does not say which row is meant.
+
+            rows = []
+            for _ in range(len(f(x))):
+                x.grad = None
+                f(x).backward()
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: Without `v` it does not know which of the results is meant. Say it: `y.backward(gradient=v)`, with a 1 at place $i$.
+
+            torch.ones_like(y) / len(y)        :: The mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.
+            _one_hot(y, len(y) - 1 - i)        :: The right rows in the wrong order: row $i$ belongs to $y_i$, so the 1 stands at place $i$.
+            torch.ones_like(y)                 :: Ones add all rows, so each of your rows is the same sum. To pick row $i$: a 1 at place $i$ and zeros elsewhere.
+            rows_with(lambda y, i: torch.ones_like(y), reset=False) :: Two things. Ones add all rows; what picks row $i$ alone? And `.grad` adds up from pass to pass.
+            _one_hot(y, i) * (i + 1)           :: The right rows, but row $i$ comes out $i + 1$ times as large. What stands at place $i$ is a 1.
+            _one_hot(y, i) * i                 :: `i` says *where* it stands. What stands there is a 1: your first row is all zeros.
+            -_one_hot(y, i)                    :: The rows are right with the sign turned. What stands at place $i$ is 1, not $-1$.
+            _one_hot(y, i) / len(y)            :: Shared out among the rows. Nothing is averaged: each row is asked for with a 1.
+            rows_of_jacobian(f, x)[:1]         :: Only one row came out. Is the `return` inside the loop?
+            rows_of_jacobian(f, x).reshape(-1) :: All the numbers, in one line. `torch.stack(rows)` puts the rows one below the other; `cat` strings them together.
+            rows_with(_one_hot, stack=1)       :: The right numbers, on their side: a row for each result. `torch.stack(rows)` puts them one below the other.
+            _one_hot(y, 0)                     :: Each of your rows is row 0. The 1 has to move: place $i$ in pass $i$.
+            y.detach() * _one_hot(y, i)        :: The 1 became the *value* of `y`. How large `y` is does not matter here: a 1 at place $i$.
+
+            rows = []
+            v = torch.zeros(len(f(x)))
+            for i in range(len(f(x))):
+                x.grad = None
+                v[i] = 1.0
+                f(x).backward(gradient=v)
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: The first row is right. In the second, `v` still has the 1 of the first: make a new `v` inside the loop.
+
+            rows = []
+            for i in range(len(f(x))):
+                x.grad = None
+                f(x).backward(gradient=_one_hot(f(x), i))
+            rows.append(x.grad.clone())
+            return torch.stack(rows) :: `rows.append` stands behind the loop, so it has run once, for the last row. Indent it.
+
+            rows = []
+            for i in range(len(f(x)) - 1):
+                x.grad = None
+                f(x).backward(gradient=_one_hot(f(x), i))
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: The last row is missing: `range(len(y))` ends one before `len(y)` already.
+
+            rows = []
+            for i in range(len(x)):
+                x.grad = None
+                y = f(x)
+                v = torch.zeros_like(y)
+                v[i] = 1.0
+                y.backward(gradient=v)
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: The rows are as many as there are *results*: `len(f(x))`, and not `len(x)`.
+
+            rows = []
+            for i in range(len(f(x))):
+                x.grad = None
+                y = f(x)
+                y[i].backward()
+                rows.append(x.grad)
+            return torch.stack(rows) :: right
+
+            torch.tensor([1.0 if j == i else 0.0 for j in range(len(y))]) :: right
+            torch.stack([torch.autograd.grad(f(x)[i], x)[0] for i in range(len(f(x)))]) :: right
+
+            rows, y = [], f(x)
+            for i in range(len(y)):
+                x.grad = None
+                y.backward(gradient=_one_hot(y, i), retain_graph=True)
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: right
+        """,
     ),
     Exercise(
         "6.3",
@@ -566,65 +364,105 @@ EXERCISES: list[Exercise] = [
         ),
         cases=_unbroadcast_cases,
         strict=True,
-        wrong=(
-            Wrong(
-                lambda grad, shape: grad.sum(0),
-                "Right for a row that was put under rows. But what if the *column* was stretched, or nothing at all? Look at `shape`.",
-            ),
-            Wrong(
-                lambda grad, shape: grad.sum(),
-                "That adds up everything. Each entry gets only what came back from *its own* copies.",
-            ),
-            Wrong(
-                lambda grad, shape: grad,
-                "The gradient still has the large shape. Entries that are copies of one another have to be added up.",
-            ),
-            Wrong(
-                _last_axis,
-                "That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, as often as there is one too many.",
-            ),
-            Wrong(
-                lambda grad, shape: grad.reshape(-1)[: torch.ones(shape).numel()].reshape(shape),
-                "That cuts a piece out of the gradient. Nothing may get lost: what comes back from copies is added up.",
-            ),
-            Wrong(
-                lambda grad, shape: torch.ones(shape) * grad.numel() / torch.ones(shape).numel(),
-                "That counts how often each entry was used. It is right when ones arrive; here other numbers do: sum them.",
-            ),
-            Wrong(
-                lambda grad, shape: torch.ones(shape) * grad.sum(),
-                "The sum of *everything*, in each place. Each entry gets only what came back from its own copies.",
-            ),
-            Wrong(
-                _largest_copies,
-                "The shapes are right. But the largest copy does not win: what comes back from all of them is *added*.",
-            ),
-            Wrong(
-                _keeps_the_front,
-                "The sums are right, but the axes in front stay, with length 1. These go altogether: sum them without `keepdim`.",
-            ),
-            Wrong(
-                _averaged,
-                "The shapes are right. But gradients that meet are *added*, not averaged: `sum`.",
-            ),
-            Wrong(
-                _first_of_each,
-                "The shapes are right, but you keep one copy and drop the rest. Each copy brings a gradient: add them.",
-            ),
-            Wrong(
-                _only_front,
-                "The axes in front are done. One more thing: where `shape` has a 1, an axis was stretched. Sum it too, and keep it.",
-            ),
-            Wrong(
-                _only_stretched,
-                "The stretched axes are done. But broadcasting may have put whole axes *in front*: sum these first, without `keepdim`.",
-            ),
-            Wrong(
-                _without_keepdim,
-                "The sums are right, but an axis of length 1 got lost: a `(2, 1)` came out as `(2,)`. `keepdim=True` keeps it.",
-            ),
-        ),
-        right=(_short,),
+        answers=r"""
+            grad.sum(0) :: Right for a row that was put under rows. But what if the *column* was stretched, or nothing at all? Look at `shape`.
+            grad.sum()  :: That adds up everything. Each entry gets only what came back from *its own* copies.
+            grad        :: The gradient still has the large shape. Entries that are copies of one another have to be added up.
+
+            while grad.dim() > len(shape):
+                grad = grad.sum(-1)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis, keepdim=True)
+            return grad :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, as often as there is one too many.
+
+            grad.reshape(-1)[: torch.ones(shape).numel()].reshape(shape) :: That cuts a piece out of the gradient. Nothing may get lost: what comes back from copies is added up.
+            torch.ones(shape) * grad.numel() / torch.ones(shape).numel() :: That counts how often each entry was used. It is right when ones arrive; here other numbers do: sum them.
+            torch.ones(shape) * grad.sum() :: The sum of *everything*, in each place. Each entry gets only what came back from its own copies.
+
+            while grad.dim() > len(shape):
+                grad = grad.max(0)[0]
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.max(axis, keepdim=True)[0]
+            return grad :: The shapes are right. But the largest copy does not win: what comes back from all of them is *added*.
+
+            shape = (1,) * (grad.dim() - len(shape)) + tuple(shape)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis, keepdim=True)
+            return grad :: The sums are right, but the axes in front stay, with length 1. These go altogether: sum them without `keepdim`.
+
+            while grad.dim() > len(shape):
+                grad = grad.mean(0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.mean(axis, keepdim=True)
+            return grad :: The shapes are right. But gradients that meet are *added*, not averaged: `sum`.
+
+            while grad.dim() > len(shape):
+                grad = grad[0]
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.narrow(axis, 0, 1)
+            return grad :: The shapes are right, but you keep one copy and drop the rest. Each copy brings a gradient: add them.
+
+            while grad.dim() > len(shape):
+                grad = grad.sum(0)
+            return grad :: The axes in front are done. One more thing: where `shape` has a 1, an axis was stretched. Sum it too, and keep it.
+
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis, keepdim=True)
+            return grad :: The stretched axes are done. But broadcasting may have put whole axes *in front*: sum these first, without `keepdim`.
+
+            while grad.dim() > len(shape):
+                grad = grad.sum(0)
+            for axis in reversed(range(len(shape))):
+                if shape[axis] == 1:
+                    grad = grad.sum(axis)
+            return grad :: The sums are right, but an axis of length 1 got lost: a `(2, 1)` came out as `(2,)`. `keepdim=True` keeps it.
+
+            while grad.dim() > len(shape):
+                grad = grad.sum(0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(0, keepdim=True)
+            return grad :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis, keepdim=True)`.
+
+            while grad.dim() > len(shape):
+                grad = grad[0]
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis, keepdim=True)
+            return grad :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(0)`.
+
+            if grad.dim() > len(shape):
+                grad = grad.sum(0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis, keepdim=True)
+            return grad :: That takes away one axis in front. There may be several: `while`, not `if`.
+
+            if tuple(grad.shape) != shape:
+                grad = grad.sum(0)
+            return grad :: That sums axis 0 once, whatever differs. First sum away the axes in front, then each axis of size 1, with `keepdim=True`.
+
+            while grad.dim() > len(shape):
+                grad = grad.sum(0)
+            return grad.reshape(shape) :: `reshape` only arranges numbers anew and adds none up. Sum each axis of size 1, with `keepdim=True`.
+
+            grad.reshape(shape) :: `reshape` only arranges the numbers anew. Where one number was used many times, what comes back has to be *added up*.
+
+            while grad.dim() > len(shape):
+                grad = grad.sum(0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.max(axis, keepdim=True)[0]
+            return grad :: The largest does not win: what comes back from all uses is *added up*, `sum`.
+
+            _short :: right
+        """,
     ),
     Exercise(
         "6.4",
@@ -646,110 +484,44 @@ EXERCISES: list[Exercise] = [
             "The mean: each entry counts $1/4$. `y[2]`: only the entry in the third place counts.",
             "The sum of squares has the slope $2y$ in each entry. So here `v` depends on the values of `y`: `[2., 4., 6., 8.]`.",
         ),
-        wrong=(
-            Wrong(
-                (1.0, 0.25, 1.0, 2.0),
-                "`v` has one entry for each entry of `y`: four numbers in a list or a tensor.",
-            ),
-            Wrong(
-                ([1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 0], [2, 4, 6, 8]),
-                "In the *mean* of four an entry counts a quarter.",
-            ),
-            Wrong(
-                ([1, 1, 1, 1], [0.25] * 4, [0, 0, 0, 1], [2, 4, 6, 8]),
-                "`y[2]` is the entry in the *third* place: Python counts from 0.",
-            ),
-            Wrong(
-                ([1, 1, 1, 1], [0.25] * 4, [0, 0, 3, 0], [2, 4, 6, 8]),
-                "3 is the *value* of `y[2]`. If `y[2]` goes up by 1, then `y[2]` goes up by 1.",
-            ),
-            Wrong(
-                ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 4, 9, 16]),
-                "Those are the squares. `v` holds the slopes of $y^2$.",
-            ),
-            Wrong(
-                ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 2, 2, 2]),
-                "The slope of $y^2$ is not 2 everywhere: it is $2y$, and the four entries differ.",
-            ),
-            Wrong(
-                {"v_third": [0, 0, 1]},
-                "`v` has the shape of `y`: four entries, also those that count nothing.",
-            ),
-            Wrong({"v_mean": [0.2] * 4}, "There are four entries in `y`, not five."),
-            Wrong({"v_mean": [1 / 3] * 4}, "There are four entries in `y`, not three."),
-            Wrong(
-                {"v_squares": [4, 8, 12, 16]}, "The slope of $y^2$ is $2y$. You have doubled it once more."
-            ),
-            Wrong({"v_squares": [2, 8, 18, 32]}, "That is $2y^2$. The exponent goes down by one: $2y$."),
-            Wrong(
-                {"v_sum": [4, 4, 4, 4]},
-                "4 is how many there are. In a sum each entry counts 1.",
-            ),
-            Wrong({"v_sum": [0, 0, 0, 0]}, "A loss for which nothing counts. In a sum each entry counts 1."),
-            Wrong({"v_sum": [1, 0, 0, 0]}, "That picks one entry. In a sum all four of them count."),
-            Wrong({"v_third": [0, 0, 0.25, 0]}, "There is no mean here. The entry that counts gets a 1."),
-            Wrong(
-                {"v_third": [0, 0, 2, 0]},
-                "2 is the *index*. It says which entry counts; that entry gets a 1.",
-            ),
-            Wrong({"v_sum": 1.0}, "`v` has the shape of `y`: a 1 for *each* of the four entries."),
-            Wrong(
-                {"v_sum": [1, 2, 3, 4]},
-                "Those are the values of `y`. In a sum each entry counts 1, however large it is.",
-            ),
-            Wrong(
-                {"v_sum": [0.25] * 4},
-                "A quarter is what an entry counts in the *mean*. In a sum it counts in full.",
-            ),
-            Wrong(
-                {"v_sum": [10, 10, 10, 10]},
-                "10 is the sum. `v` says how far it moves when an entry moves by 1.",
-            ),
-            Wrong(
-                {"v_mean": [2.5] * 4},
-                "2.5 is the mean itself. How far does it move when one entry moves by 1?",
-            ),
-            Wrong(
-                {"v_mean": [4, 4, 4, 4]},
-                "Four times too much: each entry is *divided* by 4 on its way into the mean.",
-            ),
-            Wrong(
-                {"v_mean": [0.25, 0.5, 0.75, 1.0]},
-                "You have multiplied by the values of `y`. In a mean each entry counts the same.",
-            ),
-            Wrong(
-                {"v_mean": 0.25},
-                "A quarter is right, for *each* of the four entries: `v` has the shape of `y`.",
-            ),
-            Wrong({"v_third": [0, 1, 0, 0]}, "Python counts from 0: `y[2]` is not the second entry."),
-            Wrong({"v_third": [1, 1, 1, 1]}, "All ones would add all entries. Only one of them is wanted."),
-            Wrong({"v_third": [1, 1, 0, 1]}, "The other way round: the entry that counts gets the 1."),
-            Wrong({"v_third": 3.0}, "`v` has the shape of `y`, four entries. Which of them counts?"),
-            Wrong(
-                {"v_squares": [1, 1, 1, 1]},
-                "That does `y.sum()`. Here the squares are summed, so each entry counts its slope.",
-            ),
-            Wrong(
-                {"v_squares": [2, 4, 9, 16]},
-                "Squares of the values, nearly. `v` holds the slopes of $y^2$ at each entry.",
-            ),
-            Wrong({"v_squares": 20.0}, "`v` has the shape of `y`: each entry has its own slope."),
-            Wrong(
-                {"v_squares": [0.5, 1, 1.5, 2]}, "The slope of $y^2$ at $y$ is not half of $y$, but twice."
-            ),
-            Wrong(
-                ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 2, 3, 4]),
-                "The slope of $y^2$ is $2y$: twice that.",
-            ),
-            Wrong(
-                ([1, 2, 3, 4], [0.25, 0.5, 0.75, 1.0], [0, 0, 3, 0], [1, 4, 9, 16]),
-                "You have multiplied by the values of `y`. `v` says how much each entry *counts*: in a sum, each counts 1.",
-            ),
-        ),
-        right=(
-            ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 4, 6, 8]),
-            ([[1, 1, 1, 1]], ["1/4"] * 4, torch.tensor([[0.0], [0.0], [1.0], [0.0]]), (2, 4, 6, 8)),
-        ),
+        answers=r"""
+            1.0, 0.25, 1.0, 2.0             :: `v` has one entry for each entry of `y`: four numbers in a list or a tensor.
+            [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 0], [2, 4, 6, 8] :: In the *mean* of four an entry counts a quarter.
+            [1, 1, 1, 1], [0.25] * 4, [0, 0, 0, 1], [2, 4, 6, 8] :: `y[2]` is the entry in the *third* place: Python counts from 0.
+            [1, 1, 1, 1], [0.25] * 4, [0, 0, 3, 0], [2, 4, 6, 8] :: 3 is the *value* of `y[2]`. If `y[2]` goes up by 1, then `y[2]` goes up by 1.
+            [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 4, 9, 16] :: Those are the squares. `v` holds the slopes of $y^2$.
+            [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 2, 2, 2] :: The slope of $y^2$ is not 2 everywhere: it is $2y$, and the four entries differ.
+            v_third = [0, 0, 1]             :: `v` has the shape of `y`: four entries, also those that count nothing.
+            v_mean = [0.2] * 4              :: There are four entries in `y`, not five.
+            v_mean = [1 / 3] * 4            :: There are four entries in `y`, not three.
+            v_squares = [4, 8, 12, 16]      :: The slope of $y^2$ is $2y$. You have doubled it once more.
+            v_squares = [2, 8, 18, 32]      :: That is $2y^2$. The exponent goes down by one: $2y$.
+            v_sum = [4, 4, 4, 4]            :: 4 is how many there are. In a sum each entry counts 1.
+            v_sum = [0, 0, 0, 0]            :: A loss for which nothing counts. In a sum each entry counts 1.
+            v_sum = [1, 0, 0, 0]            :: That picks one entry. In a sum all four of them count.
+            v_third = [0, 0, 0.25, 0]       :: There is no mean here. The entry that counts gets a 1.
+            v_third = [0, 0, 2, 0]          :: 2 is the *index*. It says which entry counts; that entry gets a 1.
+            v_sum = 1.0                     :: `v` has the shape of `y`: a 1 for *each* of the four entries.
+            v_sum = [1, 2, 3, 4]            :: Those are the values of `y`. In a sum each entry counts 1, however large it is.
+            v_sum = [0.25] * 4              :: A quarter is what an entry counts in the *mean*. In a sum it counts in full.
+            v_sum = [10, 10, 10, 10]        :: 10 is the sum. `v` says how far it moves when an entry moves by 1.
+            v_mean = [2.5] * 4              :: 2.5 is the mean itself. How far does it move when one entry moves by 1?
+            v_mean = [4, 4, 4, 4]           :: Four times too much: each entry is *divided* by 4 on its way into the mean.
+            v_mean = [0.25, 0.5, 0.75, 1.0] :: You have multiplied by the values of `y`. In a mean each entry counts the same.
+            v_mean = 0.25                   :: A quarter is right, for *each* of the four entries: `v` has the shape of `y`.
+            v_third = [0, 1, 0, 0]          :: Python counts from 0: `y[2]` is not the second entry.
+            v_third = [1, 1, 1, 1]          :: All ones would add all entries. Only one of them is wanted.
+            v_third = [1, 1, 0, 1]          :: The other way round: the entry that counts gets the 1.
+            v_third = 3.0                   :: `v` has the shape of `y`, four entries. Which of them counts?
+            v_squares = [1, 1, 1, 1]        :: That does `y.sum()`. Here the squares are summed, so each entry counts its slope.
+            v_squares = [2, 4, 9, 16]       :: Squares of the values, nearly. `v` holds the slopes of $y^2$ at each entry.
+            v_squares = 20.0                :: `v` has the shape of `y`: each entry has its own slope.
+            v_squares = [0.5, 1, 1.5, 2]    :: The slope of $y^2$ at $y$ is not half of $y$, but twice.
+            [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 2, 3, 4] :: The slope of $y^2$ is $2y$: twice that.
+            [1, 2, 3, 4], [0.25, 0.5, 0.75, 1.0], [0, 0, 3, 0], [1, 4, 9, 16] :: You have multiplied by the values of `y`. `v` says how much each entry *counts*: in a sum, each counts 1.
+            [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 4, 6, 8] :: right
+            [[1, 1, 1, 1]], ["1/4"] * 4, torch.tensor([[0.0], [0.0], [1.0], [0.0]]), (2, 4, 6, 8) :: right
+        """,
     ),
     Exercise(
         "6.5",
@@ -774,77 +546,30 @@ EXERCISES: list[Exercise] = [
         ),
         rtol=1e-6,
         counts=1,
-        wrong=(
-            Wrong(
-                {"entries": 0.0},
-                "Each score depends on each of the 500 numbers, so the table is full of slopes. Count its rows and columns.",
-            ),
-            Wrong(
-                {"entries": 20_000.0},
-                "Each slope is there once: how the score moves with the input. There is no second table for the way back.",
-            ),
-            Wrong(
-                {"passes_for_jacobian": 0.0},
-                "Nothing comes into `x.grad` by itself: a row has to be asked for, with a `v` of its own.",
-            ),
-            Wrong(
-                {"entries": 10_500.0},
-                "A table of 20 by 500 has $20 \\cdot 500$ entries. The inputs themselves are not in it.",
-            ),
-            Wrong(
-                {"entries": 250_000.0}, "$500 \\cdot 500$: a row for each *score*, and there are 20 of those."
-            ),
-            Wrong(
-                {"entries": 400.0}, "$20 \\cdot 20$: a column for each *input*, and there are 500 of those."
-            ),
-            Wrong({"passes_for_jacobian": 19.0}, "The first row takes a pass like all the others."),
-            Wrong(
-                {"passes_for_jacobian": 40.0},
-                "Twice as many as are needed: only *backward* passes are counted, one for each row.",
-            ),
-            Wrong(
-                {"passes_for_loss": 2.0},
-                "The forward pass is not counted. How many *backward* passes are there?",
-            ),
-            Wrong(
-                (10_000, 500, 1),
-                "A pass gives a *row*: all 500 inputs at once. One pass for each input would be nudging, or forward mode.",
-            ),
-            Wrong((10_000, 20, 500), "One pass gives the gradient for all 500 inputs. It is a single row."),
-            Wrong(
-                (10_000, 20, 20),
-                "The 20 scores are in the middle now. At the end is one number, so there is one $v$ that comes down to the scores.",
-            ),
-            Wrong(
-                (10_000, 1, 1),
-                "With one pass you get $v^\\top J$: the rows weighed and *added*. To see each by itself takes more.",
-            ),
-            Wrong((10_000, 10_000, 1), "One pass gives a whole row of 500 entries, not a single one."),
-            Wrong(
-                {"entries": 20.0},
-                "20 is the number of rows. Each row has a slope for each of the 500 numbers.",
-            ),
-            Wrong(
-                {"entries": 500.0}, "500 is the length of a row. There is a row for each of the 20 scores."
-            ),
-            Wrong(
-                {"entries": 25.0},
-                "$500/20$: nothing is divided. A row for each score, a column for each input.",
-            ),
-            Wrong(
-                {"entries": 1.0}, "The Jacobian of the *scores*: before the loss makes one number of them."
-            ),
-            Wrong({"passes_for_loss": 0.0}, "Without a backward pass there is no gradient."),
-            Wrong(
-                {"passes_for_loss": 10_000.0},
-                "The whole table is not needed for it, and one pass gives a whole row.",
-            ),
-            Wrong(
-                {"passes_for_jacobian": 520.0},
-                "Inputs cost nothing extra: one pass gives a whole row, all 500 at once.",
-            ),
-            Wrong({"passes_for_jacobian": 21.0}, "One pass for each row. The loss is no row of this table."),
-            Wrong((520, 20, 1), "Each score has a slope for *each* input: $20 \\cdot 500$."),
-        ),
+        answers=r"""
+            entries = 0.0               :: Each score depends on each of the 500 numbers, so the table is full of slopes. Count its rows and columns.
+            entries = 20_000.0          :: Each slope is there once: how the score moves with the input. There is no second table for the way back.
+            passes_for_jacobian = 0.0   :: Nothing comes into `x.grad` by itself: a row has to be asked for, with a `v` of its own.
+            entries = 10_500.0          :: A table of 20 by 500 has $20 \cdot 500$ entries. The inputs themselves are not in it.
+            entries = 250_000.0         :: $500 \cdot 500$: a row for each *score*, and there are 20 of those.
+            entries = 400.0             :: $20 \cdot 20$: a column for each *input*, and there are 500 of those.
+            passes_for_jacobian = 19.0  :: The first row takes a pass like all the others.
+            passes_for_jacobian = 40.0  :: Twice as many as are needed: only *backward* passes are counted, one for each row.
+            passes_for_loss = 2.0       :: The forward pass is not counted. How many *backward* passes are there?
+            10_000, 500, 1              :: A pass gives a *row*: all 500 inputs at once. One pass for each input would be nudging, or forward mode.
+            10_000, 20, 500             :: One pass gives the gradient for all 500 inputs. It is a single row.
+            10_000, 20, 20              :: The 20 scores are in the middle now. At the end is one number, so there is one $v$ that comes down to the scores.
+            10_000, 1, 1                :: With one pass you get $v^\top J$: the rows weighed and *added*. To see each by itself takes more.
+            10_000, 10_000, 1           :: One pass gives a whole row of 500 entries, not a single one.
+            entries = 20.0              :: 20 is the number of rows. Each row has a slope for each of the 500 numbers.
+            entries = 500.0             :: 500 is the length of a row. There is a row for each of the 20 scores.
+            entries = 25.0              :: $500/20$: nothing is divided. A row for each score, a column for each input.
+            entries = 1.0               :: The Jacobian of the *scores*: before the loss makes one number of them.
+            passes_for_loss = 0.0       :: Without a backward pass there is no gradient.
+            passes_for_loss = 10_000.0  :: The whole table is not needed for it, and one pass gives a whole row.
+            passes_for_jacobian = 520.0 :: Inputs cost nothing extra: one pass gives a whole row, all 500 at once.
+            passes_for_jacobian = 21.0  :: One pass for each row. The loss is no row of this table.
+            520, 20, 1                  :: Each score has a slope for *each* input: $20 \cdot 500$.
+        """,
     ),
 ]

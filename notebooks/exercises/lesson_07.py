@@ -13,10 +13,10 @@ import numpy as np
 
 from . import tiny_engine as engine
 from .bytecode import has_blank
-from .lesson_06 import unbroadcast as unbroadcast_for_tensors
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
+from .side_effects import unchanged
 from .tiny_engine import Node, Tensor, parts_of
-from .values import describe
+from .values import describe, same
 
 MANY = 20_000  # firings, on graphs of a dozen nodes
 TOO_MANY = (
@@ -111,12 +111,17 @@ def tried_in_an_engine(
     tanh: Callable = engine.tanh, accumulator: type = engine.AccumulateGrad
 ) -> Iterator[tuple[str, Any]]:
     """The learner's piece in the place of the reference's: what comes to the leaves of graphs where arrays are shared."""
-    x, y = leaf([0.3, -1.0]), leaf([0.5, 2.0])
-    x.accumulator, y.accumulator = accumulator(x), accumulator(y)
+
+    def own_leaf(value: Any) -> Tensor:
+        made = leaf(value)
+        made.accumulator = accumulator(made)
+        return made
+
+    x, y = own_leaf([0.3, -1.0]), own_leaf([0.5, 2.0])
     walk((tanh(x) + tanh(y)).grad_fn, arriving(1.0, 1.0))
     yield f"{SHARED}: the gradients of x and y", [x.grad, y.grad]
     for seed in range(5):
-        result, leaves = engine.random_graph(seed, leaf, tanh)
+        result, leaves = engine.random_graph(seed, own_leaf, tanh)
         walk(result.grad_fn, np.ones(()))
         yield (
             f"In an engine, on random graph {seed}: the gradients of its three leaves",
@@ -130,7 +135,7 @@ def leaf(value: Any) -> Tensor:
 
 def mul_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     has_a_rule(kind, "MulBackward0")
-    for a, b, grad in ((3.0, 5.0, 1.0), (3.0, 5.0, 10.0), ([1.0, 2.0], [-4.0, 0.5], [1.0, 100.0])):
+    for a, b, grad in ((3.0, 5.0, 1.0), (-3.0, -5.0, 10.0), ([1.0, -2.0], [-4.0, 0.5], [1.0, -100.0])):
         a, b, grad = leaf(a), leaf(b), arriving(*np.atleast_1d(grad))
         node = kind([a, b], {"self": a.data, "other": b.data})
         told = f"{describe(a.data)} * {describe(b.data)}, with {describe(grad)} arriving"
@@ -250,6 +255,12 @@ def count_probe(count_consumers: Any) -> Iterator[tuple[str, Any]]:
             waiting.get(node, "it is not in there"),
         )
     yield "On the diamond: how many nodes there are", float(len(waiting))
+    x = leaf(2.0)
+    waiting = _counted(count_consumers, (Tensor(3.0) * x + x * x).grad_fn)
+    yield (
+        "On 3 * x + x * x, where the constant comes first: what AccumulateGrad of x waits for",
+        waiting.get(x.accumulator, "it is not in there"),
+    )
     x, y = doublings(10)
     waiting = _counted(count_consumers, y.grad_fn)
     yield (
@@ -390,29 +401,65 @@ def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
 
 
 def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
+    """One parameter, then two that multiply each other: what they are, what comes back, how often the loss is computed."""
     if has_blank(train_step):
         yield "train_step", ...
         return
-    w, b = leaf(5.0), leaf([1.0, -2.0])
+    w = leaf(5.0)
+    runs: list[int] = []
 
-    def loss_of() -> Tensor:
+    def square() -> Tensor:
+        runs.append(1)
         return w * w
 
-    def both() -> Tensor:
-        return engine.record((b.data * b.data).sum() + w.data, _Both, [w, b], {"b": b.data})
-
     for step in (1, 2, 3):
-        said = train_step(loss_of, [w], 0.3)
+        runs.clear()
+        said = train_step(square, [w], 0.3)
         yield f"w after step {step} on the loss w * w, from 5 with lr 0.3", w.data
         yield f"The loss that step {step} gives back", said
-    w.grad, b.grad = np.array(50.0), np.array([7.0, 7.0])  # left there by somebody else
-    train_step(both, [w, b], 0.5)
-    yield "A second parameter, [1, -2], after a step on the sum of its squares with lr 0.5", b.data
+        yield f"In step {step} the loss was computed so many times:", float(len(runs))
+    for lr, turned in ((0.1, False), (0.25, True)):
+        v, b = leaf(-2.0), leaf([1.0, -3.0])
+        runs.clear()
+
+        def both(v: Tensor = v, b: Tensor = b) -> Tensor:
+            runs.append(1)
+            return engine.record(
+                (b.data * b.data).sum() * v.data, _Coupled, [v, b], {"v": v.data, "b": b.data}
+            )
+
+        v.grad, b.grad = np.array(50.0), np.array([7.0, 7.0])  # left there by somebody else
+        parameters = [b, v] if turned else [v, b]
+        with unchanged(parameters=parameters):
+            said = train_step(both, parameters, lr)
+        case = f"on the loss v * (b * b).sum(), with lr {lr:g} and parameters {'b, v' if turned else 'v, b'}"
+        yield f"v after a step from -2 {case}", v.data
+        yield f"b after a step from [1, -3] {case}", b.data
+        yield f"The loss that comes back {case}", said
+        yield f"The loss was computed so many times {case}:", float(len(runs))
 
 
-class _Both(Node):
+def runs_of_the_loss(seen: dict[str, Any]) -> str:
+    """What is wrong with a step that no listed answer takes, if it is seen from how often the loss was computed."""
+    if same(seen.get("w after step 1 on the loss w * w, from 5 with lr 0.3"), np.array(5.0), 0.0):
+        return "Nothing has moved: after the step the parameter is what it was before. Write into its numbers, `p.data`."
+    counts = [int(value) for label, value in seen.items() if "computed" in label]
+    if counts and max(counts) > 1:
+        return (
+            f"In one step the loss is computed {max(counts)} times. Once is enough: clear all gradients, one `loss_of()`, one "
+            "`backward()`, and then move all parameters."
+        )
+    return (
+        "`loss_of()` is never called: without a loss there is no graph to go back through."
+        if 0 in counts
+        else ""
+    )
+
+
+class _Coupled(Node):
     def backward(self, grad):
-        return grad, grad * 2 * self._saved_b
+        b = self._saved_b
+        return grad * (b * b).sum(), grad * 2 * b * self._saved_v
 
 
 # wrong answers that take more than a line
@@ -420,17 +467,6 @@ class _Both(Node):
 
 def mul_kind(rule: Callable) -> type:
     return type("MulBackward0", (Node,), {"backward": rule})
-
-
-def _in_place_product(self, grad):
-    first = grad * self._saved_other
-    grad *= self._saved_self
-    return first, grad
-
-
-def _in_place_tanh(self, grad):
-    grad *= 1 - self._saved_result**2
-    return (grad,)
 
 
 def tanh_pair(rule: Callable, saved: Callable = lambda x, result: {"result": result}) -> tuple:
@@ -452,154 +488,10 @@ def accumulator(rule: Callable) -> type:
     return type("AccumulateGrad", (engine.AccumulateGrad,), {"backward": rule})
 
 
-def _keep(self, grad):
-    self.variable.grad = grad
-    return ()
-
-
-def _alias(self, grad):
-    if self.variable.grad is None:
-        self.variable.grad = grad
-    else:
-        self.variable.grad += grad
-    return ()
-
-
-def _forget_first(self, grad):
-    if self.variable.grad is None:
-        self.variable.grad = np.zeros_like(grad)
-    else:
-        self.variable.grad += grad
-    return ()
-
-
-def _from_one(self, grad):
-    if self.variable.grad is None:
-        self.variable.grad = np.ones_like(grad)
-    self.variable.grad = self.variable.grad + grad
-    return ()
-
-
-def _twice_first(self, grad):
-    if self.variable.grad is None:
-        self.variable.grad = grad.copy()
-    self.variable.grad = self.variable.grad + grad
-    return ()
-
-
-def _keep_first(self, grad):
-    if self.variable.grad is None:
-        self.variable.grad = grad.copy()
-    return ()
-
-
-def _clones(self, grad):
-    if self.variable.grad is None:
-        self.variable.grad = grad.clone()
-    else:
-        self.variable.grad += grad
-    return ()
-
-
-def _no_return(self, grad):
-    if self.variable.grad is None:
-        self.variable.grad = grad.copy()
-    else:
-        self.variable.grad += grad
-
-
-def _into_what_arrived(self, grad):
-    if self.variable.grad is None:
-        self.variable.grad = grad.copy()
-    else:
-        grad += self.variable.grad
-        self.variable.grad = grad
-    return ()
-
-
 def _average(self, grad):
     before = self.variable.grad
     self.variable.grad = grad.copy() if before is None else (before + grad) / 2
     return ()
-
-
-def _gives_the_gradient(self, grad):
-    before = self.variable.grad
-    self.variable.grad = grad.copy() if before is None else before + grad
-    return (grad,)
-
-
-def _largest(self, grad):
-    before = self.variable.grad
-    self.variable.grad = grad.copy() if before is None else np.maximum(before, grad)
-    return ()
-
-
-def _on_the_node(self, grad):
-    self.grad = grad.copy()
-    return ()
-
-
-def _names_the_copy(self, grad):
-    self.variable.grad = grad.copy if self.variable.grad is None else self.variable.grad + grad
-    return ()
-
-
-def _keeps_the_leaf(self, grad):
-    self.variable.grad = self.variable.data if self.variable.grad is None else self.variable.grad + grad
-    return ()
-
-
-def _takes_away(self, grad):
-    self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad - grad
-    return ()
-
-
-def _multiplies(self, grad):
-    self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad * grad
-    return ()
-
-
-def _adds_twice(self, grad):
-    self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad + 2 * grad
-    return ()
-
-
-def _fresh_sum(self, grad):
-    before = self.variable.grad
-    self.variable.grad = grad if before is None else before + grad
-    return ()
-
-
-def count_every_path(root):
-    waiting, todo = {root: 0}, [root]
-    while todo:
-        for parent, _ in todo.pop().next_functions:
-            if parent is not None:
-                waiting[parent] = waiting.get(parent, 0) + 1
-                todo.append(parent)
-    return waiting
-
-
-def count_nodes_not_edges(root):
-    waiting, todo = {root: 0}, [root]
-    while todo:
-        for parent in {p for p, _ in todo.pop().next_functions if p is not None}:
-            if parent not in waiting:
-                waiting[parent] = 0
-                todo.append(parent)
-            waiting[parent] += 1
-    return waiting
-
-
-def count_first_only(root):
-    waiting, todo = {root: 0}, [root]
-    while todo:
-        for parent, _ in todo.pop().next_functions:
-            if parent is not None and parent not in waiting:
-                waiting[parent] = 1
-                todo.append(parent)
-    return waiting
 
 
 def count_from_zero(root):
@@ -613,14 +505,6 @@ def count_from_zero(root):
             else:
                 waiting[parent] = 0
                 todo.append(parent)
-    return waiting
-
-
-def count_one_step(root):
-    waiting = {root: 0}
-    for parent, _ in root.next_functions:
-        if parent is not None:
-            waiting[parent] = waiting.get(parent, 0) + 1
     return waiting
 
 
@@ -669,22 +553,6 @@ def count_from_one(root):
     return waiting
 
 
-def count_from_nothing(root):
-    waiting, todo = {root: 0}, [root]
-    while todo:
-        for parent, _ in todo.pop().next_functions:
-            if parent is not None:
-                todo.append(parent)
-                waiting[parent] = waiting[parent] + 1
-    return waiting
-
-
-def count_root_too(root):
-    waiting = engine.count_consumers(root)
-    waiting[root] += 1
-    return waiting
-
-
 def count_recursively(root, waiting=None):
     waiting = {root: 0} if waiting is None else waiting
     for parent, _ in root.next_functions:
@@ -695,27 +563,6 @@ def count_recursively(root, waiting=None):
         if new:
             count_recursively(parent, waiting)
     return waiting
-
-
-def first_come(root, grad):
-    arrived, ready, seen = {root: grad}, [root], {root}
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived.pop(node)):
-            arrived[parent] = arrived.get(parent, 0) + part
-            if parent not in seen:
-                seen.add(parent)
-                ready.append(parent)
-
-
-def never_ready(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived.pop(node)):
-            arrived[parent] = arrived.get(parent, 0) + part
-            if waiting[parent] == 0:
-                ready.append(parent)
 
 
 def ready_when_one_is_missing(root, grad):
@@ -741,17 +588,6 @@ def adds_in_place(root, grad):
                 arrived[parent] += part
             else:
                 arrived[parent] = part
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
-                ready.append(parent)
-
-
-def minds_no_none(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for (parent, _), part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
-            arrived[parent] = arrived.get(parent, 0) + part
             waiting[parent] -= 1
             if waiting[parent] == 0:
                 ready.append(parent)
@@ -783,44 +619,6 @@ def returns_at_none(root, grad):
                 ready.append(parent)
 
 
-def adds_to_nothing(root, grad):
-    arrived, ready = {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived.pop(node)):
-            arrived[parent] += part
-
-
-def ready_at_every_arrival(root, grad):
-    arrived, ready = {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived.pop(node)):
-            arrived[parent] = arrived.get(parent, 0) + part
-            ready.append(parent)
-
-
-def ready_at_first_arrival(root, grad):
-    arrived, ready = {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived.pop(node)):
-            arrived[parent] = arrived.get(parent, 0) + part
-            if parent not in ready:
-                ready.append(parent)
-
-
-def totals_everywhere(root, grad):
-    arrived = {root: grad}
-
-    def visit(node):
-        for parent, part in parts_of(node, arrived[node]):
-            arrived[parent] = arrived.get(parent, 0) + part
-            visit(parent)
-
-    visit(root)
-
-
 def once_as_soon_as_met(root, grad):
     arrived, seen = {root: grad}, set()
 
@@ -834,24 +632,6 @@ def once_as_soon_as_met(root, grad):
     visit(root)
 
 
-def stays_ready_and_adds(root, grad):
-    arrived, ready = {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived[node]):
-            arrived[parent] = arrived.get(parent, 0) + part
-            ready.append(parent)
-
-
-def fires_with_the_first_one(root, grad):
-    waiting, ready = engine.count_consumers(root), [root]
-    while ready:
-        for parent, _ in parts_of(ready.pop(), grad):
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
-                ready.append(parent)
-
-
 def multiplies(root, grad):
     waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
     while ready:
@@ -861,36 +641,6 @@ def multiplies(root, grad):
             waiting[parent] -= 1
             if waiting[parent] == 0:
                 ready.append(parent)
-
-
-def never_hooked(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for (parent, _), part in zip(node.next_functions, node.backward(arrived.pop(node)), strict=True):
-            if parent is not None:
-                arrived[parent] = arrived.get(parent, 0) + part
-                waiting[parent] -= 1
-                if waiting[parent] == 0:
-                    ready.append(parent)
-
-
-def takes_pairs_for_parents(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
-            arrived[parent] = arrived.get(parent, 0) + part
-            waiting[parent] -= 1
-
-
-def totals_in_turn(root, grad):
-    arrived, ready = {root: grad}, [root]
-    while ready:
-        node = ready.pop(0)
-        for parent, part in parts_of(node, arrived[node]):
-            arrived[parent] = arrived.get(parent, 0) + part
-            ready.append(parent)
 
 
 def level_by_level(root, grad):
@@ -908,39 +658,12 @@ def level_by_level(root, grad):
             arrived[parent] = arrived.get(parent, 0) + part
 
 
-def hands_on_what_arrived(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        here = arrived.pop(node)
-        for parent, _ in parts_of(node, here):
-            arrived[parent] = arrived[parent] + here if parent in arrived else here
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
-                ready.append(parent)
-
-
-def begins_with_ones(root, grad):
-    engine.run(root, np.ones_like(grad))
-
-
 def averages(root, grad):
     waiting, parts, ready = engine.count_consumers(root), {root: [grad]}, [root]
     while ready:
         node = ready.pop()
         for parent, part in parts_of(node, sum(parts[node]) / len(parts[node])):
             parts.setdefault(parent, []).append(part)
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
-                ready.append(parent)
-
-
-def keeps_the_largest(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived.pop(node)):
-            arrived[parent] = np.maximum(arrived[parent], part) if parent in arrived else part
             waiting[parent] -= 1
             if waiting[parent] == 0:
                 ready.append(parent)
@@ -1009,74 +732,10 @@ def trained(clear: bool = True, sign: float = -1.0, update: str = "data", late: 
     return train_step
 
 
-def clears_afterwards(loss_of, parameters, lr):
-    loss = loss_of()
-    loss.backward()
-    for p in parameters:
-        p.data = p.data - lr * p.grad
-        p.grad = None
-    return loss.data.item()
-
-
-def loss_of_afterwards(loss_of, parameters, lr):
-    trained()(loss_of, parameters, lr)
-    return loss_of().data.item()
-
-
-def gives_the_tensor(loss_of, parameters, lr):
-    train = trained()
-    return Tensor(train(loss_of, parameters, lr))
-
-
-def never_goes_backward(loss_of, parameters, lr):
-    for p in parameters:
-        p.grad = None
-    loss = loss_of()
-    for p in parameters:
-        p.data -= lr * p.grad
-    return loss.data.item()
-
-
-def calls_nothing(loss_of, parameters, lr):
-    for p in parameters:
-        p.grad = None
-    loss_of.backward()
-
-
-def moves_the_tensor(loss_of, parameters, lr):
-    for p in parameters:
-        p.grad = None
-    loss_of().backward()
-    for p in parameters:
-        p -= lr * p.grad
-
-
-def first_parameter_only(loss_of, parameters, lr):
-    for p in parameters:
-        p.grad = None
-        loss = loss_of()
-        loss.backward()
-        p.data = p.data - lr * p.grad
-        return loss.data.item()
-
-
-def newest_but_stays(ready):
-    return max(ready, key=lambda node: node.sequence)
-
-
 def oldest(ready):
     node = min(ready, key=lambda node: node.sequence)
     ready.remove(node)
     return node
-
-
-def its_number(ready):
-    return max(node.sequence for node in ready)
-
-
-def by_sorting(ready):
-    ready.sort(key=lambda node: node.sequence)
-    return ready.pop()
 
 
 # shapes for unbroadcast
@@ -1093,27 +752,6 @@ def _unbroadcast_cases() -> list[tuple]:
         (np.arange(12.0).reshape(2, 3, 2), (3, 1)),
         (np.arange(4.0).reshape(2, 2), (2,)),
     ]
-
-
-def _keepdim(grad, shape):
-    while grad.ndim > len(shape):
-        grad = grad.sum(axis=0)
-    for axis, size in enumerate(shape):
-        if size == 1:
-            grad = grad.sum(axis=axis, keepdim=True)
-    return grad
-
-
-def _first_copies(grad, shape):
-    while grad.ndim > len(shape):
-        grad = grad[0]
-    return grad[tuple(slice(size) for size in shape)]
-
-
-def _from_the_back(grad, shape):
-    while grad.ndim > len(shape):
-        grad = grad.sum(axis=-1)
-    return engine.unbroadcast(grad, shape)
 
 
 def _second_pass() -> float:
@@ -1137,27 +775,14 @@ QUESTIONS: list[Question] = [
         asks="how often the leaf is reached if every path is followed, after 20 doublings",
         truth=lambda: _paths(20),
         found="Yes. Each doubling doubles the number of paths, so there are $2^{20}$, more than a million, in a graph of 21 nodes.",
-        wrong=(
-            Wrong(
-                40.0,
-                "40 is the number of *edges*: two a doubling. A path takes one of the two at each doubling, so the choices multiply: $2^{20}$.",
-            ),
-            Wrong(
-                20.0,
-                "20 is the number of operations. At each of them a path can go on in two ways: $2 \\cdot 2 \\cdots 2 = 2^{20}$.",
-            ),
-            Wrong(
-                21.0,
-                "21 is the number of nodes, and so many firings are enough. But there are $2^{20}$ paths.",
-            ),
-            Wrong(400.0, "$20^2$: but each doubling *doubles* the paths. Two, four, eight, ..., $2^{20}$."),
-            Wrong(
-                1.0, "Once is what a good engine needs. One that follows paths comes by on each of $2^{20}$."
-            ),
-            Wrong(
-                2.0, "Two paths after the first doubling, four after the second, and so on up to $2^{20}$."
-            ),
-        ),
+        answers=r"""
+            40.0  :: 40 is the number of *edges*: two a doubling. A path takes one of the two at each doubling, so the choices multiply: $2^{20}$.
+            20.0  :: 20 is the number of operations. At each of them a path can go on in two ways: $2 \cdot 2 \cdots 2 = 2^{20}$.
+            21.0  :: 21 is the number of nodes, and so many firings are enough. But there are $2^{20}$ paths.
+            400.0 :: $20^2$: but each doubling *doubles* the paths. Two, four, eight, ..., $2^{20}$.
+            1.0   :: Once is what a good engine needs. One that follows paths comes by on each of $2^{20}$.
+            2.0   :: Two paths after the first doubling, four after the second, and so on up to $2^{20}$.
+        """,
         missed="After one doubling there are 2 paths, after two 4, after three 8. After twenty: $2^{20} = 1\\,048\\,576$.",
     ),
     Question(
@@ -1165,17 +790,12 @@ QUESTIONS: list[Question] = [
         asks="x.grad after a second c.backward() with this engine",
         truth=_second_pass,
         found="Yes: 12 and 12 again. Our nodes free nothing, so the second pass runs, and `AccumulateGrad` adds.",
-        wrong=(
-            Wrong(
-                12.0, "12 is what each pass brings. `AccumulateGrad` adds the second one to the first: 24."
-            ),
-            Wrong(
-                None,
-                "In PyTorch an error comes here, because the multiplications have freed what they kept. Our nodes free nothing.",
-            ),
-            Wrong(144.0, "Nothing is multiplied: the second 12 is *added* to the first."),
-            Wrong(36.0, "The second pass begins with a 1 again, and brings 12, not 24. $12 + 12$."),
-        ),
+        answers=r"""
+            12.0  :: 12 is what each pass brings. `AccumulateGrad` adds the second one to the first: 24.
+            None  :: In PyTorch an error comes here, because the multiplications have freed what they kept. Our nodes free nothing.
+            144.0 :: Nothing is multiplied: the second 12 is *added* to the first.
+            36.0  :: The second pass begins with a 1 again, and brings 12, not 24. $12 + 12$.
+        """,
         missed="The second pass brings 12 once more, and `AccumulateGrad` adds it to the 12 that is there: 24.",
     ),
 ]
@@ -1197,64 +817,90 @@ EXERCISES: list[Exercise] = [
             "An addition hands the same array to both of its inputs. If both leaves keep that one array, `+=` on one changes the other: keep a copy, `grad.copy()`.",
         ),
         probe=accumulate_probe,
-        wrong=(
-            Wrong(
-                accumulator(_keep),
-                "The second gradient has replaced the first. This is the `=` for `+=` of lesson 4: gradients *add up*.",
-            ),
-            Wrong(
-                accumulator(_alias),
-                "What had arrived first was kept itself, and now it is written into.",
-            ),
-            Wrong(
-                accumulator(_forget_first),
-                "The first gradient got lost: it was used to make the zeros, and never added.",
-            ),
-            Wrong(
-                accumulator(_from_one), "It began with a one. Begin with what arrives, or with zeros and add."
-            ),
-            Wrong(
-                accumulator(_twice_first),
-                "The first gradient was counted twice: it is put there, and then added as well.",
-            ),
-            Wrong(
-                accumulator(_clones),
-                "What arrives is an array. Its copy is made by `grad.copy()`; tensors say `clone`.",
-            ),
-            Wrong(accumulator(_no_return), "`backward` gives back nothing. Is there a `return`?"),
-            Wrong(accumulator(_into_what_arrived), "That line writes into the array that arrived"),
-            Wrong(
-                accumulator(_average),
-                "The mean of what came. Nothing is averaged at a leaf: each pass, and each path, *adds* its part.",
-            ),
-            Wrong(
-                accumulator(_gives_the_gradient),
-                "Behind a leaf comes nothing more: `backward` gives back an empty tuple",
-            ),
-            Wrong(accumulator(_names_the_copy), "`grad.copy` without brackets names the method."),
-            Wrong(
-                accumulator(_keeps_the_leaf),
-                "That is what the leaf itself holds, `data`. Its `.grad` begins with what *arrives*.",
-            ),
-            Wrong(accumulator(_takes_away), "What arrives is *added* to what is there, not taken away."),
-            Wrong(
-                accumulator(_multiplies),
-                "At a leaf nothing is multiplied: the paths have been multiplied on their way. Here they *add*.",
-            ),
-            Wrong(accumulator(_adds_twice), "The second gradient counts twice. Each is added once."),
-            Wrong(
-                accumulator(_largest),
-                "The larger one does not win. What arrives is added, whatever its size.",
-            ),
-            Wrong(
-                accumulator(_on_the_node),
-                "It was put somewhere else. It belongs to the leaf: `self.variable.grad`.",
-            ),
-            Wrong(
-                accumulator(_keep_first), "Only the first gradient is kept. What comes later has to be added."
-            ),
-        ),
-        right=(accumulator(_fresh_sum),),
+        answers=r"""
+            accumulator(self, grad):
+            self.variable.grad = grad
+            return () :: The second gradient has replaced the first. This is the `=` for `+=` of lesson 4: gradients *add up*.
+
+            if self.variable.grad is None:
+                self.variable.grad = grad
+            else:
+                self.variable.grad += grad
+            return () :: What had arrived first was kept itself, and now it is written into.
+
+            if self.variable.grad is None:
+                self.variable.grad = np.zeros_like(grad)
+            else:
+                self.variable.grad += grad
+            return () :: The first gradient got lost: it was used to make the zeros, and never added.
+
+            if self.variable.grad is None:
+                self.variable.grad = np.ones_like(grad)
+            self.variable.grad = self.variable.grad + grad
+            return () :: It began with a one. Begin with what arrives, or with zeros and add.
+
+            if self.variable.grad is None:
+                self.variable.grad = grad.copy()
+            self.variable.grad = self.variable.grad + grad
+            return () :: The first gradient was counted twice: it is put there, and then added as well.
+
+            if self.variable.grad is None:
+                self.variable.grad = grad.clone()
+            else:
+                self.variable.grad += grad
+            return () :: What arrives is an array. Its copy is made by `grad.copy()`; tensors say `clone`.
+
+            if self.variable.grad is None:
+                self.variable.grad = grad.copy()
+            else:
+                self.variable.grad += grad :: `backward` gives back nothing. Is there a `return`?
+
+            if self.variable.grad is None:
+                self.variable.grad = grad.copy()
+            else:
+                grad += self.variable.grad
+                self.variable.grad = grad
+            return () :: That line writes into the array that arrived
+
+            accumulator(_average) :: The mean of what came. Nothing is averaged at a leaf: each pass, and each path, *adds* its part.
+
+            before = self.variable.grad
+            self.variable.grad = grad.copy() if before is None else before + grad
+            return (grad,) :: Behind a leaf comes nothing more: `backward` gives back an empty tuple
+
+            self.variable.grad = grad.copy if self.variable.grad is None else self.variable.grad + grad
+            return () :: `grad.copy` without brackets names the method.
+
+            self.variable.grad = self.variable.data if self.variable.grad is None else self.variable.grad + grad
+            return () :: That is what the leaf itself holds, `data`. Its `.grad` begins with what *arrives*.
+
+            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad - grad
+            return () :: What arrives is *added* to what is there, not taken away.
+
+            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad * grad
+            return () :: At a leaf nothing is multiplied: the paths have been multiplied on their way. Here they *add*.
+
+            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad + 2 * grad
+            return () :: The second gradient counts twice. Each is added once.
+
+            before = self.variable.grad
+            self.variable.grad = grad.copy() if before is None else np.maximum(before, grad)
+            return () :: The larger one does not win. What arrives is added, whatever its size.
+
+            self.grad = grad.copy()
+            return () :: It was put somewhere else. It belongs to the leaf: `self.variable.grad`.
+
+            if self.variable.grad is None:
+                self.variable.grad = grad.copy()
+            return () :: Only the first gradient is kept. What comes later has to be added.
+
+            self.variable.grad = abs(grad) + (0 if self.variable.grad is None else self.variable.grad)
+            return () :: `abs` is one too many: a gradient has a sign, and it is added with it.
+
+            before = self.variable.grad
+            self.variable.grad = grad if before is None else before + grad
+            return () :: right
+        """,
     ),
     Exercise(
         "7.2",
@@ -1270,84 +916,35 @@ EXERCISES: list[Exercise] = [
             "Fill in `grad * self._saved_self`.",
         ),
         probe=mul_probe,
-        wrong=(
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, grad * self._saved_other)),
-                "That is the second factor times what arrived: how the *first* factor counts. Swap the roles: what did the second factor meet?",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, self._saved_self)),
-                "That is the local derivative alone, right when 1 arrives and at no other time. Multiply it by `grad`.",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, grad)),
-                "An *addition* hands on what arrives as it is. In a product it is multiplied by the other factor.",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, grad * self)),
-                "`self` alone is the node. What it kept of the first factor is `self._saved_self`.",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, grad * _saved_self)),  # noqa: F821
-                "What a node has kept belongs to the node: `self._saved_self`.",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, grad / self._saved_self)),
-                "Divided. What arrives is *multiplied* by the other factor, in both directions.",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, -grad * self._saved_self)),
-                "No minus: when the second factor rises by 1, the product rises by the first.",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, grad * self._saved_self**2)),
-                "The other factor comes in once, not squared.",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, grad * self._saved_input)),
-                "A node has kept what `mul` hands to `record`, under these names: `_saved_self` and `_saved_other`.",
-            ),
-            Wrong(mul_kind(_in_place_product), "That line writes into the array that arrived"),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, None)),
-                "`None` is for an input that nobody asked about",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other,)),
-                "`backward` gives back 1 gradients, and the node has 2 inputs.",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other, grad + self._saved_self)),
-                "Added. What arrives is *multiplied* by the local derivative, which is the other factor.",
-            ),
-            Wrong(
-                mul_kind(
-                    lambda self, grad: (
-                        grad * self._saved_other,
-                        grad * (self._saved_self + self._saved_other) / 2,
-                    )
-                ),
-                "The mean of the two factors. Nothing is averaged: the second factor meets the first one, and that one whole.",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_other / 2, grad * self._saved_self / 2)),
-                "What arrives is not shared out between the two factors. Each gets all of it, times the other factor.",
-            ),
-            Wrong(
-                mul_kind(lambda self, grad: (grad * self._saved_self, grad * self._saved_other)),
-                "The two are the wrong way round. A factor is not multiplied by itself, but by the other one.",
-            ),
-            Wrong(
-                mul_kind(
-                    lambda self, grad: (grad * self._saved_other, grad * self._saved_self * self._saved_other)
-                ),
-                "That multiplies by the product. The slope of $a \\cdot b$ with respect to $b$ is $a$ alone.",
-            ),
-        ),
-        right=(
-            mul_kind(lambda self, grad: (grad * self._saved_other, np.multiply(grad, self._saved_self))),
-            mul_kind(lambda self, grad: [self._saved_other * grad, self._saved_self * grad]),
-        ),
+        answers=r"""
+            mul_kind(self, grad):
+            grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: how the *first* factor counts. Swap the roles: what did the second factor meet?
+            grad * self._saved_other, self._saved_self   :: That is the local derivative alone, right when 1 arrives and at no other time. Multiply it by `grad`.
+            grad * self._saved_other, grad               :: An *addition* hands on what arrives as it is. In a product it is multiplied by the other factor.
+            grad * self._saved_other, grad * self        :: `self` alone is the node. What it kept of the first factor is `self._saved_self`.
+            grad * self._saved_other, grad * _saved_self :: What a node has kept belongs to the node: `self._saved_self`.
+            grad * self._saved_other, grad / self._saved_self :: Divided. What arrives is *multiplied* by the other factor, in both directions.
+            grad * self._saved_other, -grad * self._saved_self :: No minus: when the second factor rises by 1, the product rises by the first.
+            grad * self._saved_other, grad * self._saved_self**2 :: The other factor comes in once, not squared.
+            grad * self._saved_other, grad * self._saved_input :: A node has kept what `mul` hands to `record`, under these names: `_saved_self` and `_saved_other`.
+
+            first = grad * self._saved_other
+            grad *= self._saved_self
+            return first, grad :: That line writes into the array that arrived
+
+            grad * self._saved_other, None      :: `None` is for an input that nobody asked about
+            grad * self._saved_other,           :: `backward` gives back 1 gradients, and the node has 2 inputs.
+            grad * self._saved_other, grad + self._saved_self :: Added. What arrives is *multiplied* by the local derivative, which is the other factor.
+            grad * self._saved_other, grad * (self._saved_self + self._saved_other) / 2 :: The mean of the two factors. Nothing is averaged: the second factor meets the first one, and that one whole.
+            grad * self._saved_other / 2, grad * self._saved_self / 2 :: What arrives is not shared out between the two factors. Each gets all of it, times the other factor.
+            grad * self._saved_self, grad * self._saved_other :: The two are the wrong way round. A factor is not multiplied by itself, but by the other one.
+            grad * self._saved_other, grad * self._saved_self * self._saved_other :: That multiplies by the product. The slope of $a \cdot b$ with respect to $b$ is $a$ alone.
+            grad, grad                          :: That is the rule of an *addition*: it hands on what arrives as it is. In a product each factor gets that times the other one.
+            grad * self._saved_other, grad * abs(self._saved_self) :: `abs` is one too many: the other factor comes in with its sign.
+            self._saved_other, self._saved_self :: Those are the local derivatives alone, right when 1 arrives and at no other time. Multiply each by `grad`.
+            grad * self._saved_other, np.multiply(grad, self._saved_self) :: right
+            [self._saved_other * grad, self._saved_self * grad] :: right
+        """,
     ),
     Exercise(
         "7.3",
@@ -1367,112 +964,39 @@ EXERCISES: list[Exercise] = [
             'The function: `result = np.tanh(x.data)`, then `return record(result, TanhBackward0, [x], {"result": result})`.',
         ),
         probe=tanh_probe,
-        wrong=(
-            Wrong(
-                tanh_pair(lambda self, grad: grad * (1 - self._saved_result**2)),
-                "For a single one, write a comma behind it",
-            ),
-            Wrong(tanh_pair(_in_place_tanh), "That line writes into the array that arrived"),
-            Wrong(tanh_pair(lambda self, grad: (None,)), "`None` is for an input that nobody asked about"),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad + (1 - self._saved_result**2),)),
-                "Added. What arrives is *multiplied* by the local derivative.",
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad * (1 + self._saved_result**2),)),
-                "A minus: $\\tanh' = 1 - \\tanh^2$. The curve gets flatter to both sides, not steeper.",
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad * (self._saved_result**2 - 1),)),
-                "The sign is turned: $1 - \\tanh^2$. The curve rises everywhere.",
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad * (1 - np.tanh(self._saved_result) ** 2),)),
-                "The $\\tanh$ is taken twice: what was kept is the *result* already. Square it as it is.",
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad * 1 - self._saved_result**2,)),
-                "Python multiplies before it subtracts. Set brackets: `grad * (1 - ...)`.",
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad / (1 - self._saved_result**2),)),
-                "Divided. What arrives is *multiplied* by the local derivative.",
-            ),
-            Wrong(
-                tanh_pair(
-                    lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x}
-                ),
-                "What is kept is an array, such as `result`. `x` is the whole Tensor.",
-            ),
-            Wrong(
-                (engine.TanhBackward0, _always_a_node),
-                "If nobody asks for a gradient, there is to be no node. `record` sees to that: hand it the result, the kind, `[x]` and what to keep.",
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad * (1 - 2 * self._saved_result),)),
-                "$\\tanh^2$ is a square, not twice the value.",
-            ),
-            Wrong(
-                (engine.TanhBackward0, lambda x: np.tanh(x)),
-                "`x` is a Tensor, and NumPy knows nothing of those. Its array is `x.data`.",
-            ),
-            Wrong(
-                (engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0, x, {})),
-                "`record` wants a *list* of inputs, also if it is only one: `[x]`.",
-            ),
-            Wrong(
-                (
-                    engine.TanhBackward0,
-                    lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0(), [x], {}),
-                ),
-                "Hand over the class itself, `TanhBackward0`, without brackets: `record` makes the node, if one is needed.",
-            ),
-            Wrong(
-                tanh_pair(
-                    lambda self, grad: (grad * (1 - self._saved_result**2),),
-                    lambda x, result: np.tanh(x.data),
-                ),
-                'What is kept needs a name, so that the rule can find it: `{"result": result}`.',
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {}),
-                'The node has kept nothing under that name. Hand `record` what it is to keep: `{"result": result}`.',
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad * (1 - self.result**2),)),
-                "What was kept as `result` is found under the name `self._saved_result`.",
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (1 - self._saved_result**2,)),
-                "That is the local derivative alone. Multiply it by what arrives, `grad`.",
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad * (1 - self._saved_result),)),
-                "The result has to be squared: $\\tanh' = 1 - \\tanh^2$.",
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad * self._saved_result * (1 - self._saved_result),)),
-                "That is the rule of the *sigmoid*. For $\\tanh$ it is $1 - \\tanh^2$.",
-            ),
-            Wrong(
-                tanh_pair(
-                    lambda self, grad: (grad * (1 - self._saved_result**2),),
-                    lambda x, result: {"result": x.data},
-                ),
-                "The rule is right, but what was kept is the *input*. Keep `result`, or take the $\\tanh$ of it in the rule.",
-            ),
-            Wrong(
-                tanh_pair(lambda self, grad: (grad * self._saved_result,)),
-                "That multiplies by the value of $\\tanh$. What is wanted is its slope, $1 - \\tanh^2$.",
-            ),
-        ),
-        right=(
-            tanh_pair(
-                lambda self, grad: (grad / np.cosh(self._saved_self) ** 2,),
-                lambda x, result: {"self": x.data},
-            ),
-            tanh_pair(lambda self, grad: (grad - grad * self._saved_result * self._saved_result,)),
-        ),
+        answers=r"""
+            tanh_pair(self, grad):
+            grad * (1 - self._saved_result**2) :: For a single one, write a comma behind it
+
+            grad *= 1 - self._saved_result**2
+            return (grad,) :: That line writes into the array that arrived
+
+            return None,                               :: `None` is for an input that nobody asked about
+            grad + (1 - self._saved_result**2),        :: Added. What arrives is *multiplied* by the local derivative.
+            grad * (1 + self._saved_result**2),        :: A minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter to both sides, not steeper.
+            grad * (self._saved_result**2 - 1),        :: The sign is turned: $1 - \tanh^2$. The curve rises everywhere.
+            grad * (1 - np.tanh(self._saved_result) ** 2), :: The $\tanh$ is taken twice: what was kept is the *result* already. Square it as it is.
+            grad * 1 - self._saved_result**2,          :: Python multiplies before it subtracts. Set brackets: `grad * (1 - ...)`.
+            grad / (1 - self._saved_result**2),        :: Divided. What arrives is *multiplied* by the local derivative.
+            tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x}) :: What is kept is an array, such as `result`. `x` is the whole Tensor.
+            engine.TanhBackward0, _always_a_node       :: If nobody asks for a gradient, there is to be no node. `record` sees to that: hand it the result, the kind, `[x]` and what to keep.
+            grad * (1 - 2 * self._saved_result),       :: $\tanh^2$ is a square, not twice the value.
+            engine.TanhBackward0, lambda x: np.tanh(x) :: `x` is a Tensor, and NumPy knows nothing of those. Its array is `x.data`.
+            engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0, x, {}) :: `record` wants a *list* of inputs, also if it is only one: `[x]`.
+            engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0(), [x], {}) :: Hand over the class itself, `TanhBackward0`, without brackets: `record` makes the node, if one is needed.
+            tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: np.tanh(x.data)) :: What is kept needs a name, so that the rule can find it: `{"result": result}`.
+            tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {}) :: The node has kept nothing under that name. Hand `record` what it is to keep: `{"result": result}`.
+            grad * (1 - self.result**2),               :: What was kept as `result` is found under the name `self._saved_result`.
+            1 - self._saved_result**2,                 :: That is the local derivative alone. Multiply it by what arrives, `grad`.
+            grad * (1 - self._saved_result),           :: The result has to be squared: $\tanh' = 1 - \tanh^2$.
+            grad * self._saved_result * (1 - self._saved_result), :: That is the rule of the *sigmoid*. For $\tanh$ it is $1 - \tanh^2$.
+            tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x.data}) :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of it in the rule.
+            grad * self._saved_result,                 :: That multiplies by the value of $\tanh$. What is wanted is its slope, $1 - \tanh^2$.
+            grad,                                      :: That hands on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
+            grad * (1 - self._saved_result) ** 2,      :: The square is of the difference there. It is $1 - \tanh^2$: square the result alone.
+            tanh_pair(lambda self, grad: (grad / np.cosh(self._saved_self) ** 2,), lambda x, result: {"self": x.data}) :: right
+            grad - grad * self._saved_result * self._saved_result, :: right
+        """,
     ),
     Exercise(
         "7.4",
@@ -1495,75 +1019,59 @@ EXERCISES: list[Exercise] = [
         cases=_unbroadcast_cases,
         strict=True,
         gives=(np.ndarray, np.generic),
-        wrong=(
-            Wrong(
-                lambda grad, shape: engine.unbroadcast(grad, shape).tolist(),
-                "Return an `ndarray`: the caller computes with the result.",
-            ),
-            Wrong(
-                _from_the_back,
-                "That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go.",
-            ),
-            Wrong(
-                lambda grad, shape: grad.sum(),
-                "Everything was added up into one number. Only what was copied is summed: the result has the shape `shape`.",
-            ),
-            Wrong(
-                lambda grad, shape: grad,
-                "That is what arrived. A row that was used in two rows gets two gradients, and they have to be added.",
-            ),
-            Wrong(
-                lambda grad, shape: grad[0] if len(shape) < 2 and shape else grad,
-                "That keeps the gradient of the first copy and loses those of the others. They *add*.",
-            ),
-            Wrong(
-                lambda grad, shape: grad.mean(axis=tuple(range(grad.ndim - len(shape)))),
-                "A mean makes it smaller. Each copy counts in full: *add* them.",
-            ),
-            Wrong(
-                lambda grad, shape: grad.sum(axis=0) if grad.ndim > len(shape) else grad,
-                "The axes in front are done. Now the axes that `shape` gives the size 1: they were stretched, and are summed with `keepdims=True`.",
-            ),
-            Wrong(
-                lambda grad, shape: grad.sum(axis=tuple(range(grad.ndim - len(shape)))).sum(
-                    axis=tuple(i for i, n in enumerate(shape) if n == 1)
-                ),
-                "The sums are right, and the axes of size 1 have gone. `keepdims=True` keeps them.",
-            ),
-            Wrong(
-                lambda grad, shape: grad.sum(axis=0),
-                "Axis 0 is summed always. It should be only as long as there are more axes than `shape` has.",
-            ),
-            Wrong(
-                unbroadcast_for_tensors,
-                "These are arrays, and they have `grad.ndim` in the place of `grad.dim()`, and `keepdims` in the place of `keepdim`.",
-            ),
-            Wrong(
-                _keepdim,
-                "NumPy writes it with an s: `keepdims=True`.",
-            ),
-            Wrong(
-                lambda grad, shape: (
-                    engine.unbroadcast(grad, shape) / (grad.size / np.ones(shape).size if grad.size else 1)
-                ),
-                "That is the mean of the copies. Each counts in full: *add* them, with `sum`.",
-            ),
-            Wrong(
-                _first_copies,
-                "That keeps the first of the copies and loses the others. Each brings a gradient: *add* them.",
-            ),
-            Wrong(
-                lambda grad, shape: np.resize(grad, shape),
-                "That cuts a piece out of the gradient. Nothing may get lost: what was copied is added up.",
-            ),
-        ),
-        right=(
-            lambda grad, shape: (
-                grad.sum(axis=tuple(range(grad.ndim - len(shape))))
-                if all(n > 1 for n in shape)
-                else engine.unbroadcast(grad, shape)
-            ),
-        ),
+        answers=r"""
+            engine.unbroadcast(grad, shape).tolist() :: Return an `ndarray`: the caller computes with the result.
+
+            while grad.ndim > len(shape):
+                grad = grad.sum(axis=-1)
+            return engine.unbroadcast(grad, shape) :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go.
+
+            grad.sum()       :: Everything was added up into one number. Only what was copied is summed: the result has the shape `shape`.
+            grad             :: That is what arrived. A row that was used in two rows gets two gradients, and they have to be added.
+            grad[0] if len(shape) < 2 and shape else grad :: That keeps the gradient of the first copy and loses those of the others. They *add*.
+            grad.mean(axis=tuple(range(grad.ndim - len(shape)))) :: A mean makes it smaller. Each copy counts in full: *add* them.
+            grad.sum(axis=0) if grad.ndim > len(shape) else grad :: The axes in front are done. Now the axes that `shape` gives the size 1: they were stretched, and are summed with `keepdims=True`.
+            grad.sum(axis=tuple(range(grad.ndim - len(shape)))).sum(axis=tuple(i for i, n in enumerate(shape) if n == 1)) :: The sums are right, and the axes of size 1 have gone. `keepdims=True` keeps them.
+            grad.sum(axis=0) :: Axis 0 is summed always. It should be only as long as there are more axes than `shape` has.
+
+            while grad.dim() > len(shape):
+                grad = grad.sum(0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis, keepdim=True)
+            return grad :: These are arrays, and they have `grad.ndim` in the place of `grad.dim()`, and `keepdims` in the place of `keepdim`.
+
+            while grad.ndim > len(shape):
+                grad = grad.sum(axis=0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis=axis, keepdim=True)
+            return grad :: NumPy writes it with an s: `keepdims=True`.
+
+            engine.unbroadcast(grad, shape) / (grad.size / np.ones(shape).size if grad.size else 1) :: That is the mean of the copies. Each counts in full: *add* them, with `sum`.
+
+            while grad.ndim > len(shape):
+                grad = grad[0]
+            return grad[tuple(slice(size) for size in shape)] :: That keeps the first of the copies and loses the others. Each brings a gradient: *add* them.
+
+            np.resize(grad, shape) :: That cuts a piece out of the gradient. Nothing may get lost: what was copied is added up.
+
+            while grad.ndim > len(shape):
+                grad = grad[0]
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis=axis, keepdims=True)
+            return grad :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(axis=0)`.
+
+            while grad.ndim > len(shape):
+                grad = grad.sum(axis=0)
+            for axis, size in enumerate(shape):
+                if size == 1:
+                    grad = grad.sum(axis=0, keepdims=True)
+            return grad :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis=axis, keepdims=True)`.
+
+            grad.sum(axis=tuple(range(grad.ndim - len(shape)))) if all(n > 1 for n in shape) else engine.unbroadcast(grad, shape) :: right
+        """,
     ),
     Exercise(
         "7.5",
@@ -1582,54 +1090,91 @@ EXERCISES: list[Exercise] = [
             "`if parent not in waiting:` then `waiting[parent] = 0` and `todo.append(parent)`. Then, in any case, `waiting[parent] += 1`.",
         ),
         probe=count_probe,
-        wrong=(
-            Wrong(
-                count_every_path,
-                "Its consumers were counted once for each path that leads there. Put a node on the list only when it is met for the *first* time.",
-            ),
-            Wrong(
-                count_nodes_not_edges,
-                "`x * x` is one node that sends `x` *two* gradients. Count the edges, not the nodes.",
-            ),
-            Wrong(
-                count_first_only,
-                "A node that is known already gets another gradient from here: its count goes up by 1 at every edge.",
-            ),
-            Wrong(
-                count_from_zero,
-                "One too few: the edge by which a node is met for the first time counts as well.",
-            ),
-            Wrong(
-                count_from_one,
-                "One too many: it begins at 1, and then 1 is added for the edge that led there. Begin at 0.",
-            ),
-            Wrong(
-                count_from_nothing,
-                "A node that is met for the first time has no count yet. Give it one: `waiting[parent] = 0`.",
-            ),
-            Wrong(
-                count_one_step,
-                "Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.",
-            ),
-            Wrong(
-                count_root_too,
-                "The root waits for nobody: its gradient, the 1, is there from the start. Its count is 0.",
-            ),
-            Wrong(
-                count_ways,
-                "That adds up how many *ways* lead to a node from the root, when it was met. What counts is the arrows that lead to it: each adds 1.",
-            ),
-            Wrong(
-                count_what_it_sends,
-                "That is how many gradients a node *sends*. Wanted is how many it receives: one for each arrow that leads *to* it.",
-            ),
-            Wrong(
-                count_at_the_sender,
-                "It was counted at `node`, which sends. It is `parent` that will receive one more.",
-            ),
-            Wrong(count_recursively, TOO_DEEP),
-        ),
-        right=(lambda root: dict(engine.count_consumers(root)),),
+        answers=r"""
+            waiting, todo = {root: 0}, [root]
+            while todo:
+                for parent, _ in todo.pop().next_functions:
+                    if parent is not None:
+                        waiting[parent] = waiting.get(parent, 0) + 1
+                        todo.append(parent)
+            return waiting :: Its consumers were counted once for each path that leads there. Put a node on the list only when it is met for the *first* time.
+
+            waiting, todo = {root: 0}, [root]
+            while todo:
+                for parent in {p for p, _ in todo.pop().next_functions if p is not None}:
+                    if parent not in waiting:
+                        waiting[parent] = 0
+                        todo.append(parent)
+                    waiting[parent] += 1
+            return waiting :: `x * x` is one node that sends `x` *two* gradients. Count the edges, not the nodes.
+
+            waiting, todo = {root: 0}, [root]
+            while todo:
+                for parent, _ in todo.pop().next_functions:
+                    if parent is not None and parent not in waiting:
+                        waiting[parent] = 1
+                        todo.append(parent)
+            return waiting :: A node that is known already gets another gradient from here: its count goes up by 1 at every edge.
+
+            count_from_zero :: One too few: the edge by which a node is met for the first time counts as well.
+            count_from_one  :: One too many: it begins at 1, and then 1 is added for the edge that led there. Begin at 0.
+
+            waiting, todo = {root: 0}, [root]
+            while todo:
+                for parent, _ in todo.pop().next_functions:
+                    if parent is not None:
+                        todo.append(parent)
+                        waiting[parent] = waiting[parent] + 1
+            return waiting :: A node that is met for the first time has no count yet. Give it one: `waiting[parent] = 0`.
+
+            waiting = {root: 0}
+            for parent, _ in root.next_functions:
+                if parent is not None:
+                    waiting[parent] = waiting.get(parent, 0) + 1
+            return waiting :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
+
+            waiting = engine.count_consumers(root)
+            waiting[root] += 1
+            return waiting :: The root waits for nobody: its gradient, the 1, is there from the start. Its count is 0.
+
+            count_ways          :: That adds up how many *ways* lead to a node from the root, when it was met. What counts is the arrows that lead to it: each adds 1.
+            count_what_it_sends :: That is how many gradients a node *sends*. Wanted is how many it receives: one for each arrow that leads *to* it.
+            count_at_the_sender :: It was counted at `node`, which sends. It is `parent` that will receive one more.
+            count_recursively   :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
+
+            waiting, todo = {root: 0}, [root]
+            while todo:
+                node = todo.pop()
+                for parent, _ in node.next_functions:
+                    if parent is None:
+                        return waiting
+                    if parent not in waiting:
+                        waiting[parent] = 0
+                        todo.append(parent)
+                    waiting[parent] += 1
+            return waiting :: `return` at a `None` ends the whole function. One input that nobody asked about is passed over: `continue`.
+
+            waiting, todo = {root: 0}, [root]
+            while todo:
+                node = todo.pop()
+                for parent, _ in node.next_functions:
+                    if parent is None:
+                        break
+                    if parent not in waiting:
+                        waiting[parent] = 0
+                        todo.append(parent)
+                    waiting[parent] += 1
+            return waiting :: `break` at a `None` leaves out the inputs behind it. That one alone is passed over: `continue`.
+
+            waiting, todo = {}, [root]
+            while todo:
+                node = todo.pop()
+                waiting[node] = len(node.next_functions)
+                todo += [p for p, _ in node.next_functions if p is not None and p not in waiting]
+            return waiting :: That counts what a node *sends*, its arrows to the inputs. Count what it will *receive*: the arrows that lead to it.
+
+            dict(engine.count_consumers(root)) :: right
+        """,
     ),
     Exercise(
         "7.6",
@@ -1650,122 +1195,148 @@ EXERCISES: list[Exercise] = [
             "`waiting[parent] -= 1`, and then `if waiting[parent] == 0: ready.append(parent)`. Both belong inside the `for`.",
         ),
         probe=run_probe,
-        wrong=(
-            Wrong(
-                engine.fires_again,
-                "16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was handed on twice. Fire once, when all has arrived.",
-            ),
-            Wrong(
-                engine.fires_too_early,
-                "4 is $1 \\cdot 2 \\cdot 2$: `y` fired with the 1 from `a`, and the 2 from `b` came too late. It has to wait for both.",
-            ),
-            Wrong(
-                engine.overwrites,
-                "2: what arrived last has replaced what was there, at `y` and again at `x`. Add, `arrived[parent] + part`.",
-            ),
-            Wrong(
-                totals_in_turn,
-                "96 is $4 \\cdot 24$: each node goes into the list at every arrival, and fires with the total of that moment, in the order of the list. Count, and fire once: when all has arrived.",
-            ),
-            Wrong(
-                level_by_level,
-                "On the diamond this order works, because all ways are equally long there. Where a short way and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance decides nothing.",
-            ),
-            Wrong(
-                hands_on_what_arrived,
-                "4 is 2 ways times 2: each parent got what had *arrived* at the node. It gets its `part`, which the rule has made of it.",
-            ),
-            Wrong(
-                begins_with_ones,
-                "It begins with ones, whatever is handed to it. What arrives at the root is `grad`.",
-            ),
-            Wrong(
-                averages,
-                "3 is $1.5 \\cdot 2$: the parts were averaged, at `y` and again at `x`. Nothing is averaged where paths meet: each brings its part, and they are *added*.",
-            ),
-            Wrong(
-                keeps_the_largest,
-                "The larger part does not win. `c` feels both ways, so what comes back along both is added: `arrived[parent] + part`.",
-            ),
-            Wrong(
-                engine.follows_paths,
-                "Each part is handed on by itself as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.",
-            ),
-            Wrong(
-                first_come,
-                "8 is $2 \\cdot 2 \\cdot 2$: `y` fired with the 2 from `b`, and the 1 from `a` came too late. A node is ready when its count is 0, not when it is met first.",
-            ),
-            Wrong(
-                totals_everywhere,
-                "Each node, and the leaf too, hands on its total whenever a part arrives. What came first is counted again each time. Fire once, when all has arrived.",
-            ),
-            Wrong(
-                once_as_soon_as_met,
-                "Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two. What comes later is lost. Wait until the count is 0.",
-            ),
-            Wrong(
-                stays_ready_and_adds,
-                "A node goes into `ready` at *every* arrival, and fires with the total of that moment. Put it in once: when its count is 0.",
-            ),
-            Wrong(
-                fires_with_the_first_one,
-                "Each node was fired with the 1 from the start. What counts is what has arrived *for it*: `node(arrived.pop(node))`.",
-            ),
-            Wrong(
-                multiplies,
-                "The parts were multiplied. Along a path gradients multiply, and the nodes see to that. Where paths meet they *add*: `+ part`.",
-            ),
-            Wrong(
-                never_hooked,
-                "The number is right. But `node.backward(...)` is the bare rule: nobody who listens hears of it, and no broadcast is undone. Fire a node by calling it, `node(...)`.",
-            ),
-            Wrong(
-                lambda root, grad: engine.count_consumers(root),
-                "Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.",
-            ),
-            Wrong(
-                takes_pairs_for_parents,
-                "The dictionaries know nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.",
-            ),
-            Wrong(
-                adds_in_place,
-                "`+=` changes an array in place, and an addition had handed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.",
-            ),
-            Wrong(
-                minds_no_none,
-                "Some parents are `None`: inputs that asked for nothing, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.",
-            ),
-            Wrong(
-                breaks_at_none,
-                "`break` leaves the loop, and the inputs behind the `None` get nothing. `continue` goes on with the next.",
-            ),
-            Wrong(
-                returns_at_none,
-                "At the first `None` it all ended: `return` leaves the whole function. `continue` goes on with the next one.",
-            ),
-            Wrong(
-                adds_to_nothing,
-                "`arrived` holds nothing for that node. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.",
-            ),
-            Wrong(
-                ready_at_every_arrival,
-                "The node was put into `ready` at each arrival, and when it came out for the second time nothing was there for it. Put it in once: when its count is 0.",
-            ),
-            Wrong(
-                ready_at_first_arrival,
-                "`y` fires with the 2 that came first, and again when the 1 comes. The sums are right, but the firings multiply with every meeting of paths. Wait until the count is 0.",
-            ),
-            Wrong(
-                never_ready,
-                "Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?",
-            ),
-            Wrong(
-                ready_when_one_is_missing,
-                "It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.",
-            ),
-            Wrong(sorts_recursively, TOO_DEEP),
-        ),
-        right=(last_first, sorts_first, engine.run),
+        answers=r"""
+            engine.fires_again     :: 16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was handed on twice. Fire once, when all has arrived.
+            engine.fires_too_early :: 4 is $1 \cdot 2 \cdot 2$: `y` fired with the 1 from `a`, and the 2 from `b` came too late. It has to wait for both.
+            engine.overwrites      :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
+
+            arrived, ready = {root: grad}, [root]
+            while ready:
+                node = ready.pop(0)
+                for parent, part in parts_of(node, arrived[node]):
+                    arrived[parent] = arrived.get(parent, 0) + part
+                    ready.append(parent) :: 96 is $4 \cdot 24$: each node goes into the list at every arrival, and fires with the total of that moment, in the order of the list. Count, and fire once: when all has arrived.
+
+            level_by_level :: On the diamond this order works, because all ways are equally long there. Where a short way and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance decides nothing.
+
+            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+            while ready:
+                node = ready.pop()
+                here = arrived.pop(node)
+                for parent, _ in parts_of(node, here):
+                    arrived[parent] = arrived[parent] + here if parent in arrived else here
+                    waiting[parent] -= 1
+                    if waiting[parent] == 0:
+                        ready.append(parent) :: 4 is 2 ways times 2: each parent got what had *arrived* at the node. It gets its `part`, which the rule has made of it.
+
+            engine.run(root, np.ones_like(grad)); return :: It begins with ones, whatever is handed to it. What arrives at the root is `grad`.
+            averages                                     :: 3 is $1.5 \cdot 2$: the parts were averaged, at `y` and again at `x`. Nothing is averaged where paths meet: each brings its part, and they are *added*.
+
+            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+            while ready:
+                node = ready.pop()
+                for parent, part in parts_of(node, arrived.pop(node)):
+                    arrived[parent] = np.maximum(arrived[parent], part) if parent in arrived else part
+                    waiting[parent] -= 1
+                    if waiting[parent] == 0:
+                        ready.append(parent) :: The larger part does not win. `c` feels both ways, so what comes back along both is added: `arrived[parent] + part`.
+
+            engine.follows_paths :: Each part is handed on by itself as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
+
+            arrived, ready, seen = {root: grad}, [root], {root}
+            while ready:
+                node = ready.pop()
+                for parent, part in parts_of(node, arrived.pop(node)):
+                    arrived[parent] = arrived.get(parent, 0) + part
+                    if parent not in seen:
+                        seen.add(parent)
+                        ready.append(parent) :: 8 is $2 \cdot 2 \cdot 2$: `y` fired with the 2 from `b`, and the 1 from `a` came too late. A node is ready when its count is 0, not when it is met first.
+
+            arrived = {root: grad}
+
+            def visit(node):
+                for parent, part in parts_of(node, arrived[node]):
+                    arrived[parent] = arrived.get(parent, 0) + part
+                    visit(parent)
+
+            visit(root) :: Each node, and the leaf too, hands on its total whenever a part arrives. What came first is counted again each time. Fire once, when all has arrived.
+
+            once_as_soon_as_met :: Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two. What comes later is lost. Wait until the count is 0.
+
+            arrived, ready = {root: grad}, [root]
+            while ready:
+                node = ready.pop()
+                for parent, part in parts_of(node, arrived[node]):
+                    arrived[parent] = arrived.get(parent, 0) + part
+                    ready.append(parent) :: A node goes into `ready` at *every* arrival, and fires with the total of that moment. Put it in once: when its count is 0.
+
+            waiting, ready = engine.count_consumers(root), [root]
+            while ready:
+                for parent, _ in parts_of(ready.pop(), grad):
+                    waiting[parent] -= 1
+                    if waiting[parent] == 0:
+                        ready.append(parent) :: Each node was fired with the 1 from the start. What counts is what has arrived *for it*: `node(arrived.pop(node))`.
+
+            multiplies :: The parts were multiplied. Along a path gradients multiply, and the nodes see to that. Where paths meet they *add*: `+ part`.
+
+            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+            while ready:
+                node = ready.pop()
+                for (parent, _), part in zip(node.next_functions, node.backward(arrived.pop(node)), strict=True):
+                    if parent is not None:
+                        arrived[parent] = arrived.get(parent, 0) + part
+                        waiting[parent] -= 1
+                        if waiting[parent] == 0:
+                            ready.append(parent) :: The number is right. But `node.backward(...)` is the bare rule: nobody who listens hears of it, and no broadcast is undone. Fire a node by calling it, `node(...)`.
+
+            engine.count_consumers(root) :: Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.
+
+            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+            while ready:
+                node = ready.pop()
+                for parent, part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
+                    arrived[parent] = arrived.get(parent, 0) + part
+                    waiting[parent] -= 1 :: The dictionaries know nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
+
+            adds_in_place :: `+=` changes an array in place, and an addition had handed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
+
+            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+            while ready:
+                node = ready.pop()
+                for (parent, _), part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
+                    arrived[parent] = arrived.get(parent, 0) + part
+                    waiting[parent] -= 1
+                    if waiting[parent] == 0:
+                        ready.append(parent) :: Some parents are `None`: inputs that asked for nothing, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
+
+            breaks_at_none  :: `break` leaves the loop, and the inputs behind the `None` get nothing. `continue` goes on with the next.
+            returns_at_none :: At the first `None` it all ended: `return` leaves the whole function. `continue` goes on with the next one.
+
+            arrived, ready = {root: grad}, [root]
+            while ready:
+                node = ready.pop()
+                for parent, part in parts_of(node, arrived.pop(node)):
+                    arrived[parent] += part :: `arrived` holds nothing for that node. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
+
+            arrived, ready = {root: grad}, [root]
+            while ready:
+                node = ready.pop()
+                for parent, part in parts_of(node, arrived.pop(node)):
+                    arrived[parent] = arrived.get(parent, 0) + part
+                    ready.append(parent) :: The node was put into `ready` at each arrival, and when it came out for the second time nothing was there for it. Put it in once: when its count is 0.
+
+            arrived, ready = {root: grad}, [root]
+            while ready:
+                node = ready.pop()
+                for parent, part in parts_of(node, arrived.pop(node)):
+                    arrived[parent] = arrived.get(parent, 0) + part
+                    if parent not in ready:
+                        ready.append(parent) :: `y` fires with the 2 that came first, and again when the 1 comes. The sums are right, but the firings multiply with every meeting of paths. Wait until the count is 0.
+
+            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+            while ready:
+                node = ready.pop()
+                for parent, part in parts_of(node, arrived.pop(node)):
+                    arrived[parent] = arrived.get(parent, 0) + part
+                    if waiting[parent] == 0:
+                        ready.append(parent) :: Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?
+
+            ready_when_one_is_missing :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
+            sorts_recursively         :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
+            last_first                :: right
+            sorts_first               :: right
+            engine.run                :: right
+        """,
     ),
     Exercise(
         "7.7",
@@ -1780,27 +1351,23 @@ EXERCISES: list[Exercise] = [
             "The something is `node.sequence`. Then take the node out of the list: `ready.remove(node)`, and return it.",
         ),
         probe=choose_probe,
-        wrong=(
-            Wrong(
-                lambda ready: ready.pop(),
-                "That is the one that came last into the list. Wanted is the one that was *made* last: the largest `node.sequence`.",
-            ),
-            Wrong(
-                lambda ready: ready.pop(0),
-                "That is the one that waits longest. Wanted is the largest `node.sequence`.",
-            ),
-            Wrong(oldest, "That is the oldest: `min` takes the smallest number, `max` the largest."),
-            Wrong(
-                newest_but_stays,
-                "The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.",
-            ),
-            Wrong(its_number, "`choose` should give back a node"),
-            Wrong(
-                lambda ready: max(ready),
-                "Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.",
-            ),
-        ),
-        right=(by_sorting,),
+        answers=r"""
+            ready.pop()                                :: That is the one that came last into the list. Wanted is the one that was *made* last: the largest `node.sequence`.
+            ready.pop(0)                               :: That is the one that waits longest. Wanted is the largest `node.sequence`.
+            oldest                                     :: That is the oldest: `min` takes the smallest number, `max` the largest.
+            max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
+            max(node.sequence for node in ready)       :: `choose` should give back a node
+            max(ready)                                 :: Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.
+
+            node = max(ready, key=lambda n: n.sequence)
+            ready.clear()
+            return node :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
+
+            ready[0] :: That is the one that waits longest, and it stays in `ready`. Take the one with the largest `node.sequence`, and take it *out*.
+
+            ready.sort(key=lambda node: node.sequence)
+            return ready.pop() :: right
+        """,
     ),
     Exercise(
         "7.8",
@@ -1816,20 +1383,11 @@ EXERCISES: list[Exercise] = [
             "Try it: give `choose` another form, `return ready.pop(0)`, and run the comparison again.",
             "When a node becomes ready, what has been added up there? Does that depend on who fired first?",
         ),
-        wrong=(
-            Wrong(
-                "a",
-                "Your `run` has passed the twenty random graphs of 7.6 while it took its nodes with `ready.pop()`. The numbers did not depend on it.",
-            ),
-            Wrong(
-                "c",
-                "The orders do differ: the comparison above shows it. The gradients are the same all the same. Why?",
-            ),
-            Wrong(
-                "d",
-                "`x` is used twice here, in `x * x`, and got 12 in both orders. What two edges bring is added up, whichever comes first.",
-            ),
-        ),
+        answers=r"""
+            "a" :: Your `run` has passed the twenty random graphs of 7.6 while it took its nodes with `ready.pop()`. The numbers did not depend on it.
+            "c" :: The orders do differ: the comparison above shows it. The gradients are the same all the same. Why?
+            "d" :: `x` is used twice here, in `x * x`, and got 12 in both orders. What two edges bring is added up, whichever comes first.
+        """,
     ),
     Exercise(
         "7.9",
@@ -1847,58 +1405,119 @@ EXERCISES: list[Exercise] = [
             "Move: `p.data -= lr * p.grad`, for each `p`. And give back `loss.data.item()`.",
         ),
         probe=train_probe,
-        wrong=(
-            Wrong(
-                trained(clear=False),
-                "In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.",
-            ),
-            Wrong(
-                trained(sign=1.0), "It went uphill. The gradient says where the loss *grows*: go against it."
-            ),
-            Wrong(
-                trained(update="replace"),
-                "The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.",
-            ),
-            Wrong(
-                trained(update="no lr"), "The step was taken in full length. Multiply the gradient by `lr`."
-            ),
-            Wrong(
-                trained(update="nothing"),
-                "Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)",
-            ),
-            Wrong(
-                clears_afterwards,
-                "It clears *after* the step. What was in `.grad` before the first one, from somebody else's pass, is then added. Clear at the beginning.",
-            ),
-            Wrong(
-                never_goes_backward,
-                "`p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?",
-            ),
-            Wrong(
-                calls_nothing, "`loss_of` is a function. The loss is what it gives back: `loss = loss_of()`."
-            ),
-            Wrong(gives_the_tensor, "The loss should come back as a plain number: `loss.data.item()`."),
-            Wrong(
-                moves_the_tensor,
-                "`p` is a Tensor, and our Tensors know no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.",
-            ),
-            Wrong(
-                trained(update="shrink"),
-                "The parameter was *multiplied*. A step takes away `lr` times the gradient.",
-            ),
-            Wrong(
-                trained(update="sign"),
-                "The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.",
-            ),
-            Wrong(
-                loss_of_afterwards,
-                "That is the loss *after* the step: `loss_of()` has been called once more. Give back the one that you went backward from.",
-            ),
-            Wrong(
-                first_parameter_only,
-                "Only the first parameter has moved. Is the `return` inside the `for`?",
-            ),
-        ),
-        right=(trained(),),
+        diagnose=runs_of_the_loss,
+        answers=r"""
+            trained(clear=False)      :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
+            trained(sign=1.0)         :: It went uphill. The gradient says where the loss *grows*: go against it.
+            trained(update="replace") :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
+            trained(update="no lr")   :: The step was taken in full length. Multiply the gradient by `lr`.
+            trained(update="nothing") :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
+
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data = p.data - lr * p.grad
+                p.grad = None
+            return loss.data.item() :: It clears *after* the step. What was in `.grad` before the first one, from somebody else's pass, is then added. Clear at the beginning.
+
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            for p in parameters:
+                p.data -= lr * p.grad
+            return loss.data.item() :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
+
+            for p in parameters:
+                p.grad = None
+            loss_of.backward() :: `loss_of` is a function. The loss is what it gives back: `loss = loss_of()`.
+
+            train = trained()
+            return Tensor(train(loss_of, parameters, lr)) :: The loss should come back as a plain number: `loss.data.item()`.
+
+            for p in parameters:
+                p.grad = None
+            loss_of().backward()
+            for p in parameters:
+                p -= lr * p.grad :: `p` is a Tensor, and our Tensors know no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
+
+            trained(update="shrink") :: The parameter was *multiplied*. A step takes away `lr` times the gradient.
+            trained(update="sign")   :: The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.
+
+            trained()(loss_of, parameters, lr)
+            return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Give back the one that you went backward from.
+
+            for p in parameters:
+                p.grad = None
+                loss = loss_of()
+                loss.backward()
+                p.data = p.data - lr * p.grad
+                return loss.data.item() :: Only the first parameter has moved. Is the `return` inside the `for`?
+
+            for p in parameters:
+                p.grad = None
+                loss = loss_of()
+                loss.backward()
+                p.data -= lr * p.grad
+            return loss.data.item() :: Everything is inside one loop, so for each parameter there is a loss and a pass of its own, from weights that have partly moved. Four separate things: clear *all*; one `loss_of()`; one `backward()`; move *all*.
+
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            for p in parameters:
+                loss.backward()
+                p.data -= lr * p.grad
+            return loss.data.item() :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and what they bring adds up. One pass fills all gradients.
+
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data -= 0.3 * p.grad
+            return loss.data.item() :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
+
+            parameters[0].grad = None
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data -= lr * p.grad
+            return loss.data.item() :: Only the first parameter's gradient is cleared. Clear all of them before the pass.
+
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data -= lr * abs(p.grad)
+            return loss.data.item() :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
+
+            for p in parameters:
+                p.grad = None
+            for i in range(len(parameters)):
+                loss = loss_of()
+                loss.backward()
+            for p in parameters:
+                p.data -= lr * p.grad
+            return loss.data.item() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
+
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data -= lr / 2 * p.grad
+            return loss.data.item() :: The step is half as long as it should be. `lr` times the gradient, nothing more.
+
+            for p in parameters:
+                p.grad = None
+            loss = loss_of()
+            loss.backward()
+            for p in parameters:
+                p.data -= lr / len(parameters) * p.grad
+            return loss.data.item() :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
+
+            return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Give it back as it is.
+            trained() :: right
+        """,
     ),
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import minigrad as torch
 
 from .bytecode import uses
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
+from .side_effects import ASKS, VALUES, Watch
 
 
 def repaired(x):
@@ -66,7 +67,7 @@ def _cut_probe(learners):
         yield f"Whether `{name}` asks afterwards", [param.requires_grad for param in layer.parameters()]
 
 
-def _steps(
+def steps_from(
     hidden=lambda two, h: torch.tanh(two(h)).detach(), after=lambda loss, o: (loss.backward(), o.step())
 ):
     """A step of training with another line in the place of one of the blanks."""
@@ -81,22 +82,6 @@ def _steps(
     return step_behind_a_cut
 
 
-def _cut_by_block(one, two, three, x, optimizer):
-    optimizer.zero_grad()
-    with torch.no_grad():
-        h = torch.tanh(two(torch.tanh(one(x))))
-    loss = (three(h) ** 2).mean()
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-
-
-def _cut_by_flags(one, two, three, x, optimizer):
-    for param in [*one.parameters(), *two.parameters()]:
-        param.requires_grad_(False)
-    return step_behind_a_cut(one, two, three, x, optimizer)
-
-
 def _demand_tensor(out) -> None:
     if not isinstance(out, torch.Tensor):
         raise Complaint(
@@ -105,7 +90,7 @@ def _demand_tensor(out) -> None:
 
 
 def _repaired_probe(learners):
-    for at in (2.0, -1.0):
+    for at in (2.0, -1.0, 3.5):
         x = torch.tensor(at, requires_grad=True)
         out = learners(x)
         if out is None or out is Ellipsis:
@@ -122,20 +107,28 @@ def _repaired_probe(learners):
         yield f"x.grad at x = {at:g}", x.grad
 
 
-def _plain_sum(x):
-    return x * 2 * 3 + x * 2 * 5
-
-
-def _layers() -> tuple:
+def _layers(width: int = 2) -> tuple:
     torch.manual_seed(0)
-    layers = tuple(torch.nn.Linear(2, 2) for _ in range(3))
+    layers = tuple(torch.nn.Linear(*sizes) for sizes in ((2, width), (width, width), (width, 2)))
     return (*layers, torch.tensor([[1.0, -2.0], [0.5, 3.0], [2.0, 0.0]]))
 
 
 def _freeze_probe(learners):
-    first, middle, last, x = _layers()
+    for width in (2, 3):
+        yield from _frozen(learners, *_layers(width))
+
+
+def _frozen(learners, first, middle, last, x):
     before = [param.detach().clone() for layer in (first, middle, last) for param in layer.parameters()]
+    watch = Watch(
+        dict.fromkeys(("first", "middle", "last"), frozenset({ASKS, VALUES})),
+        first=first,
+        middle=middle,
+        last=last,
+        x=x,
+    )
     loss = learners(first, middle, last, x)
+    besides = watch.told()
     if loss is None or loss is Ellipsis:
         yield "the loss", loss
         return
@@ -157,6 +150,8 @@ def _freeze_probe(learners):
         yield f"{name}.bias.grad", layer.bias.grad
     for name, layer in {"first": first, "middle": middle, "last": last}.items():
         yield f"Does `{name}` ask for gradients?", [param.requires_grad for param in layer.parameters()]
+    if besides:
+        raise Complaint(besides)
 
 
 NOT_FROZEN = {
@@ -179,37 +174,7 @@ def _why_not_frozen(function) -> str:
     )
 
 
-def _switches_mode(first, middle, last, x):
-    middle.eval()
-    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
-
-
-def _empties(first, middle, last, x):
-    for param in middle.parameters():
-        param.grad = None
-    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
-
-
-def _empty_loop(first, middle, last, x):
-    for _param in []:
-        pass
-    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
-
-
-def _sets_the_layer(first, middle, last, x):
-    middle.requires_grad = False
-    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
-
-
-def _zeroes(first, middle, last, x):
-    with torch.no_grad():
-        middle.weight.zero_()
-    for param in middle.parameters():
-        param.requires_grad_(False)
-    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
-
-
-def _freezing(which):
+def freezing(which):
     """A function like `loss_of` that turns off the parameters that `which` picks from (first, middle, last)."""
 
     def loss_of(first, middle, last, x):
@@ -221,45 +186,17 @@ def _freezing(which):
     return loss_of
 
 
-def _with_block(first, middle, last, x):
-    h = torch.tanh(first(x))
-    with torch.no_grad():
-        h = torch.tanh(middle(h))
-    return (last(h) ** 2).mean()
-
-
-def _switched_on(first, middle, last, x):
-    for param in middle.parameters():
-        param.requires_grad_(True)
-    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
-
-
-def _detached_input(first, middle, last, x):
-    h = torch.tanh(middle(torch.tanh(first(x)).detach()))
-    return (last(h) ** 2).mean()
-
-
-def _without_calling(first, middle, last, x):
-    for param in middle.parameters:
-        param.requires_grad_(False)
-
-
-def _the_layer_itself(first, middle, last, x):
-    for param in middle:
-        param.requires_grad_(False)
-
-
-def _by_attribute(first, middle, last, x):
-    middle.weight.requires_grad = False
-    middle.bias.requires_grad = False
-    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
-
-
 def _copy_probe(learners):
-    x = torch.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    for values in ([0.0, 1.0, 2.0], [[-1.0, 0.5], [3.0, 0.0]]):
+        yield from _copied(learners, torch.tensor(values, requires_grad=True))
+
+
+def _copied(learners, x):
     t = torch.exp(x)
     before = t.detach().clone()
+    watch = Watch(t=t, x=x)
     copy = learners(t)
+    besides = watch.told()
     if copy is None or copy is Ellipsis:
         yield "what comes out", copy
         return
@@ -271,15 +208,12 @@ def _copy_probe(learners):
         copy[0] = 100.0
     yield "`t` after something was written into the copy", t.detach().clone()
     yield "Is `t` itself untouched?", bool((t.detach() == before).all()) and t.requires_grad
+    if besides:
+        raise Complaint(besides)
 
 
 def _made_to_ask(t):
     return t.detach().clone().requires_grad_(True)
-
-
-def _detach_in_place(t):
-    t.detach_()
-    return t.clone()
 
 
 def _grad_of_sum() -> float:
@@ -327,68 +261,21 @@ SWITCHES = {
     "inference_mode": "e",
 }
 
-CHOICES = tuple(
-    Wrong({part: letter}, says)
-    for part, known in {
-        "target": {
-            "a": "`no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but the wish is about *one value*, and for that there is a method.",
-            "c": "The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.",
-            "d": "`set_grad_enabled` takes a flag, for a stretch of code. Here is no flag, and one value.",
-            "e": "What is made in `inference_mode` cannot stand in a loss that is to be trained with: the backward pass would need it.",
-        },
-        "backbone": {
-            "a": "`no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.",
-            "b": "`detach` behind a layer in the middle starves all the layers before it. For weights that stay there is a flag.",
-            "d": "`set_grad_enabled(False)` around a layer is a `no_grad` block: it starves all the layers before it.",
-            "e": "`inference_mode` around a layer in the middle starves all the layers before it, and more. All others are to train.",
-        },
-        "validate": {
-            "b": "`detach` is for one value. A whole validation has thousands; switch off a *stretch of code*.",
-            "c": "You would have to freeze every weight, and to thaw it again after each epoch. Switch off a *stretch of code*.",
-            "d": "`set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a plainer one.",
-            "e": "After validation the numbers go back into training code. `inference_mode` forbids nearly all that.",
-        },
-        "serve": {
-            "a": "`no_grad` works. But a program that *only ever* answers can promise more, and is repaid for it: which switch is `no_grad` and a promise?",
-            "b": "`detach` is for one value. A program that only answers never wants a graph at all.",
-            "c": "With all weights frozen nothing is recorded either. But a program that only answers can promise more, for a whole stretch of code.",
-            "d": "`set_grad_enabled` takes a flag. Here nothing is ever switched on again.",
-        },
-        "shared_loop": {
-            "a": "`no_grad` is always off. The loop runs for training as well: the switch has to take the flag.",
-            "b": "`detach` is for one value, and it always cuts. The loop trains as well: the switch has to take the flag.",
-            "c": "Weights that do not ask would not train in the other run. It is the *recording* that the flag should switch.",
-            "e": "In `inference_mode` nothing trains. The loop runs for training as well: the switch has to take the flag.",
-        },
-    }.items()
-    for letter, says in known.items()
-)
-"""Answers to exercise 8.5, part by part."""
-
-
 QUESTIONS: list[Question] = [
     Question(
         "8.a",
         asks="the gradient of x through y * 3 + y.detach() * 5",
         truth=_grad_of_sum,
         found="Yes: only the attached way leads back, $3 \\cdot 2 = 6$. For the gradient the detached part is a constant.",
-        wrong=(
-            Wrong(
-                16.0,
-                "16 is the slope of the *values*. The gradient does not see the detached part: $3 \\cdot 2 = 6$.",
-            ),
-            Wrong(10.0, "$5 \\cdot 2$ is the detached way. It is the *other* one that leads back."),
-            Wrong(3.0, "3 gets to `y`. From `y` to `x` there is the 2 still to come: 6."),
-            Wrong(None, "One way is cut, the other is whole. Through that one 6 arrives."),
-            Wrong(0.0, "One way is cut, the other is whole. Through that one 6 arrives."),
-            Wrong(
-                8.0, "The mean of 6 and 10. Nothing is averaged where ways meet, and one of these is cut: 6."
-            ),
-            Wrong(
-                32.0,
-                "32 is the *value* of `out`. The gradient says how fast it moves, as far as it is seen: 6.",
-            ),
-        ),
+        answers=r"""
+            16.0 :: 16 is the slope of the *values*. The gradient does not see the detached part: $3 \cdot 2 = 6$.
+            10.0 :: $5 \cdot 2$ is the detached way. It is the *other* one that leads back.
+            3.0  :: 3 gets to `y`. From `y` to `x` there is the 2 still to come: 6.
+            None :: One way is cut, the other is whole. Through that one 6 arrives.
+            0.0  :: One way is cut, the other is whole. Through that one 6 arrives.
+            8.0  :: The mean of 6 and 10. Nothing is averaged where ways meet, and one of these is cut: 6.
+            32.0 :: 32 is the *value* of `out`. The gradient says how fast it moves, as far as it is seen: 6.
+        """,
         missed="Only the attached way counts: 3, and then 2 from `y` to `x`. That makes 6.",
     ),
     Question(
@@ -396,13 +283,10 @@ QUESTIONS: list[Question] = [
         asks="the gradient of b with the cut behind it",
         truth=_grad_before_cut,
         found="Yes. The walk never gets to `b`, so nothing is computed for it: `None`.",
-        wrong=(
-            Wrong(0.0, "A zero would be a computed answer. The walk never gets to `b`: `None`."),
-            Wrong(
-                40.0,
-                "The cut is between `b` and `y`. The walk from `y` ends there and never gets to `b`: `None`.",
-            ),
-        ),
+        answers=r"""
+            0.0  :: A zero would be a computed answer. The walk never gets to `b`: `None`.
+            40.0 :: The cut is between `b` and `y`. The walk from `y` ends there and never gets to `b`: `None`.
+        """,
         missed="The walk begins at `y` and ends at the cut. `b` lies behind it: `b.grad` is `None`.",
     ),
     Question(
@@ -410,16 +294,10 @@ QUESTIONS: list[Question] = [
         asks="what the first layer gets when the second one's result is detached",
         truth=_starved,
         found="Yes: no way leads there, so nothing is computed. `None`, and for the second layer as well.",
-        wrong=(
-            Wrong(
-                "a",
-                "So the exercise says. A zero would be a computed answer, *it does not matter*. No way leads there, so nothing is computed: `None`.",
-            ),
-            Wrong(
-                "c",
-                "The cut is behind the *second* layer, so the walk never gets to the first. Nothing is computed: `None`.",
-            ),
-        ),
+        answers=r"""
+            "a" :: So the exercise says. A zero would be a computed answer, *it does not matter*. No way leads there, so nothing is computed: `None`.
+            "c" :: The cut is behind the *second* layer, so the walk never gets to the first. Nothing is computed: `None`.
+        """,
         missed="It is **b**: no way leads to the first layer, so nothing is computed for it.",
     ),
     Question(
@@ -427,17 +305,11 @@ QUESTIONS: list[Question] = [
         asks="what freezing the middle does to the first weight, by flag and by block",
         truth=_flag_and_block,
         found="Yes. The flag leaves out one gradient; the block cuts the way, and all before it is lost.",
-        wrong=(
-            Wrong("a", "With the block the middle layer was not recorded, so there is no way on to `a`."),
-            Wrong(
-                "c",
-                "The other way round: with the flag the multiplication is recorded, because `h1` asks; in the block it is not.",
-            ),
-            Wrong(
-                "d",
-                "With the flag the multiplication is recorded, because `h1` asks for its gradient. The walk passes `b` by.",
-            ),
-        ),
+        answers=r"""
+            "a" :: With the block the middle layer was not recorded, so there is no way on to `a`.
+            "c" :: The other way round: with the flag the multiplication is recorded, because `h1` asks; in the block it is not.
+            "d" :: With the flag the multiplication is recorded, because `h1` asks for its gradient. The walk passes `b` by.
+        """,
         missed="With the flag a number, 60; with the block `None`: what is not recorded cuts the way.",
     ),
 ]
@@ -459,64 +331,27 @@ EXERCISES: list[Exercise] = [
             "`y * 5`: five from the result to `y`, two from `y` to `x`, together 10.",
         ),
         probe=_repaired_probe,
-        wrong=(
-            Wrong(
-                lambda x: x * 2 * 3 + (x * 2).detach() * 5,
-                "You have hidden the five and shown the three: `x.grad` is 6. It is to be the other way round.",
-            ),
-            Wrong(
-                _plain_sum,
-                "Nothing is hidden: `x.grad` is 16. The part with the 3 is to stay detached.",
-            ),
-            Wrong(
-                lambda x: (x * 2).detach() * 3 + 20,
-                "The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be made of `y`.",
-            ),
-            Wrong(
-                lambda x: (x * 2).detach() * 3 + 10,
-                "10 is what `x.grad` is to be. What has to be added is a part made of `y`, and its slope in `x` is to be 10.",
-            ),
-            Wrong(
-                lambda x: (x * 2).detach() * 3 + x * 2 * 8,
-                "That is $3y + 8y$. The $3y$ counts in the value as well: how much is missing to $8y$?",
-            ),
-            Wrong(
-                lambda x: (x * 2).detach() * 3 + x * 2 * 3,
-                "That is $3y + 3y$. How much is missing to $8y$?",
-            ),
-            Wrong(
-                lambda x: (x * 2).detach() * 3 + x * 5,
-                "The factor is right, but it belongs to `y`, and `y` is $2x$.",
-            ),
-            Wrong(
-                lambda x: (x * 2).detach() * 3 + x * 2 * 10,
-                "10 is the gradient in `x`. In `y` the slope is half of it, because $y = 2x$.",
-            ),
-            Wrong(
-                lambda x: (x * 2).detach() * 3 + x * x * 5,
-                "At $x = 2$ the value is right, but that is a curve: its slope there is 20. Use `y`.",
-            ),
-            Wrong(
-                lambda x: (x * 2).detach() * 3 + (x * 2).detach() * 5,
-                "Both are cut, so nothing leads back to `x`, and `backward()` would raise. Leave one attached.",
-            ),
-            Wrong(
-                lambda x: x * 2 * 5,
-                "The gradient is right, but the value lost its $3y$. Detaching keeps the value.",
-            ),
-            Wrong(
-                lambda x: x.detach() * 3 + x * 2 * 5,
-                "The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.",
-            ),
-            Wrong(
-                lambda x: x * 5 + x.detach() * 11,
-                "The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.",
-            ),
-        ),
-        right=(
-            lambda x: x.detach() * 6 + x * 10,
-            lambda x: (x * 2 * 3).detach() + 5 * (x * 2),
-        ),
+        answers=r"""
+            x * 2 * 3 + (x * 2).detach() * 5            :: You have hidden the five and shown the three: `x.grad` is 6. It is to be the other way round.
+            x * 2 * 3 + x * 2 * 5                       :: Nothing is hidden: `x.grad` is 16. The part with the 3 is to stay detached.
+            (x * 2).detach() * 3 + 20                   :: The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be made of `y`.
+            (x * 2).detach() * 3 + 10                   :: 10 is what `x.grad` is to be. What has to be added is a part made of `y`, and its slope in `x` is to be 10.
+            (x * 2).detach() * 3 + x * 2 * 8            :: That is $3y + 8y$. The $3y$ counts in the value as well: how much is missing to $8y$?
+            (x * 2).detach() * 3 + x * 2 * 3            :: That is $3y + 3y$. How much is missing to $8y$?
+            (x * 2).detach() * 3 + x * 5                :: The factor is right, but it belongs to `y`, and `y` is $2x$.
+            (x * 2).detach() * 3 + x * 2 * 10           :: 10 is the gradient in `x`. In `y` the slope is half of it, because $y = 2x$.
+            (x * 2).detach() * 3 + x * x * 5            :: At $x = 2$ the value is right, but that is a curve: its slope there is 20. Use `y`.
+            (x * 2).detach() * 3 + (x * 2).detach() * 5 :: Both are cut, so nothing leads back to `x`, and `backward()` would raise. Leave one attached.
+            x * 2 * 5                                   :: The gradient is right, but the value lost its $3y$. Detaching keeps the value.
+            x.detach() * 3 + x * 2 * 5                  :: The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.
+            x * 5 + x.detach() * 11                     :: The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.
+
+            y = x * 2
+            return y * 5 + 12 :: 12 is $3y$ at one place only, at $x = 2$. The hidden part has to have the value of $3y$ wherever $x$ is: `y.detach() * 3`.
+
+            x.detach() * 6 + x * 10            :: right
+            (x * 2 * 3).detach() + 5 * (x * 2) :: right
+        """,
     ),
     Exercise(
         "8.2",
@@ -549,152 +384,56 @@ EXERCISES: list[Exercise] = [
             "Freezing `b` does not change its value, nor the way past it.",
             "In the last line `h.detach()` is the constant 10. So $y = 10\\,b\\,h$ as far as the gradient can see.",
         ),
-        wrong=(
-            Wrong(
-                {"both": 60.0},
-                "Without `detach` it would be 30, and here even less leads back: one of the two halves.",
-            ),
-            Wrong({"both": 45.0}, "The two halves bring 15 and nothing."),
-            Wrong(
-                {"weighed": 450.0}, "`b` counts once, in $b\\,h \\cdot 10$: that is $3 \\cdot 5 \\cdot 10$."
-            ),
-            Wrong({"weighed": 600.0}, "`a` itself is no factor of its slope: $10 \\cdot b \\cdot x$."),
-            Wrong({"plain": 75.0}, "$x$ comes in once: $b \\cdot x$."),
-            Wrong(
-                {"b_frozen": 3.0}, "3 is what comes to `h`. From there to `a` it is times $x$, frozen or not."
-            ),
-            Wrong(
-                {"b_frozen": 10.0}, "10 is `h`, and what `b` would get. `a` gets $b \\cdot x$, frozen or not."
-            ),
-            Wrong(
-                {"plain": 5},
-                "5 is $x$, what `a` is multiplied by. But 1 did not come to `h` unchanged: it was multiplied by $b$ on its way.",
-            ),
-            Wrong({"plain": 1}, "1 is where the walk begins. Two multiplications lie between it and `a`."),
-            Wrong({"plain": 0}, "`y` moves when `a` does. A gradient of 0 would say that it does not."),
-            Wrong(
-                {"b_frozen": 30},
-                "30 is the value of `y`, frozen or not. What is asked for is how it moves with `a`.",
-            ),
-            Wrong(
-                {"b_frozen": 7.5},
-                "Half. Freezing `b` does not share anything out: `a` gets all that it gets in the first line.",
-            ),
-            Wrong(
-                {"b_frozen": 1},
-                "Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.",
-            ),
-            Wrong(
-                {"both": 5},
-                "5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.",
-            ),
-            Wrong(
-                {"both": 1},
-                "1 is what arrives at both halves of the sum. Follow it along the half that is attached.",
-            ),
-            Wrong({"weighed": 50}, "$10 \\cdot 5$: the constant and $x$ are there, and $b$ is missing."),
-            Wrong(
-                {"weighed": 75},
-                "Half. The constant is not shared out between the two `h`: it multiplies, whole.",
-            ),
-            Wrong(
-                {"weighed": 1}, "1 is where it begins. From `y` to `a` it meets the constant, $b$ and $x$."
-            ),
-            Wrong(
-                (15, 0, 15, 0, 15, 150),
-                "The right places, but nothing is computed where there is no way: `None`, not 0.",
-            ),
-            Wrong(
-                {"detached": 15},
-                "The number is that of `plain`. But `detach` cuts the only way that leads from `y` to `a`.",
-            ),
-            Wrong(
-                {"detached": 3},
-                "`detach` cuts the only way that leads from `y` to `a`. What is left of the way does not count for `a`.",
-            ),
-            Wrong({"plain": 30}, "30 is the value of `y`. Its slope in `a`: $b$ times $x$."),
-            Wrong({"plain": 6}, "$2 \\cdot 3$: but `a` does not meet itself. It meets $x$, and then $b$."),
-            Wrong({"plain": 8}, "Added: $5 + 3$. Along a way the numbers are multiplied."),
-            Wrong(
-                {"plain": 4},
-                "The mean of 5 and 3. Along a way the numbers are multiplied, nothing is averaged.",
-            ),
-            Wrong(
-                {"plain": 7.5}, "Half. Nothing is shared out or averaged along a way: $b$ times $x$, whole."
-            ),
-            Wrong(
-                {"plain": 10},
-                "10 is the value of `h`, and what `b` gets. `a` gets what *it* meets on its way: $x$, and then $b$.",
-            ),
-            Wrong(
-                {"plain": 3}, "3 is what comes to `h`. From `h` to `a` there is the 5 of $x$ still to come."
-            ),
-            Wrong({"plain": None}, "Nothing is cut here: there is a way from `y` to `a`."),
-            Wrong(
-                {"b_frozen": 0},
-                "Freezing `b` leaves out the gradient *of* `b`. It leaves `a` alone: the value of `b` is 3 as before.",
-            ),
-            Wrong(
-                {"b_frozen": 5},
-                "The value of `b` is 3 as before, and `a` meets it on its way. Frozen is not gone.",
-            ),
-            Wrong(
-                {"block": 0},
-                "There is no way to `a`, because `h` was made in the block. Nothing is computed: not even a zero.",
-            ),
-            Wrong({"block": 5}, "The walk from `y` gets to `b` and no further: `h` has no `grad_fn`."),
-            Wrong(
-                {"both": 7.5},
-                "Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.",
-            ),
-            Wrong({"both": 0}, "One half is cut. The other is whole, and brings what `plain` brings."),
-            Wrong(
-                {"weighed": 30},
-                "30 is $b\\,h$, the value of the first half. How far does $10\\,b\\,a\\,x$ move with `a`?",
-            ),
-            Wrong(
-                {"weighed": 0},
-                "One of the two `h` is attached: there is a way back, and the constant multiplies.",
-            ),
-            Wrong({"weighed": 1500}, "The constant counts once: $10 \\cdot b \\cdot x$."),
-            Wrong(
-                (15, None, None, None, 15, 150),
-                "Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.",
-            ),
-            Wrong(
-                (15, None, 15, 15, 15, 150),
-                "In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no way to `a`.",
-            ),
-            Wrong(
-                (15, None, 15, None, 30, 150),
-                "In the line `both` only the attached half leads back. 30 would be without `detach`.",
-            ),
-            Wrong(
-                (15, None, 15, None, None, 150),
-                "In the line `both` one half is cut, the other is whole.",
-            ),
-            Wrong(
-                (15, None, 15, None, 15, 300),
-                "300 is the slope of $b\\,h^2$, with both factors seen. One of them is a constant here: half of it.",
-            ),
-            Wrong(
-                (15, None, 15, None, 15, 15),
-                "In the last line `h.detach()` is a constant, but a constant that *multiplies*: it is 10.",
-            ),
-            Wrong(
-                (15, None, 15, None, 15, None),
-                "In the last line one of the two `h` is attached: there is a way back.",
-            ),
-            Wrong(
-                (10, None, 10, None, 10, 100),
-                "10 is what `b` gets. For `a` it is what `a` meets on its way: $x = 5$ and then $b = 3$.",
-            ),
-            Wrong(
-                (3, None, 3, None, 3, 30),
-                "That is what arrives at `h`. From `h` to `a` it is multiplied by $x = 5$.",
-            ),
-        ),
-        right=((15.0, None, 15.0, None, 15.0, 150.0),),
+        answers=r"""
+            both = 60.0                         :: Without `detach` it would be 30, and here even less leads back: one of the two halves.
+            both = 45.0                         :: The two halves bring 15 and nothing.
+            weighed = 450.0                     :: `b` counts once, in $b\,h \cdot 10$: that is $3 \cdot 5 \cdot 10$.
+            weighed = 600.0                     :: `a` itself is no factor of its slope: $10 \cdot b \cdot x$.
+            plain = 75.0                        :: $x$ comes in once: $b \cdot x$.
+            b_frozen = 3.0                      :: 3 is what comes to `h`. From there to `a` it is times $x$, frozen or not.
+            b_frozen = 10.0                     :: 10 is `h`, and what `b` would get. `a` gets $b \cdot x$, frozen or not.
+            plain = 5                           :: 5 is $x$, what `a` is multiplied by. But 1 did not come to `h` unchanged: it was multiplied by $b$ on its way.
+            plain = 1                           :: 1 is where the walk begins. Two multiplications lie between it and `a`.
+            plain = 0                           :: `y` moves when `a` does. A gradient of 0 would say that it does not.
+            b_frozen = 30                       :: 30 is the value of `y`, frozen or not. What is asked for is how it moves with `a`.
+            b_frozen = 7.5                      :: Half. Freezing `b` does not share anything out: `a` gets all that it gets in the first line.
+            b_frozen = 1                        :: Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.
+            both = 5                            :: 5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.
+            both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
+            weighed = 50                        :: $10 \cdot 5$: the constant and $x$ are there, and $b$ is missing.
+            weighed = 75                        :: Half. The constant is not shared out between the two `h`: it multiplies, whole.
+            weighed = 1                         :: 1 is where it begins. From `y` to `a` it meets the constant, $b$ and $x$.
+            15, 0, 15, 0, 15, 150               :: The right places, but nothing is computed where there is no way: `None`, not 0.
+            detached = 15                       :: The number is that of `plain`. But `detach` cuts the only way that leads from `y` to `a`.
+            detached = 3                        :: `detach` cuts the only way that leads from `y` to `a`. What is left of the way does not count for `a`.
+            plain = 30                          :: 30 is the value of `y`. Its slope in `a`: $b$ times $x$.
+            plain = 6                           :: $2 \cdot 3$: but `a` does not meet itself. It meets $x$, and then $b$.
+            plain = 8                           :: Added: $5 + 3$. Along a way the numbers are multiplied.
+            plain = 4                           :: The mean of 5 and 3. Along a way the numbers are multiplied, nothing is averaged.
+            plain = 7.5                         :: Half. Nothing is shared out or averaged along a way: $b$ times $x$, whole.
+            plain = 10                          :: 10 is the value of `h`, and what `b` gets. `a` gets what *it* meets on its way: $x$, and then $b$.
+            plain = 3                           :: 3 is what comes to `h`. From `h` to `a` there is the 5 of $x$ still to come.
+            plain = None                        :: Nothing is cut here: there is a way from `y` to `a`.
+            b_frozen = 0                        :: Freezing `b` leaves out the gradient *of* `b`. It leaves `a` alone: the value of `b` is 3 as before.
+            b_frozen = 5                        :: The value of `b` is 3 as before, and `a` meets it on its way. Frozen is not gone.
+            block = 0                           :: There is no way to `a`, because `h` was made in the block. Nothing is computed: not even a zero.
+            block = 5                           :: The walk from `y` gets to `b` and no further: `h` has no `grad_fn`.
+            both = 7.5                          :: Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.
+            both = 0                            :: One half is cut. The other is whole, and brings what `plain` brings.
+            weighed = 30                        :: 30 is $b\,h$, the value of the first half. How far does $10\,b\,a\,x$ move with `a`?
+            weighed = 0                         :: One of the two `h` is attached: there is a way back, and the constant multiplies.
+            weighed = 1500                      :: The constant counts once: $10 \cdot b \cdot x$.
+            15, None, None, None, 15, 150       :: Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.
+            15, None, 15, 15, 15, 150           :: In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no way to `a`.
+            15, None, 15, None, 30, 150         :: In the line `both` only the attached half leads back. 30 would be without `detach`.
+            15, None, 15, None, None, 150       :: In the line `both` one half is cut, the other is whole.
+            15, None, 15, None, 15, 300         :: 300 is the slope of $b\,h^2$, with both factors seen. One of them is a constant here: half of it.
+            15, None, 15, None, 15, 15          :: In the last line `h.detach()` is a constant, but a constant that *multiplies*: it is 10.
+            15, None, 15, None, 15, None        :: In the last line one of the two `h` is attached: there is a way back.
+            10, None, 10, None, 10, 100         :: 10 is what `b` gets. For `a` it is what `a` meets on its way: $x = 5$ and then $b = 3$.
+            3, None, 3, None, 3, 30             :: That is what arrives at `h`. From `h` to `a` it is multiplied by $x = 5$.
+            15.0, None, 15.0, None, 15.0, 150.0 :: right
+        """,
     ),
     Exercise(
         "8.3",
@@ -713,50 +452,80 @@ EXERCISES: list[Exercise] = [
             "The lines below need no change. A `no_grad` or `detach` there would starve `first`.",
         ),
         probe=_freeze_probe,
-        wrong=(
-            Wrong(
-                _with_block,
-                "The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the way. Turn off its parameters.",
-            ),
-            Wrong(
-                _detached_input,
-                "The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.",
-            ),
-            Wrong(
-                _freezing(lambda first, middle, last: [*first.parameters(), *last.parameters()]),
-                "The other way round: you have frozen those that are to learn.",
-            ),
-            Wrong(
-                _freezing(lambda first, middle, last: first.parameters()),
-                "You have frozen `first`. Look at whose parameters the loop goes through.",
-            ),
-            Wrong(
-                _freezing(lambda first, middle, last: last.parameters()),
-                "You have frozen `last`. Look at whose parameters the loop goes through.",
-            ),
-            Wrong(
-                _freezing(lambda first, middle, last: [middle.weight]),
-                "The weight is frozen; the bias still learns. `middle.parameters()` gives both.",
-            ),
-            Wrong(
-                _freezing(lambda first, middle, last: [*first.parameters(), *middle.parameters()]),
-                "The first layer is frozen, too. It is to learn: only `middle.parameters()`.",
-            ),
-            Wrong(_without_calling, "`parameters` is a method: `middle.parameters()`, with brackets."),
-            Wrong(
-                _the_layer_itself,
-                "The layer is no list. It gives its weight and its bias by `middle.parameters()`.",
-            ),
-            Wrong(_switched_on, "`requires_grad_(True)` is what it was before"),
-            Wrong(_switches_mode, "`eval()` changes how layers such as dropout behave."),
-            Wrong(_empties, "That empties a gradient. The pass that comes after it fills it again"),
-            Wrong(_empty_loop, "Does the loop go through any of them"),
-            Wrong(_sets_the_layer, "on the layer itself it is only a new name"),
-            Wrong(
-                _zeroes, "The weights of `middle` have become zeros. Freezing leaves all values as they are."
-            ),
-        ),
-        right=(_by_attribute, _freezing(lambda first, middle, last: [middle.weight, middle.bias])),
+        answers=r"""
+            freezing(first, middle, last):
+            h = torch.tanh(first(x))
+            with torch.no_grad():
+                h = torch.tanh(middle(h))
+            return (last(h) ** 2).mean() :: The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the way. Turn off its parameters.
+
+            h = torch.tanh(middle(torch.tanh(first(x)).detach()))
+            return (last(h) ** 2).mean() :: The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.
+
+            [*first.parameters(), *last.parameters()]   :: The other way round: you have frozen those that are to learn.
+            first.parameters()                          :: You have frozen `first`. Look at whose parameters the loop goes through.
+            last.parameters()                           :: You have frozen `last`. Look at whose parameters the loop goes through.
+            [middle.weight]                             :: The weight is frozen; the bias still learns. `middle.parameters()` gives both.
+            [*first.parameters(), *middle.parameters()] :: The first layer is frozen, too. It is to learn: only `middle.parameters()`.
+
+            loss_of(first, middle, last, x):
+            for param in middle.parameters:
+                param.requires_grad_(False) :: `parameters` is a method: `middle.parameters()`, with brackets.
+
+            for param in middle:
+                param.requires_grad_(False) :: The layer is no list. It gives its weight and its bias by `middle.parameters()`.
+
+            for param in middle.parameters():
+                param.requires_grad_(True)
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `requires_grad_(True)` is what it was before
+
+            middle.eval()
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `eval()` changes how layers such as dropout behave.
+
+            for param in middle.parameters():
+                param.grad = None
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: That empties a gradient. The pass that comes after it fills it again
+
+            for _param in []:
+                pass
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: Does the loop go through any of them
+
+            middle.requires_grad = False
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: on the layer itself it is only a new name
+
+            with torch.no_grad():
+                middle.weight.zero_()
+            for param in middle.parameters():
+                param.requires_grad_(False)
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: The weights of `middle` have become zeros. Freezing leaves all values as they are.
+
+            loss_of(first, middle, last, x):
+            w, b = middle.weight.detach(), middle.bias.detach()
+            h = torch.tanh(torch.tanh(first(x)) @ w.T + b)
+            return (last(h) ** 2).mean() :: The gradients are right, but the parameters of `middle` still ask: you have computed with copies of them. Freeze the parameters themselves, `requires_grad_(False)`.
+
+            for param in middle.parameters():
+                param.requires_grad_(False)
+            loss = (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
+            loss.backward()
+            return loss :: Your function leaves a gradient in `first.weight.grad`
+
+            for param in middle.parameters():
+                param.requires_grad_(False)
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).sum() :: The squares are added up. The loss is their *mean*, as it stands in the cell.
+
+            for param in middle.parameters():
+                param.requires_grad_(False)
+            middle.eval()
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `middle` is left in eval mode
+
+            middle.weight.requires_grad = False
+            middle.bias.requires_grad = False
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: right
+
+            freezing(first, middle, last):
+            [middle.weight, middle.bias] :: right
+        """,
     ),
     Exercise(
         "8.4",
@@ -772,40 +541,23 @@ EXERCISES: list[Exercise] = [
             "`t.detach().clone()`",
         ),
         probe=_copy_probe,
-        wrong=(
-            Wrong(
-                lambda t: t.detach(),
-                "No history, but the same memory: what is written into it shows up in `t`. Copy it: `.clone()`.",
-            ),
-            Wrong(
-                lambda t: t.clone(),
-                "Its own memory, but it still asks for gradients: `clone` is recorded like any operation. Detach it as well.",
-            ),
-            Wrong(
-                lambda t: t,
-                "That is `t` itself, history and all.",
-            ),
-            Wrong(
-                _made_to_ask,
-                "Nearly. It was right before you made it ask for gradients again: leave out the last step.",
-            ),
-            Wrong(
-                _detach_in_place,
-                "`detach_`, with `_` at the end, takes the history away from `t` itself. `t` is not to be touched.",
-            ),
-            Wrong(
-                lambda t: t.detach().copy(),
-                "NumPy says `copy`. The copy of a tensor is made by `clone()`.",
-            ),
-            Wrong(
-                lambda t: torch.zeros_like(t),
-                "A tensor of that shape, but not the values of `t`.",
-            ),
-        ),
-        right=(
-            lambda t: t.clone().detach(),
-            lambda t: torch.tensor(t.tolist()),
-        ),
+        answers=r"""
+            t.detach()   :: No history, but the same memory: what is written into it shows up in `t`. Copy it: `.clone()`.
+            t.clone()    :: Its own memory, but it still asks for gradients: `clone` is recorded like any operation. Detach it as well.
+            t            :: That is `t` itself, history and all.
+            _made_to_ask :: Nearly. It was right before you made it ask for gradients again: leave out the last step.
+
+            t.detach_()
+            return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. `t` is not to be touched.
+
+            t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
+            torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
+            t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.
+            t.detach() + 1                 :: Memory of its own, and no history. But the values are other ones: copy them, `clone()`, and change nothing.
+            t.detach() * 1                 :: right
+            t.clone().detach()             :: right
+            torch.tensor(t.tolist())       :: right
+        """,
     ),
     Exercise(
         "8.5",
@@ -822,12 +574,31 @@ EXERCISES: list[Exercise] = [
             "A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and which one must never come back to training?",
         ),
         words=SWITCHES,
-        wrong=CHOICES,
-        right=(
-            ("B", "C", "A", "E", "D"),
-            ("detach", "requires_grad_(False)", "torch.no_grad()", "inference_mode", "set_grad_enabled"),
-            (["b"], "c)", "a", "e", "d"),
-        ),
+        answers=r"""
+            target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but the wish is about *one value*, and for that there is a method.
+            target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.
+            target = 'd'               :: `set_grad_enabled` takes a flag, for a stretch of code. Here is no flag, and one value.
+            target = 'e'               :: What is made in `inference_mode` cannot stand in a loss that is to be trained with: the backward pass would need it.
+            backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.
+            backbone = 'b'             :: `detach` behind a layer in the middle starves all the layers before it. For weights that stay there is a flag.
+            backbone = 'd'             :: `set_grad_enabled(False)` around a layer is a `no_grad` block: it starves all the layers before it.
+            backbone = 'e'             :: `inference_mode` around a layer in the middle starves all the layers before it, and more. All others are to train.
+            validate = 'b'             :: `detach` is for one value. A whole validation has thousands; switch off a *stretch of code*.
+            validate = 'c'             :: You would have to freeze every weight, and to thaw it again after each epoch. Switch off a *stretch of code*.
+            validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a plainer one.
+            validate = 'e'             :: After validation the numbers go back into training code. `inference_mode` forbids nearly all that.
+            serve = 'a'                :: `no_grad` works. But a program that *only ever* answers can promise more, and is repaid for it: which switch is `no_grad` and a promise?
+            serve = 'b'                :: `detach` is for one value. A program that only answers never wants a graph at all.
+            serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only answers can promise more, for a whole stretch of code.
+            serve = 'd'                :: `set_grad_enabled` takes a flag. Here nothing is ever switched on again.
+            shared_loop = 'a'          :: `no_grad` is always off. The loop runs for training as well: the switch has to take the flag.
+            shared_loop = 'b'          :: `detach` is for one value, and it always cuts. The loop trains as well: the switch has to take the flag.
+            shared_loop = 'c'          :: Weights that do not ask would not train in the other run. It is the *recording* that the flag should switch.
+            shared_loop = 'e'          :: In `inference_mode` nothing trains. The loop runs for training as well: the switch has to take the flag.
+            "B", "C", "A", "E", "D"    :: right
+            "detach", "requires_grad_(False)", "torch.no_grad()", "inference_mode", "set_grad_enabled" :: right
+            ["b"], "c)", "a", "e", "d" :: right
+        """,
     ),
     Exercise(
         "8.6",
@@ -846,44 +617,56 @@ EXERCISES: list[Exercise] = [
             "`torch.tanh(two(h)).detach()`",
         ),
         probe=_cut_probe,
-        wrong=(
-            Wrong(
-                _steps(lambda two, h: torch.tanh(two(h))),
-                "Nothing is cut: all three layers learn. Put `.detach()` behind layer `two`.",
-            ),
-            Wrong(
-                _steps(lambda two, h: torch.tanh(two(h.detach()))),
-                "The cut is in *front* of `two`, so `two` still learns. It is to be behind it.",
-            ),
-            Wrong(
-                _steps(lambda two, h: two(h).detach()),
-                "The cut is right; the `tanh` between `two` and `three` is missing, so the loss is another one.",
-            ),
-            Wrong(
-                _steps(lambda two, h: h.detach()),
-                "Layer `two` is left out of the computation. It is to run; only nothing is to lead back through it.",
-            ),
-            Wrong(
-                _steps(after=lambda loss, o: loss.backward()),
-                "The gradients are there, and nobody has stepped: `optimizer.step()` is missing.",
-            ),
-            Wrong(
-                _steps(after=lambda loss, o: o.step()),
-                "No backward pass has run: before it can step, the optimizer needs gradients.",
-            ),
-            Wrong(
-                _steps(after=lambda loss, o: (o.step(), loss.backward())),
-                "The step comes before the backward pass, when all gradients are `None`. The other way round.",
-            ),
-            Wrong(
-                _steps(after=lambda loss, o: (loss.backward(), o.zero_grad(), o.step())),
-                "The gradients are cleared between the backward pass and the step: the step finds nothing.",
-            ),
-            Wrong(
-                _cut_by_flags,
-                "You have frozen `one` and `two` as well: they do not ask any more, in the next step neither. A cut leaves them as they are.",
-            ),
-        ),
-        right=(_cut_by_block,),
+        answers=r"""
+            steps_from(lambda two, h: torch.tanh(two(h))) :: Nothing is cut: all three layers learn. Put `.detach()` behind layer `two`.
+            steps_from(lambda two, h: torch.tanh(two(h.detach()))) :: The cut is in *front* of `two`, so `two` still learns. It is to be behind it.
+            steps_from(lambda two, h: two(h).detach()) :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is another one.
+            steps_from(lambda two, h: h.detach())      :: Layer `two` is left out of the computation. It is to run; only nothing is to lead back through it.
+            steps_from(after=lambda loss, o: loss.backward()) :: The gradients are there, and nobody has stepped: `optimizer.step()` is missing.
+            steps_from(after=lambda loss, o: o.step()) :: No backward pass has run: before it can step, the optimizer needs gradients.
+            steps_from(after=lambda loss, o: (o.step(), loss.backward())) :: The step comes before the backward pass, when all gradients are `None`. The other way round.
+            steps_from(after=lambda loss, o: (loss.backward(), o.zero_grad(), o.step())) :: The gradients are cleared between the backward pass and the step: the step finds nothing.
+
+            for param in [*one.parameters(), *two.parameters()]:
+                param.requires_grad_(False)
+            return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they do not ask any more, in the next step neither. A cut leaves them as they are.
+
+            h = torch.tanh(two(torch.tanh(one(x)))).detach()
+            loss = (three(h) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return loss.item() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
+
+            optimizer.zero_grad()
+            h = torch.tanh(two(torch.tanh(one(x)))).detach()
+            loss = (three(h) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return (three(h) ** 2).mean().item() :: That is the loss *after* the step. Give back the one that you went backward from: `loss.item()`.
+
+            optimizer.zero_grad()
+            h = torch.tanh(two(torch.tanh(one(x)))).detach()
+            loss = (three(h) ** 2).mean()
+            loss.backward()
+            loss.backward()
+            optimizer.step()
+            return loss.item() :: `backward()` is called twice. The second call comes to nodes whose saved values the first has freed: one pass is enough.
+
+            optimizer.zero_grad()
+            h = torch.tanh(two(torch.tanh(one(x)))).detach()
+            loss = (three(h) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.step()
+            return loss.item() :: Two steps are taken with one gradient. One `step()` for each `backward()`.
+
+            optimizer.zero_grad()
+            with torch.no_grad():
+                h = torch.tanh(two(torch.tanh(one(x))))
+            loss = (three(h) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return loss.item() :: right
+        """,
     ),
 ]

@@ -8,7 +8,8 @@ import minigrad as torch
 
 from .bytecode import uses
 from .lesson_09 import _points, _start
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
+from .side_effects import GRAD, VALUES, Watch
 
 mse_loss = torch.nn.functional.mse_loss
 cross_entropy = torch.nn.functional.cross_entropy
@@ -73,6 +74,7 @@ class _Watched(torch.optim.SGD):
 
     def __init__(self, model, lr):
         super().__init__(model.parameters(), lr=lr)
+        self.model, self.began = model, model.bias.detach().clone()
         self.bias, self.passes, self.stale, self.found = model.bias, 0, False, []
         model.bias.register_hook(self.note)
 
@@ -81,14 +83,24 @@ class _Watched(torch.optim.SGD):
         self.stale = self.stale or (self.bias.grad is not None and bool((self.bias.grad != 0).any()))
 
     def step(self, closure=None):
+        loss = None
+        if closure is not None:  # PyTorch's other form: the closure clears, computes and goes backward
+            with torch.enable_grad():
+                loss = closure()
         empty = self.bias.grad is None or not bool((self.bias.grad != 0).any())
         self.found.append(("empty" if empty else "full", self.passes))
-        return super().step(closure)
+        super().step()
+        return loss
 
     def fault(self, turns: int) -> str:
         """What is wrong with the order of the lines, in words; "" if nothing is."""
         if not self.passes:
             return "No backward pass runs: nothing fills the accounts. `loss.backward()` is missing."
+        if not self.found and not torch.equal(self.bias.detach(), self.began):
+            return (
+                "The weights have moved, but not by the optimizer that was handed over. Use `optimizer`, the one that comes in: "
+                "another one, made inside the function, knows nothing of its learning rate and its memory."
+            )
         if not self.found:
             return "The optimizer never steps: the gradients are there, and nobody uses them. `optimizer.step()` is missing."
         if self.found[0] == ("empty", 0):
@@ -103,34 +115,48 @@ class _Watched(torch.optim.SGD):
                 "That is patient 1: where is `zero_grad()`?"
             )
         if self.passes != turns or len(self.found) != turns:
+            passes = f"{self.passes} backward pass{'es' * (self.passes != 1)}"
+            steps = f"{len(self.found)} step{'s' * (len(self.found) != 1)}"
             return (
-                f"In {turns} turns there were {self.passes} backward passes and {len(self.found)} steps. One of each a turn. "
-                "(Do all lines stand in the loop, and the `return` behind it?)"
+                f"In {turns} turns there were {passes} and {steps}. There should be one of each per turn. "
+                "(Are all lines inside the loop, the loop over `range(turns)`, and the `return` behind it?)"
             )
         return ""
 
 
 def _cured_2_probe(function) -> Iterator[tuple]:
+    for turns, lr in ((4, 0.1), (6, 0.05)):
+        yield from _cured(function, turns, lr)
+
+
+def _cured(function, turns: int, lr: float) -> Iterator[tuple]:
     x, t = _points()
     model = _start()
-    optimizer = _Watched(model, lr=0.1)
-    losses = function(model, optimizer, x, t, 4)
+    optimizer = _Watched(model, lr=lr)
+    watch = Watch({"model": {VALUES, GRAD}}, model=model, x=x, t=t)
+    losses = function(model, optimizer, x, t, turns)
     if losses is None or losses is Ellipsis or (isinstance(losses, list) and Ellipsis in losses):
         yield "The losses", losses
         return
-    if fault := optimizer.fault(4):
+    if fault := optimizer.fault(turns):
         raise Complaint(fault)
-    if isinstance(losses, list) and len(losses) != 4:
+    if (isinstance(losses, torch.Tensor) and losses.numel() == 1) or isinstance(losses, float | int):
         raise Complaint(
-            f"The loop learns. But of four turns {len(losses)} losses come back: one a turn, `losses.append(loss.item())`."
+            "The loop learns. But one number comes back. Return the list `losses`, with the loss of each turn in it."
+        )
+    if isinstance(losses, list) and len(losses) != turns:
+        raise Complaint(
+            f"The loop learns. But of {turns} turns {len(losses)} losses come back: one a turn, `losses.append(loss.item())`."
         )
     if isinstance(losses, list) and any(isinstance(loss, torch.Tensor) and loss.grad_fn for loss in losses):
         raise Complaint(
             "The loop learns. But what you return holds the graph of each turn: put plain numbers into `losses`, `loss.item()`."
         )
-    yield "The losses", losses
-    yield "The weight after four turns", model.weight.detach()
-    yield "The bias after four turns", model.bias.detach()
+    yield f"The losses of {turns} turns", losses
+    yield f"The weight after {turns} turns", model.weight.detach()
+    yield f"The bias after {turns} turns", model.bias.detach()
+    if told := watch.told():
+        raise Complaint(told)
 
 
 def _order(*lines: str) -> Callable:
@@ -147,70 +173,6 @@ def _order(*lines: str) -> Callable:
         return losses
 
     return cured
-
-
-def _zero_by_model(model, optimizer, x, t, turns):
-    losses = []
-    for _turn in range(turns):
-        model.zero_grad()
-        loss = mse_loss(model(x), t)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-def _keeps_tensors(model, optimizer, x, t, turns):
-    losses = []
-    for _turn in range(turns):
-        optimizer.zero_grad()
-        loss = mse_loss(model(x), t)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss)
-    return losses
-
-
-def _without_a_list(model, optimizer, x, t, turns):
-    losses = []
-    for _turn in range(turns):
-        optimizer.zero_grad()
-        loss = mse_loss(model(x), t)
-        loss.backward()
-        optimizer.step()
-    return losses
-
-
-def _returns_at_once(model, optimizer, x, t, turns):
-    losses = []
-    for _turn in range(turns):
-        optimizer.zero_grad()
-        loss = mse_loss(model(x), t)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-        return losses
-
-
-def _notes_it_late(model, optimizer, x, t, turns):
-    losses = []
-    for _turn in range(turns):
-        optimizer.zero_grad()
-        mse_loss(model(x), t).backward()
-        optimizer.step()
-        losses.append(mse_loss(model(x), t).item())
-    return losses
-
-
-def _same_graph(model, optimizer, x, t, turns):
-    loss = mse_loss(model(x), t)
-    losses = []
-    for _turn in range(turns):
-        optimizer.zero_grad()
-        loss.backward(retain_graph=True)
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
 
 
 def _gradients_at(
@@ -243,10 +205,10 @@ def _learn_both(loss, w, b) -> None:
 
 
 def _both_learn(function) -> Iterator[tuple]:
-    return _gradients_at(function, (1.5, -0.5), (0.0, 0.0), learn=_learn_both)
+    return _gradients_at(function, (1.5, -0.5), (0.0, 0.0), (-2.0, 1.0), learn=_learn_both)
 
 
-def _squares(prediction: Callable) -> Callable:
+def squares_of(prediction: Callable) -> Callable:
     """A function like `loss_of` with another prediction."""
 
     def loss_of(w, b, x, t):
@@ -256,14 +218,10 @@ def _squares(prediction: Callable) -> Callable:
 
 
 def _gentle_probe(function) -> Iterator[tuple]:
-    return _gradients_at(function, (0.0, 0.0), (2.0, 1.0))
+    return _gradients_at(function, (0.0, 0.0), (2.0, 1.0), (-3.0, 0.5), (6.0, -1.0))
 
 
-def _not_squared(w, b, x, t):
-    return (w * x + b - t).mean()
-
-
-def _pulled(penalty: Callable) -> Callable:
+def pulled_by(penalty: Callable) -> Callable:
     """A function like `gentle_loss` with another penalty."""
 
     def gentle_loss(w, b, x, t):
@@ -303,71 +261,16 @@ def _turn_probe(function) -> Iterator[tuple]:
                 "No gradient has arrived: no backward pass has run, or not from a loss with a graph."
             )
         yield f"The gradient of the weight after turn {number}", model.weight.grad.clone()
-
-
-def _logs_the_graph(model, x, t, log):
-    loss = mse_loss(model(x), t)
-    log.append(loss)
-    loss.backward()
-
-
-def _detaches_the_loss(model, x, t, log):
-    loss = mse_loss(model(x), t).detach()
-    log.append(loss)
-    loss.backward()
-
-
-def _no_backward(model, x, t, log):
-    loss = mse_loss(model(x), t)
-    log.append(loss.item())
-
-
-def _no_log(model, x, t, log):
-    mse_loss(model(x), t).backward()
-
-
-def _detaches_the_prediction(model, x, t, log):
-    loss = mse_loss(model(x).detach(), t)
-    log.append(loss.item())
-    loss.backward()
-
-
-def _logs_the_gradient(model, x, t, log):
-    loss = mse_loss(model(x), t)
-    loss.backward()
-    log.append(model.weight.grad.item())
-
-
-def _logs_nothing(model, x, t, log):
-    loss = mse_loss(model(x), t)
-    log.append(loss.backward())
-
-
-def _detach_in_a_line(model, x, t, log):
-    loss = mse_loss(model(x), t)
-    loss.detach()
-    log.append(loss)
-    loss.backward()
-
-
-def _empties_too(model, x, t, log):
-    loss = mse_loss(model(x), t)
-    log.append(loss.item())
-    model.zero_grad()
-    loss.backward()
-
-
-def _by_item(model, x, t, log):
-    loss = mse_loss(model(x), t)
-    loss.backward()
-    log.append(loss.item())
+        with torch.no_grad():  # the loop takes a step between two turns, so no two losses are the same
+            model.weight += 0.5
 
 
 def _class_probe(function) -> Iterator[tuple]:
-    labels = torch.tensor([0, 2, 1])
-    for scale in (1.0, 0.3):
-        scores = torch.tensor([[2.0, -1.0, 0.5], [0.3, 0.1, 0.2], [1.5, 2.5, -2.0]]) * scale
-        scores.requires_grad_(True)
+    for rows, labels in (
+        ([[2.0, -1.0, 0.5], [0.3, 0.1, 0.6], [1.5, 2.5, -2.0]], [0, 2, 1]),
+        ([[0.6, -0.3, 0.2], [-1.0, 0.4, 0.3], [1.5, 0.5, -2.0], [0.2, 0.7, 1.1]], [1, 0, 2, 2]),
+    ):
+        scores, labels = torch.tensor(rows, requires_grad=True), torch.tensor(labels)
         loss = function(scores, labels)
         if not isinstance(loss, torch.Tensor):
             yield "What comes out", loss
@@ -383,6 +286,11 @@ def _class_probe(function) -> Iterator[tuple]:
             raise Complaint(
                 "There is still no way back to the scores: the loss has no `grad_fn`. A place (`argmax`) or a comparison has no slope."
             )
+        if scores.grad is None and loss.numel() == 1:
+            raise Complaint(
+                "The scores were copied out of the graph (`detach`, `torch.tensor`, `.data`): the pass ends at the copy, and "
+                "nothing gets to the scores that came in. Use `scores` itself."
+            )
         yield "The loss", loss.detach()
         yield "The gradient of the scores", scores.grad
 
@@ -393,11 +301,6 @@ def _share_of_wrong(scores, labels):
 
 def _made_to_ask(scores, labels):
     return _share_of_wrong(scores, labels).requires_grad_(True)
-
-
-def _picked(scores, labels):
-    rows = torch.arange(len(labels))
-    return -torch.log_softmax(scores, 1)[rows, labels].mean()
 
 
 def _show_probe(function) -> Iterator[tuple]:
@@ -427,16 +330,6 @@ def _in_place(h):
     return shown
 
 
-def _by_method(h):
-    return h.detach().sub_(h.mean().item())
-
-
-def _copied_first(h):
-    shown = h.detach().clone()
-    shown -= shown.mean()
-    return shown
-
-
 @torch.no_grad()
 def _not_recorded(h):
     return h - h.mean()
@@ -451,9 +344,12 @@ def _parameters() -> list:
 
 def _step_probe(function) -> Iterator[tuple]:
     for lr in (0.1, 0.3):
-        parameters = _parameters()
+        handed = _parameters()
+        parameters = list(
+            handed
+        )  # what the model and the optimizer hold: these, whatever becomes of the list
         before = [p.detach().clone() for p in parameters]
-        out = function(parameters, lr)
+        out = function(handed, lr)
         if out is Ellipsis:
             yield "what comes out", out
             return
@@ -462,6 +358,11 @@ def _step_probe(function) -> Iterator[tuple]:
                 "A parameter is no leaf any more, or does not ask. Only its *values* are to change."
             )
         if all(torch.equal(p.detach(), old) for p, old in zip(parameters, before, strict=True)):
+            if any(one is not other for one, other in zip(handed, parameters, strict=False)):
+                raise Complaint(
+                    "New tensors have been put into the list `parameters`. The model holds the old ones, and they have not moved: "
+                    "that is what patient 7 died of. Write *into* each parameter, `p -= ...`."
+                )
             raise Complaint(_why_still(parameters))
         for name, p in zip(("first", "second", "third", "fourth"), parameters, strict=True):
             yield f"The {name} parameter", p.detach().clone()
@@ -469,6 +370,11 @@ def _step_probe(function) -> Iterator[tuple]:
             yield (
                 f"Is the account of the {name} parameter empty?",
                 p.grad is None or not bool((p.grad != 0).any()),
+            )
+        if len(handed) != len(parameters) or any(a is not b for a, b in zip(handed, parameters, strict=True)):
+            raise Complaint(
+                "The numbers are right. But the list `parameters` holds other tensors than before, and the model does not: it would "
+                "go on with the old ones. Leave the list as it is."
             )
 
 
@@ -479,34 +385,17 @@ def _why_still(parameters: list) -> str:
     if any(not torch.equal(now, before) and bool((now != 0).any()) for now, before in left):
         return "No parameter has moved, and the *gradients* are other numbers: the line writes into `p.grad`. Write into `p`."
     if all(p.grad is None or not bool((p.grad != 0).any()) for p in parameters):
-        return "The accounts are empty, and nothing has moved: empty them *after* the step."
+        return (
+            "The accounts are empty, and nothing has moved. Either they were emptied before the step, or the step made a new "
+            "tensor that nobody keeps, as `p.sub(...)` without its `_` and `p.data - ...` do. Write *into* `p`, and empty after that."
+        )
     return (
         "Nothing has moved. `p = p - ...` makes a new tensor and gives it the name `p`; the parameter itself is what it was. "
         "Write *into* it: `p -= ...`."
     )
 
 
-def _renames(parameters, lr):
-    for p in parameters:
-        if p.grad is not None:
-            p = p - lr * p.grad
-
-
-def _while_recording(parameters, lr):
-    for p in parameters:
-        if p.grad is not None:
-            p -= lr * p.grad
-            p.grad = None
-
-
-def _does_not_ask_for_none(parameters, lr):
-    with torch.no_grad():
-        for p in parameters:
-            p -= lr * p.grad
-            p.grad = None
-
-
-def _stepping(move: Callable, clear: Callable = lambda p: setattr(p, "grad", None)) -> Callable:
+def stepping_with(move: Callable, clear: Callable = lambda p: setattr(p, "grad", None)) -> Callable:
     """A function like `step` that moves and clears in another way."""
 
     def step(parameters, lr):
@@ -519,44 +408,6 @@ def _stepping(move: Callable, clear: Callable = lambda p: setattr(p, "grad", Non
     return step
 
 
-def _empties_first(parameters, lr):
-    with torch.no_grad():
-        for p in parameters:
-            p.grad = None
-            if p.grad is not None:
-                p -= lr * p.grad
-
-
-def _only_one(parameters, lr):
-    with torch.no_grad():
-        p = parameters[0]
-        p -= lr * p.grad
-        p.grad = None
-
-
-def _writes_into_the_gradient(parameters, lr):
-    for p in parameters:
-        if p.grad is not None:
-            p.grad -= lr * p.grad
-
-
-def _stops_at_the_first_none(parameters, lr):
-    with torch.no_grad():
-        for p in parameters:
-            if p.grad is None:
-                break
-            p -= lr * p.grad
-            p.grad = None
-
-
-def _asks_whether_it_is_true(parameters, lr):
-    with torch.no_grad():
-        for p in parameters:
-            if p.grad:
-                p -= lr * p.grad
-                p.grad = None
-
-
 def _stops_at_none(parameters, lr):
     with torch.no_grad():
         for p in reversed(parameters):
@@ -566,39 +417,34 @@ def _stops_at_none(parameters, lr):
             p.grad = None
 
 
-def _by_data(parameters, lr):
-    for p in parameters:
-        if p.grad is not None:
-            p.data -= lr * p.grad
-            p.grad = None
-
-
-def _by_sgd(parameters, lr):
-    optimizer = torch.optim.SGD(parameters, lr=lr)
-    optimizer.step()
-    optimizer.zero_grad()
-
-
 def _average_probe(function) -> Iterator[tuple]:
+    for turns, lr in ((5, 0.3), (3, 0.1)):
+        yield from _averaged(function, turns, lr)
+
+
+def _averaged(function, turns: int, lr: float) -> Iterator[tuple]:
     x, t = _points()
     model = _start()
-    optimizer = _Watched(model, lr=0.3)
-    average = function(model, optimizer, x, t, 5)
+    optimizer = _Watched(model, lr=lr)
+    watch = Watch({"model": {VALUES, GRAD}}, model=model, x=x, t=t)
+    average = function(model, optimizer, x, t, turns)
     if average is None or average is Ellipsis:
         yield "what comes out", average
         return
-    if model.weight.item() == 0.0 or optimizer.stale:
-        raise Complaint(optimizer.fault(5))
-    yield "The weight after five turns", model.weight.detach()
-    yield "The bias after five turns", model.bias.detach()
+    if model.weight.item() == 0.0 or optimizer.stale or not optimizer.found:
+        raise Complaint(optimizer.fault(turns))
+    yield f"The weight after {turns} turns", model.weight.detach()
+    yield f"The bias after {turns} turns", model.bias.detach()
     if isinstance(average, torch.Tensor) and average.grad_fn is not None:
         raise Complaint(
             "The loop learns, and the number is right. But it has a `grad_fn`: the graphs of all turns hang on it. Add up *values*."
         )
-    yield "The mean of the losses", average
+    yield f"The mean of the losses of {turns} turns", average
+    if told := watch.told():
+        raise Complaint(told)
 
 
-def _averaging(add: Callable, walk: Callable, *, zero: bool = True, divide: bool = True) -> Callable:
+def averaging_with(add: Callable, walk: Callable, *, zero: bool = True, divide: bool = True) -> Callable:
     """A loop like `train_and_average` that adds up and walks in another way."""
 
     def train(model, optimizer, x, t, turns):
@@ -627,16 +473,6 @@ def _by_total_retained(loss, total):
     total.backward(retain_graph=True)
 
 
-def _no_step(model, optimizer, x, t, turns):
-    total = 0.0
-    for _turn in range(turns):
-        optimizer.zero_grad()
-        loss = mse_loss(model(x), t)
-        loss.backward()
-        total = total + loss.item()
-    return total / turns
-
-
 def _last_only(model, optimizer, x, t, turns):
     total = 0.0
     for _turn in range(turns):
@@ -645,27 +481,6 @@ def _last_only(model, optimizer, x, t, turns):
         loss.backward()
         optimizer.step()
         total = loss.item()
-    return total / turns
-
-
-def _after_the_step(model, optimizer, x, t, turns):
-    total = 0.0
-    for _turn in range(turns):
-        optimizer.zero_grad()
-        mse_loss(model(x), t).backward()
-        optimizer.step()
-        total = total + mse_loss(model(x), t).item()
-    return total / turns
-
-
-def _emptied_between(model, optimizer, x, t, turns):
-    total = 0.0
-    for _turn in range(turns):
-        loss = mse_loss(model(x), t)
-        loss.backward()
-        optimizer.zero_grad()
-        optimizer.step()
-        total = total + loss.item()
     return total / turns
 
 
@@ -693,19 +508,16 @@ QUESTIONS: list[Question] = [
         asks="what is in the account of the bias in the second turn",
         truth=_bias_account,
         found="Yes: nobody has emptied the account, so $-4 + 0.5$.",
-        wrong=(
-            Wrong(0.5, "That is what the second pass brings. The account was not empty: $-4 + 0.5$."),
-            Wrong(-4.0, "That is there from the first turn. The second pass adds its 0.5 to it."),
-            Wrong(-4.5, "0.5 is positive: $-4 + 0.5$."),
-            Wrong(4.5, "$-4$ and 0.5 are added, with their signs."),
-            Wrong(-1.75, "Nothing is averaged: passes add up in `.grad`."),
-            Wrong(-2.0, "Passes add up, they are not multiplied: $-4 + 0.5$."),
-            Wrong(0.0, "Nothing empties it in this loop. Which line would?"),
-            Wrong(
-                -1.05,
-                "That is what the step is made of, the rate times the account. What is in the account itself?",
-            ),
-        ),
+        answers=r"""
+            0.5   :: That is what the second pass brings. The account was not empty: $-4 + 0.5$.
+            -4.0  :: That is there from the first turn. The second pass adds its 0.5 to it.
+            -4.5  :: 0.5 is positive: $-4 + 0.5$.
+            4.5   :: $-4$ and 0.5 are added, with their signs.
+            -1.75 :: Nothing is averaged: passes add up in `.grad`.
+            -2.0  :: Passes add up, they are not multiplied: $-4 + 0.5$.
+            0.0   :: Nothing empties it in this loop. Which line would?
+            -1.05 :: That is what the step is made of, the rate times the account. What is in the account itself?
+        """,
         missed="$-4 + 0.5 = -3.5$: nobody has emptied the account.",
     ),
     Question(
@@ -713,13 +525,10 @@ QUESTIONS: list[Question] = [
         asks="what is in h after its detached twin was shifted",
         truth=_first_activation,
         found="Yes: one memory, two names. $0.5 - 0.5 = 0$.",
-        wrong=(
-            Wrong(
-                0.5,
-                "`detach()` makes no copy. What is written into `shown` stands in `h`: $0.5 - 0.5 = 0$.",
-            ),
-            Wrong(-0.5, "The mean of four times 0.5 is 0.5, and that is taken away once: 0."),
-        ),
+        answers=r"""
+            0.5  :: `detach()` makes no copy. What is written into `shown` stands in `h`: $0.5 - 0.5 = 0$.
+            -0.5 :: The mean of four times 0.5 is 0.5, and that is taken away once: 0.
+        """,
         missed="It is 0: `shown` and `h` have the same memory.",
     ),
 ]
@@ -738,35 +547,153 @@ EXERCISES: list[Exercise] = [
             "At the end of a turn, put `loss.item()` into the list.",
         ),
         probe=_cured_2_probe,
-        wrong=(
-            Wrong(
-                _order("zero", "backward", "step", "backward"),
-                "One graph is walked twice: `backward()` stands in the turn twice, and once is enough.",
-            ),
-            Wrong(
-                _order("backward", "zero", "step"), "they were emptied *between* `backward()` and `step()`."
-            ),
-            Wrong(_order("backward", "step"), "That is patient 1: where is `zero_grad()`?"),
-            Wrong(_order("zero", "backward"), "The optimizer never steps"),
-            Wrong(_order("zero", "step"), "No backward pass runs"),
-            Wrong(_order("zero", "step", "backward"), "The step comes before the backward pass of its turn."),
-            Wrong(
-                _order("zero", "backward", "step", "step"),
-                "In 4 turns there were 4 backward passes and 8 steps.",
-            ),
-            Wrong(_returns_at_once, "In 4 turns there were 1 backward passes and 1 steps."),
-            Wrong(_without_a_list, "of four turns 0 losses come back"),
-            Wrong(
-                _notes_it_late,
-                "Those are the losses *after* each step. Note the one that the turn began with.",
-            ),
-            Wrong(_keeps_tensors, "what you return holds the graph of each turn"),
-            Wrong(
-                _same_graph,
-                "The forward line has to stand *in* the loop: the loss of each turn is that of the new weights.",
-            ),
-        ),
-        right=(_order("backward", "step", "zero"), _zero_by_model),
+        answers=r"""
+            _order("zero", "backward", "step", "backward") :: One graph is walked twice: `backward()` stands in the turn twice, and once is enough.
+            _order("backward", "zero", "step")         :: they were emptied *between* `backward()` and `step()`.
+            _order("backward", "step")                 :: That is patient 1: where is `zero_grad()`?
+            _order("zero", "backward")                 :: The optimizer never steps
+            _order("zero", "step")                     :: No backward pass runs
+            _order("zero", "step", "backward")         :: The step comes before the backward pass of its turn.
+            _order("zero", "backward", "step", "step") :: In 4 turns there were 4 backward passes and 8 steps.
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+                return losses :: In 4 turns there were 1 backward pass and 1 step.
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+            return losses :: of 4 turns 0 losses come back
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                mse_loss(model(x), t).backward()
+                optimizer.step()
+                losses.append(mse_loss(model(x), t).item())
+            return losses :: Those are the losses *after* each step. Note the one that the turn began with.
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss)
+            return losses :: what you return holds the graph of each turn
+
+            loss = mse_loss(model(x), t)
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss.backward(retain_graph=True)
+                optimizer.step()
+                losses.append(loss.item())
+            return losses :: The forward line has to stand *in* the loop: the loss of each turn is that of the new weights.
+
+            mine = torch.optim.SGD(model.parameters(), lr=0.1)
+            losses = []
+            for _turn in range(turns):
+                mine.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                mine.step()
+                losses.append(loss.item())
+            return losses :: Use `optimizer`, the one that comes in
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return loss :: Return the list `losses`
+
+            losses = []
+            for _turn in range(4):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return losses :: In 6 turns there were 4 backward passes and 4 steps.
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = ((model(x) - t) ** 2).sum()
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return losses :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item() / turns)
+            return losses :: Each loss is divided by the number of turns. Note it as it is: `loss.item()`.
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses = [loss.item()]
+            return losses :: of 4 turns 1 losses come back
+
+            model.eval()
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return losses :: `model` is left in eval mode
+
+            losses = []
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(t), x)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return losses :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
+
+            losses = []
+            for _turn in range(turns):
+                def closure():
+                    optimizer.zero_grad()
+                    loss = mse_loss(model(x), t)
+                    loss.backward()
+                    return loss
+                losses.append(optimizer.step(closure).item())
+            return losses :: right
+
+            _order("backward", "step", "zero") :: right
+
+            losses = []
+            for _turn in range(turns):
+                model.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+            return losses :: right
+        """,
     ),
     Exercise(
         "9b.2",
@@ -778,39 +705,30 @@ EXERCISES: list[Exercise] = [
         look={"": "The prediction is a line with the slope `w` and the height `b`."},
         hints=("Which of the two is not in the picture, and what was done to it?", "`w * x + b`"),
         probe=_both_learn,
-        wrong=(
-            Wrong(
-                _not_squared,
-                "That adds up the distances with their signs: large ones above and below cancel, and there is no lowest place. Square them: leave the last line as it was.",
-            ),
-            Wrong(_squares(lambda w, b, x: w.item() * x + b), "`w` is still not in the graph."),
-            Wrong(_squares(lambda w, b, x: w * x + b.item()), "the other half is ill"),
-            Wrong(
-                _squares(lambda w, b, x: w.item() * x + b.item()), "Now neither of the two is in the graph"
-            ),
-            Wrong(_squares(lambda w, b, x: w * x), "Without the bias every line goes through 0. Add `b`."),
-            Wrong(
-                _squares(lambda w, b, x: w + b * x), "`w` and `b` have changed places: `w` multiplies `x`."
-            ),
-            Wrong(_squares(lambda w, b, x: w * x - b), "The bias is added."),
-            Wrong(_squares(lambda w, b, x: w * x + w), "`w` is added there. The height of the line is `b`."),
-            Wrong(
-                _squares(lambda w, b, x: (w + b) * x),
-                "`b` is part of the slope there. It is added to the product: $w\\,x + b$.",
-            ),
-            Wrong(_squares(lambda w, b, x: x + b), "The slope is missing: `w` multiplies `x`."),
-            Wrong(_squares(lambda w, b, x: w + b), "`x` is not in it. The line is $w\\,x + b$."),
-            Wrong(
-                _squares(lambda w, b, x: b), "That is the height alone, the same for each point. Add $w\\,x$."
-            ),
-            Wrong(_squares(lambda w, b, x: w), "That is the slope alone. The line is $w\\,x + b$."),
-            Wrong(
-                _squares(lambda w, b, x: 2 * x + 1),
-                "That is the line to be found, as a formula: nothing is left to be learned. Use `w` and `b`.",
-            ),
-            Wrong(_squares(lambda w, b, x: w * (x + b)), "The bias is added after the product: $w\\,x + b$."),
-        ),
-        right=(_squares(lambda w, b, x: b + x * w), _squares(lambda w, b, x: torch.add(x * w, b))),
+        answers=r"""
+            squares_of(w, b, x):
+            (w * x + b - t).mean()           :: That adds up the distances with their signs: large ones above and below cancel, and there is no lowest place. Square them: leave the last line as it was.
+            w.item() * x + b                 :: `w` is still not in the graph.
+            w * x + b.item()                 :: the other half is ill
+            w.item() * x + b.item()          :: Now neither of the two is in the graph
+            w * x                            :: Without the bias every line goes through 0. Add `b`.
+            w + b * x                        :: `w` and `b` have changed places: `w` multiplies `x`.
+            w * x - b                        :: The bias is added.
+            w * x + w                        :: `w` is added there. The height of the line is `b`.
+            (w + b) * x                      :: `b` is part of the slope there. It is added to the product: $w\,x + b$.
+            x + b                            :: The slope is missing: `w` multiplies `x`.
+            w + b                            :: `x` is not in it. The line is $w\,x + b$.
+            b                                :: That is the height alone, the same for each point. Add $w\,x$.
+            w                                :: That is the slope alone. The line is $w\,x + b$.
+            2 * x + 1                        :: That is the line to be found, as a formula: nothing is left to be learned. Use `w` and `b`.
+            w * (x + b)                      :: The bias is added after the product: $w\,x + b$.
+            abs(w) * x + b                   :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
+            ((w * x + b - t) ** 2).sum()     :: That is the sum of the squares. The loss is their *mean*.
+            ((w * x + b - t).abs()).mean()   :: Those are the distances, not their squares: `** 2`.
+            ((w * x + b) ** 2 - t**2).mean() :: The difference comes first, and then the square: `(prediction - t) ** 2`.
+            b + x * w                        :: right
+            torch.add(x * w, b)              :: right
+        """,
     ),
     Exercise(
         "9b.3",
@@ -826,26 +744,55 @@ EXERCISES: list[Exercise] = [
             "`log.append(loss.detach())`, and then `loss.backward()`.",
         ),
         probe=_turn_probe,
-        wrong=(
-            Wrong(_logs_the_graph, "Put the *value* into the log."),
-            Wrong(
-                _detaches_the_loss,
-                "There is nothing left to walk: the loss, or the prediction in it, is detached, and that is patient 4 as it came in. Detach only what goes into the log.",
-            ),
-            Wrong(_logs_nothing, "`None` is in the log"),
-            Wrong(_no_backward, "No gradient has arrived"),
-            Wrong(_no_log, "there are 0 in the log"),
-            Wrong(_logs_the_gradient, "That is a gradient. The *loss* is to be noted."),
-            Wrong(
-                _detach_in_a_line,
-                "`detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log.",
-            ),
-            Wrong(
-                _empties_too,
-                "The gradients of the first turn were emptied here. That is the loop's business, and the optimizer's.",
-            ),
-        ),
-        right=(_by_item,),
+        answers=r"""
+            loss = mse_loss(model(x), t)
+            log.append(loss)
+            loss.backward() :: Put the *value* into the log.
+
+            loss = mse_loss(model(x), t).detach()
+            log.append(loss)
+            loss.backward() :: There is nothing left to walk: the loss, or the prediction in it, is detached, and that is patient 4 as it came in. Detach only what goes into the log.
+
+            loss = mse_loss(model(x), t)
+            log.append(loss.backward()) :: `None` is in the log
+
+            loss = mse_loss(model(x), t)
+            log.append(loss.item()) :: No gradient has arrived
+
+            mse_loss(model(x), t).backward(); return :: there are 0 in the log
+
+            loss = mse_loss(model(x), t)
+            loss.backward()
+            log.append(model.weight.grad.item()) :: That is a gradient. The *loss* is to be noted.
+
+            loss = mse_loss(model(x), t)
+            loss.detach()
+            log.append(loss)
+            loss.backward() :: `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log.
+
+            loss = mse_loss(model(x), t)
+            log.append(loss.item())
+            model.zero_grad()
+            loss.backward() :: The gradients of the first turn were emptied here. That is the loop's business, and the optimizer's.
+
+            loss = mse_loss(model(x), t)
+            log.append(9.0)
+            loss.backward() :: 9.0 is the loss of the first turn only. Note the loss that was just computed, whatever it is.
+
+            loss = mse_loss(model(x), t)
+            log.append(loss.item())
+            log.append(loss.item())
+            loss.backward() :: After 1 turn there are 2 in the log.
+
+            loss = mse_loss(model(x), t)
+            log.clear()
+            log.append(loss.item())
+            loss.backward() :: After 2 turns there is 1 in the log.
+
+            loss = mse_loss(model(x), t)
+            loss.backward()
+            log.append(loss.item()) :: right
+        """,
     ),
     Exercise(
         "9b.4",
@@ -861,63 +808,33 @@ EXERCISES: list[Exercise] = [
             "`torch.nn.functional.cross_entropy(scores, labels)`",
         ),
         probe=_class_probe,
-        wrong=(
-            Wrong(
-                lambda scores, labels: torch.softmax(scores, 1)[torch.arange(3), labels].mean(),
-                "That is the probability of the right class itself. It is to become *large*, and a loss small: take minus its logarithm.",
-            ),
-            Wrong(_share_of_wrong, "There is still no way back to the scores"),
-            Wrong(_made_to_ask, "Now the loss asks, as a leaf of its own"),
-            Wrong(
-                lambda scores, labels: cross_entropy(torch.softmax(scores, 1), labels),
-                "The softmax is inside already. Taken twice, it flattens the probabilities and the gradients.",
-            ),
-            Wrong(
-                lambda scores, labels: cross_entropy(scores, labels, reduction="sum"),
-                "That is the sum over the rows. Its mean is wanted, or the step would depend on the size of the batch.",
-            ),
-            Wrong(
-                lambda scores, labels: torch.log_softmax(scores, 1)[torch.arange(3), labels].mean(),
-                "The minus is missing: that goes *up* when the right class becomes more probable, and a loss must go down.",
-            ),
-            Wrong(
-                lambda scores, labels: -torch.log_softmax(scores, 1).mean(),
-                "That is the mean over all classes. Only the right one of each row counts.",
-            ),
-            Wrong(
-                lambda scores, labels: -torch.softmax(scores, 1)[torch.arange(3), labels].mean(),
-                "There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.",
-            ),
-            Wrong(
-                lambda scores, labels: torch.nn.functional.nll_loss(scores, labels),
-                "That takes the *scores* for logarithms of probabilities: without the softmax it may go below 0, and never ends.",
-            ),
-            Wrong(
-                lambda scores, labels: 1 - torch.softmax(scores, 1)[torch.arange(3), labels].mean(),
-                "There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: minus the *logarithm* of the probability is wanted.",
-            ),
-            Wrong(
-                lambda scores, labels: mse_loss(scores, (labels.reshape(-1, 1) == torch.arange(3)).float()),
-                "That wants each score to *be* 1 or 0. A score may be any number: it is their differences that count.",
-            ),
-            Wrong(
-                lambda scores, labels: cross_entropy(scores.T, labels),
-                "Turned round: each *row* of the scores belongs to a piece of data, as it came in.",
-            ),
-            Wrong(
-                lambda scores, labels: mse_loss(scores.max(1).values, labels.float()),
-                "That compares the largest *score* with the *number* of a class. A class number is a name, not a size.",
-            ),
-            Wrong(
-                lambda scores, labels: cross_entropy(labels, scores),
-                "The scores come first, as they are, then the labels. (A place, from `argmax`, is no score.)",
-            ),
-        ),
-        right=(
-            _picked,
-            lambda scores, labels: torch.nn.functional.nll_loss(torch.log_softmax(scores, 1), labels),
-            lambda scores, labels: torch.nn.CrossEntropyLoss()(scores, labels),
-        ),
+        answers=r"""
+            torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: That is the probability of the right class itself. It is to become *large*, and a loss small: take minus its logarithm.
+            _share_of_wrong                              :: There is still no way back to the scores
+            _made_to_ask                                 :: Now the loss asks, as a leaf of its own
+            cross_entropy(torch.softmax(scores, 1), labels) :: The softmax is inside already. Taken twice, it flattens the probabilities and the gradients.
+            cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. Its mean is wanted, or the step would depend on the size of the batch.
+            torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The minus is missing: that goes *up* when the right class becomes more probable, and a loss must go down.
+            -torch.log_softmax(scores, 1).mean()         :: That is the mean over all classes. Only the right one of each row counts.
+            -torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.
+            torch.nn.functional.nll_loss(scores, labels) :: That takes the *scores* for logarithms of probabilities: without the softmax it may go below 0, and never ends.
+            1 - torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: minus the *logarithm* of the probability is wanted.
+            mse_loss(scores, (labels.reshape(-1, 1) == torch.arange(3)).float()) :: That wants each score to *be* 1 or 0. A score may be any number: it is their differences that count.
+            cross_entropy(scores.T, labels)              :: Turned round: each *row* of the scores belongs to a piece of data, as it came in.
+            mse_loss(scores.max(1).values, labels.float()) :: That compares the largest *score* with the *number* of a class. A class number is a name, not a size.
+            cross_entropy(labels, scores)                :: The scores come first, as they are, then the labels. (A place, from `argmax`, is no score.)
+            cross_entropy(scores.detach().requires_grad_(), labels) :: The scores were copied out of the graph
+            -torch.log(scores[torch.arange(len(labels)), labels]).mean() :: The logarithm is of the *scores*. They are not probabilities, and a negative one has no logarithm: softmax first.
+            cross_entropy(scores, labels) / len(labels)  :: Divided by the number of rows twice: `cross_entropy` gives their mean already.
+            cross_entropy(scores[:3], labels[:3])        :: That takes the first three rows only. There may be more of them.
+            cross_entropy(scores, labels) * 3 / len(labels) :: 3 is the number of rows in one call. `cross_entropy` has divided by their number already.
+
+            rows = torch.arange(len(labels))
+            return -torch.log_softmax(scores, 1)[rows, labels].mean() :: right
+
+            torch.nn.functional.nll_loss(torch.log_softmax(scores, 1), labels) :: right
+            torch.nn.CrossEntropyLoss()(scores, labels) :: right
+        """,
     ),
     Exercise(
         "9b.5",
@@ -933,33 +850,29 @@ EXERCISES: list[Exercise] = [
             "`h.detach() - h.detach().mean()`",
         ),
         probe=_show_probe,
-        wrong=(
-            Wrong(_by_method, "and names that end in `_` do"),
-            Wrong(lambda h: h - h.mean(), "But what you give back has a history."),
-            Wrong(lambda h: h.detach(), "That is `h` as it was. Its mean is to be 0."),
-            Wrong(
-                lambda h: h.detach() - 0.5,
-                "0.5 was the mean in the lesson. Take that of the `h` that came in.",
-            ),
-            Wrong(
-                lambda h: h.detach() - h.detach().sum(),
-                "That takes away the *sum* of all. The mean is the sum divided by how many there are.",
-            ),
-            Wrong(lambda h: h.detach() - h.detach().max(), "The largest is 0 then. The *mean* is to be."),
-            Wrong(
-                lambda h: (h.detach() - h.detach().mean()) / h.detach().std(),
-                "Shifted, and stretched as well: only the shift is asked for.",
-            ),
-            Wrong(lambda h: h.detach().mean(), "That is the mean itself. Take it away from each entry."),
-            Wrong(
-                lambda h: h.detach().mean() - h.detach(),
-                "The other way round: the mean is taken away from `h`.",
-            ),
-            Wrong(
-                lambda h: h.detach() / h.detach().mean(), "Divided, the mean is 1. It is to be 0: subtract."
-            ),
-        ),
-        right=(_copied_first, _not_recorded, lambda h: (h - h.mean()).detach()),
+        answers=r"""
+            h.detach().sub_(h.mean().item())     :: and names that end in `_` do
+            h - h.mean()                         :: But what you give back has a history.
+            h.detach()                           :: That is `h` as it was. Its mean is to be 0.
+            h.detach() - 0.5                     :: 0.5 was the mean in the lesson. Take that of the `h` that came in.
+            h.detach() - h.detach().sum()        :: That takes away the *sum* of all. The mean is the sum divided by how many there are.
+            h.detach() - h.detach().max()        :: The largest is 0 then. The *mean* is to be.
+            (h.detach() - h.detach().mean()) / h.detach().std() :: Shifted, and stretched as well: only the shift is asked for.
+            h.detach().mean()                    :: That is the mean itself. Take it away from each entry.
+            h.detach().mean() - h.detach()       :: The other way round: the mean is taken away from `h`.
+            h.detach() / h.detach().mean()       :: Divided, the mean is 1. It is to be 0: subtract.
+            h.detach() - h.detach()[0]           :: That takes away the first entry. Take away the *mean* of all.
+            h.detach() - h.detach().median()     :: That takes away the one in the middle. The *mean* is asked for.
+            torch.zeros_like(h)                  :: The mean of zeros is 0, but nothing of `h` is left in them. Take its mean away from each entry.
+            h.detach() - h.detach().mean() + 0.1 :: 0.1 has been added. Their mean is to be 0.
+
+            shown = h.detach().clone()
+            shown -= shown.mean()
+            return shown :: right
+
+            _not_recorded           :: right
+            (h - h.mean()).detach() :: right
+        """,
     ),
     Exercise(
         "9b.6",
@@ -975,59 +888,93 @@ EXERCISES: list[Exercise] = [
             "First ask `if p.grad is not None:`. After the step, `p.grad = None`.",
         ),
         probe=_step_probe,
-        wrong=(
-            Wrong(
-                _stops_at_the_first_none,
-                "The loop ends at the first parameter that has no gradient (`return`, `break`), and those behind it stay where they are. Leave out that one only.",
-            ),
-            Wrong(
-                _asks_whether_it_is_true,
-                "`if p.grad:` asks whether its *numbers* are true. Whether there is one at all is asked by `if p.grad is not None:`.",
-            ),
-            Wrong(_renames, "`p = p - ...` makes a new tensor and gives it the name `p`"),
-            Wrong(
-                _while_recording,
-                "While operations are recorded, nobody may write into a leaf that asks. Put the loop under `torch.no_grad()`.",
-            ),
-            Wrong(
-                _does_not_ask_for_none,
-                "One of the parameters has no gradient: skip it, `if p.grad is not None:`. And empty an account only after its step.",
-            ),
-            Wrong(
-                _stepping(lambda p, lr: p.add_(lr * p.grad)),
-                "Uphill: the gradient is subtracted.",
-            ),
-            Wrong(
-                _stepping(lambda p, lr: p.sub_(lr * p.grad), lambda p: None),
-                "Moved, and not emptied: the next backward pass would add to what is there.",
-            ),
-            Wrong(
-                _stepping(lambda p, lr: p.sub_(p.grad)),
-                "Without the learning rate the whole gradient is taken away.",
-            ),
-            Wrong(
-                _stepping(lambda p, lr: p.copy_(lr * p.grad)),
-                "The parameter *is* the step now. It is to move by it.",
-            ),
-            Wrong(
-                _stepping(lambda p, lr: p.mul_(1 - lr)),
-                "The gradient does not come into it: that shrinks each parameter.",
-            ),
-            Wrong(
-                _stepping(lambda p, lr: p.sub_(lr)),
-                "Each moves by `lr` alone. It is `lr` times the gradient.",
-            ),
-            Wrong(
-                _empties_first, "The accounts are empty, and nothing has moved: empty them *after* the step."
-            ),
-            Wrong(_writes_into_the_gradient, "the line writes into `p.grad`. Write into `p`."),
-            Wrong(
-                _stepping(lambda p, lr: p.sub_(p.grad / lr)),
-                "Divided by `lr`: the smaller the rate, the longer the step. It is multiplied.",
-            ),
-            Wrong(_only_one, "Only the first parameter moves. A loop over all of them is wanted."),
-        ),
-        right=(_by_data, _stepping(lambda p, lr: p.sub_(lr * p.grad), lambda p: p.grad.zero_()), _by_sgd),
+        answers=r"""
+            stepping_with(p, lr):
+            with torch.no_grad():
+                for p in parameters:
+                    if p.grad is None:
+                        break
+                    p -= lr * p.grad
+                    p.grad = None :: The loop ends at the first parameter that has no gradient (`return`, `break`), and those behind it stay where they are. Leave out that one only.
+
+            with torch.no_grad():
+                for p in parameters:
+                    if p.grad:
+                        p -= lr * p.grad
+                        p.grad = None :: `if p.grad:` asks whether its *numbers* are true. Whether there is one at all is asked by `if p.grad is not None:`.
+
+            for p in parameters:
+                if p.grad is not None:
+                    p = p - lr * p.grad :: `p = p - ...` makes a new tensor and gives it the name `p`
+
+            for p in parameters:
+                if p.grad is not None:
+                    p -= lr * p.grad
+                    p.grad = None :: While operations are recorded, nobody may write into a leaf that asks. Put the loop under `torch.no_grad()`.
+
+            with torch.no_grad():
+                for p in parameters:
+                    p -= lr * p.grad
+                    p.grad = None :: One of the parameters has no gradient: skip it, `if p.grad is not None:`. And empty an account only after its step.
+
+            p.add_(lr * p.grad)  :: Uphill: the gradient is subtracted.
+            stepping_with(lambda p, lr: p.sub_(lr * p.grad), lambda p: None) :: Moved, and not emptied: the next backward pass would add to what is there.
+            p.sub_(p.grad)       :: Without the learning rate the whole gradient is taken away.
+            p.copy_(lr * p.grad) :: The parameter *is* the step now. It is to move by it.
+            p.mul_(1 - lr)       :: The gradient does not come into it: that shrinks each parameter.
+            p.sub_(lr)           :: Each moves by `lr` alone. It is `lr` times the gradient.
+
+            with torch.no_grad():
+                for p in parameters:
+                    p.grad = None
+                    if p.grad is not None:
+                        p -= lr * p.grad :: The accounts are empty, and nothing has moved.
+
+            for p in parameters:
+                if p.grad is not None:
+                    p.grad -= lr * p.grad :: the line writes into `p.grad`. Write into `p`.
+
+            p.sub_(p.grad / lr) :: Divided by `lr`: the smaller the rate, the longer the step. It is multiplied.
+
+            with torch.no_grad():
+                p = parameters[0]
+                p -= lr * p.grad
+                p.grad = None :: Only the first parameter moves. A loop over all of them is wanted.
+
+            for i, p in enumerate(parameters):
+                if p.grad is not None:
+                    parameters[i] = (p - lr * p.grad).detach().requires_grad_()
+            return :: that is what patient 7 died of
+
+            with torch.no_grad():
+                for p in parameters:
+                    if p.grad is not None:
+                        p -= lr * abs(p.grad)
+                        p.grad = None :: `abs` takes the sign away, and so every number goes down. Where the gradient is negative the parameter has to go *up*.
+
+            with torch.no_grad():
+                for p in parameters:
+                    if p.grad is not None:
+                        p -= 0.1 * p.grad
+                        p.grad = None :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+
+            with torch.no_grad():
+                for p in parameters:
+                    if p.grad is not None:
+                        p -= lr * p.grad
+                p.grad = None :: `.grad = None` stands behind the loop, so only the last parameter's account is emptied. Indent it.
+
+            for p in parameters:
+                if p.grad is not None:
+                    p.data -= lr * p.grad
+                    p.grad = None :: right
+
+            stepping_with(lambda p, lr: p.sub_(lr * p.grad), lambda p: p.grad.zero_()) :: right
+
+            optimizer = torch.optim.SGD(parameters, lr=lr)
+            optimizer.step()
+            optimizer.zero_grad() :: right
+        """,
     ),
     Exercise(
         "9b.7",
@@ -1043,52 +990,82 @@ EXERCISES: list[Exercise] = [
             "`optimizer.zero_grad()`, the loss, `loss.backward()`, `optimizer.step()`, `total = total + loss.item()`.",
         ),
         probe=_average_probe,
-        wrong=(
-            Wrong(
-                _averaging(lambda total, loss: total + loss, _by_total_retained),
-                "`backward()` starts at the total, so each walk goes through the earlier turns again. That is patient 8.",
-            ),
-            Wrong(
-                _averaging(lambda total, loss: total + loss, _by_total),
-                "The total leads into the graph of the turn before, which has been walked already. Start at `loss`.",
-            ),
-            Wrong(
-                _averaging(lambda total, loss: total + loss, _by_loss),
-                "the graphs of all turns hang on it",
-            ),
-            Wrong(
-                _averaging(lambda total, loss: total + loss.item(), _by_loss, zero=False),
-                "That is patient 1: where is `zero_grad()`?",
-            ),
-            Wrong(
-                _averaging(lambda total, loss: total + loss.detach(), _by_total),
-                "The total is made of detached losses: nothing leads back from it. Start at `loss`.",
-            ),
-            Wrong(
-                _averaging(lambda total, loss: total + loss.item(), _by_loss, divide=False),
-                "That is the sum of the losses. The mean is the sum divided by `turns`.",
-            ),
-            Wrong(_no_step, "The optimizer never steps"),
-            Wrong(
-                _averaging(lambda total, loss: total + loss.item() / 5, _by_loss),
-                "Divided twice: by `turns` in the loop, and again at the end. Once is enough.",
-            ),
-            Wrong(
-                _averaging(lambda total, loss: total, _by_loss),
-                "The loop learns, and nothing is added to the total.",
-            ),
-            Wrong(
-                _averaging(lambda total, loss: total + 1, _by_loss),
-                "That counts the turns. Add up the *losses*.",
-            ),
-            Wrong(_last_only, "Only the last loss is there. Add them up."),
-            Wrong(
-                _after_the_step,
-                "Those are the losses *after* each step. The mean of those before it is wanted.",
-            ),
-            Wrong(_emptied_between, "they were emptied *between* `backward()` and `step()`"),
-        ),
-        right=(_averaging(lambda total, loss: total + loss.detach(), _by_loss),),
+        answers=r"""
+            averaging_with(lambda total, loss: total + loss, _by_total_retained) :: `backward()` starts at the total, so each walk goes through the earlier turns again. That is patient 8.
+            averaging_with(lambda total, loss: total + loss, _by_total) :: The total leads into the graph of the turn before, which has been walked already. Start at `loss`.
+            averaging_with(lambda total, loss: total + loss, _by_loss) :: the graphs of all turns hang on it
+            averaging_with(lambda total, loss: total + loss.item(), _by_loss, zero=False) :: That is patient 1: where is `zero_grad()`?
+            averaging_with(lambda total, loss: total + loss.detach(), _by_total) :: What `backward()` starts at has been detached, the total or `loss` itself, so nothing leads back from it. Go backward from the loss first; detach only what you add up.
+            averaging_with(lambda total, loss: total + loss.item(), _by_loss, divide=False) :: That is the sum of the losses. The mean is the sum divided by `turns`.
+
+            total = 0.0
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                total = total + loss.item()
+            return total / turns :: The optimizer never steps
+
+            averaging_with(lambda total, loss: total + loss.item() / 5, _by_loss) :: Divided twice: by `turns` in the loop, and again at the end. Once is enough.
+            averaging_with(lambda total, loss: total, _by_loss) :: The loop learns, and nothing is added to the total.
+            averaging_with(lambda total, loss: total + 1, _by_loss) :: That counts the turns. Add up the *losses*.
+            _last_only :: Only the last loss is there. Add them up.
+
+            total = 0.0
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                mse_loss(model(x), t).backward()
+                optimizer.step()
+                total = total + mse_loss(model(x), t).item()
+            return total / turns :: Those are the losses *after* each step. The mean of those before it is wanted.
+
+            total = 0.0
+            for _turn in range(turns):
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.zero_grad()
+                optimizer.step()
+                total = total + loss.item()
+            return total / turns :: they were emptied *between* `backward()` and `step()`
+
+            total = 0.0
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                total = total + loss.item()
+                return total / turns :: Only one turn has run: the `return` is inside the loop. Put it behind the loop.
+
+            total = 0.0
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                total = total + loss.item()
+            return total / 5 :: 5 is the number of turns in one call. Divide by `turns`, whatever it is.
+
+            total = 0.0
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                total = max(total, loss.item())
+            return total :: That is the largest loss. The mean is asked for: add them all up, and divide by `turns`.
+
+            total = 0.0
+            for _turn in range(turns):
+                optimizer.zero_grad()
+                loss = mse_loss(model(x), t)
+                loss.backward()
+                optimizer.step()
+                total = loss.item()
+            return total :: That is the last loss alone. Add them all up, and divide by `turns`.
+
+            averaging_with(lambda total, loss: total + loss.detach(), _by_loss) :: right
+        """,
     ),
     Exercise(
         "9b.8",
@@ -1103,57 +1080,32 @@ EXERCISES: list[Exercise] = [
             "`loss + 0.01 * w * w`",
         ),
         probe=_gentle_probe,
-        wrong=(
-            Wrong(
-                _pulled(lambda w, b: 0.01 * torch.sqrt(w * w)),
-                "The root is still in it: at 0 its rule divides by 0. The square needs no root.",
-            ),
-            Wrong(
-                _pulled(lambda w, b: 0.01 * w.abs()),
-                "Finite now, but that is the size. The *square* is asked for: its pull fades as `w` comes near 0.",
-            ),
-            Wrong(
-                _pulled(lambda w, b: 0.01 * torch.sqrt(w * w) ** 2),
-                "The square of a root still goes through the root, and on the way back through its rule, which divides by 0.",
-            ),
-            Wrong(
-                _pulled(lambda w, b: w * w), "The factor 0.01 is missing: that pulls a hundred times as hard."
-            ),
-            Wrong(
-                _pulled(lambda w, b: 0.01 * w),
-                "That has no lowest place at 0: it pulls `w` down for ever. Square it.",
-            ),
-            Wrong(
-                _pulled(lambda w, b: 0.005 * w * w), "Half of what is asked for: 0.01 times the whole square."
-            ),
-            Wrong(_pulled(lambda w, b: 0.1 * w * w), "That pulls ten times as hard: the factor is 0.01."),
-            Wrong(_pulled(lambda w, b: 0.01 * b * b), "That pulls `b`. It is `w` that is to stay small."),
-            Wrong(
-                _pulled(lambda w, b: 0.01 * w**3),
-                "That is twice too much at $w = 2$. 0.01 times the *square* is asked for (a cube would even pull a negative `w` further down).",
-            ),
-            Wrong(
-                _pulled(lambda w, b: 0.02 * w),
-                "$2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.",
-            ),
-            Wrong(
-                _pulled(lambda w, b: 0.01 * (w * w + b * b)),
-                "`b` is pulled too. Only `w` was to stay small.",
-            ),
-            Wrong(
-                _pulled(lambda w, b: 0.01 * (w * w).detach()),
-                "The number is added, and nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.",
-            ),
-            Wrong(_pulled(lambda w, b: -0.01 * w * w), "With a minus it pushes `w` *away* from 0."),
-            Wrong(
-                _pulled(lambda w, b: (0.01 * w) ** 2),
-                "The 0.01 is squared too: take the square of `w` alone.",
-            ),
-            Wrong(
-                _pulled(lambda w, b: 0.0),
-                "The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.",
-            ),
-        ),
-        right=(_pulled(lambda w, b: 0.01 * w.pow(2)), _pulled(lambda w, b: 0.01 * w.abs() ** 2)),
+        answers=r"""
+            pulled_by(w, b):
+            0.01 * torch.sqrt(w * w)                     :: The root is still in it: at 0 its rule divides by 0. The square needs no root.
+            0.01 * w.abs()                               :: Finite now, but that is the size. The *square* is asked for: its pull fades as `w` comes near 0.
+            0.01 * torch.sqrt(w * w) ** 2                :: The square of a root still goes through the root, and on the way back through its rule, which divides by 0.
+            w * w                                        :: The factor 0.01 is missing: that pulls a hundred times as hard.
+            0.01 * w                                     :: That has no lowest place at 0: it pulls `w` down for ever. Square it.
+            0.005 * w * w                                :: Half of what is asked for: 0.01 times the whole square.
+            0.1 * w * w                                  :: That pulls ten times as hard: the factor is 0.01.
+            0.01 * b * b                                 :: That pulls `b`. It is `w` that is to stay small.
+            0.01 * w**3                                  :: That is twice too much at $w = 2$. 0.01 times the *square* is asked for (a cube would even pull a negative `w` further down).
+            0.02 * w                                     :: $2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.
+            0.01 * (w * w + b * b)                       :: `b` is pulled too. Only `w` was to stay small.
+            0.01 * (w * w).detach()                      :: The number is added, and nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.
+            -0.01 * w * w                                :: With a minus it pushes `w` *away* from 0.
+            (0.01 * w) ** 2                              :: The 0.01 is squared too: take the square of `w` alone.
+            return 0.0                                   :: The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.
+            0.01 * torch.relu(w) ** 2                    :: `relu` lets a negative `w` go free: only a positive one is pulled. The square needs no `relu`.
+            ((w * x + b - t) ** 2).mean() + 0.01 * w ^ 2 :: `^` is not a power in Python. Write `w ** 2` or `w * w`.
+            0.01 * w * abs(w)                            :: Where `w` is negative, that is negative, too, and pushes `w` away from 0. The square is never negative: `w * w`.
+            ((w * x + b - t) ** 2).mean() * 1.01         :: That makes the *loss* one hundredth larger. What is added is a hundredth of the square of `w`.
+            ((w * x + b - t) ** 2).mean() + 0.01 * (w * x + b - t).mean() ** 2 :: That pulls the mean *error* to 0. It is `w` that should stay small: `0.01 * w * w`.
+            ((w * x + b - t) ** 2 + 0.01 * w * w).sum()  :: The squares are added up. The loss is their *mean*, and the penalty comes to it once.
+            0.01 * torch.clamp(w, max=2) ** 2            :: The clamp lets a large `w` go free. The square needs no limit.
+            0.01 * w.pow(2)                              :: right
+            0.01 * w.abs() ** 2                          :: right
+        """,
     ),
 ]

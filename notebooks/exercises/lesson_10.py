@@ -8,7 +8,9 @@ import minigrad as torch
 from minigrad.utils.checkpoint import checkpoint
 
 from .answers import letters
-from .model import Complaint, Exercise, Question, Wrong
+from .lessons import find_exercise
+from .model import Complaint, Exercise, Question
+from .side_effects import ASKS, Watch
 
 LEAKING = "adeg"
 """The lines of exercise 10.3 that keep a graph."""
@@ -95,8 +97,14 @@ def _validation() -> tuple:
 
 
 def _average_probe(function) -> Iterator[tuple]:
-    """What comes back, whether it has a history, and what was kept on the way."""
-    model, batches = _validation()
+    """What comes back, whether it has a history, and what was kept on the way: for three batches and for two."""
+    for count in (3, 2):
+        model, batches = _validation()
+        yield from _averaged(function, model, batches[:count])
+
+
+def _averaged(function, model, batches) -> Iterator[tuple]:
+    watch = Watch({"model": {ASKS}}, model=model, batches=batches)
     found: list = []
     kept = _kept_while(lambda: found.append(function(model, batches)))
     value = found[0]
@@ -115,6 +123,8 @@ def _average_probe(function) -> Iterator[tuple]:
             "pass was recorded, and then let go. Switch recording off around it."
         )
     yield "Do the parameters still ask?", all(p.requires_grad for p in model.parameters())
+    if told := watch.told():
+        raise Complaint(told)
 
 
 def _two_groups_probe(function) -> Iterator[tuple]:
@@ -156,15 +166,6 @@ def _each_alone(blocks, x):
     return x
 
 
-def _all_at_once(blocks, x):
-    def run(t):
-        for block in blocks:
-            t = block(t)
-        return t
-
-    return checkpoint(run, x, use_reentrant=False)
-
-
 def _first_only(blocks, x):
     x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
     return blocks[3](blocks[2](x))
@@ -181,63 +182,9 @@ def _none_at_all(blocks, x):
     return x
 
 
-def _called_first(blocks, x):
-    x = checkpoint(blocks[1](blocks[0](x)), use_reentrant=False)
-    return checkpoint(blocks[3](blocks[2](x)), use_reentrant=False)
-
-
-def _wrong_order(blocks, x):
-    x = checkpoint(lambda t: blocks[0](blocks[1](t)), x, use_reentrant=False)
-    return checkpoint(lambda t: blocks[2](blocks[3](t)), x, use_reentrant=False)
-
-
-def _forgets_the_last(blocks, x):
-    return checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
-
-
-def _last_from_the_start(blocks, x):
-    checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
-    return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
-
-
-def _detached_between(blocks, x):
-    x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False).detach()
-    return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
-
-
-def _without_recording(blocks, x):
-    with torch.no_grad():
-        return _none_at_all(blocks, x)
-
-
-def _without_the_flag(blocks, x):
-    x = checkpoint(lambda t: blocks[1](blocks[0](t)), x)
-    return checkpoint(lambda t: blocks[3](blocks[2](t)), x)
-
-
-def _first_twice(blocks, x):
-    def first(t):
-        return blocks[1](blocks[0](t))
-
-    x = checkpoint(first, x, use_reentrant=False)
-    return checkpoint(first, x, use_reentrant=False)
-
-
-def _three_and_one(blocks, x):
-    x = checkpoint(lambda t: blocks[2](blocks[1](blocks[0](t))), x, use_reentrant=False)
-    return checkpoint(blocks[3], x, use_reentrant=False)
-
-
-def _by_loop(blocks, x):
-    for start in (0, 2):
-        pair = blocks[start : start + 2]
-        x = checkpoint(lambda t, pair=pair: pair[1](pair[0](t)), x, use_reentrant=False)
-    return x
-
-
 def _leaks(answer) -> Iterator[tuple]:
     chosen = set(letters(answer, "abcdefg", "leaking"))
-    if chosen != set(LEAKING) and chosen not in (set(wrong.answer) for wrong in WRONG_LEAKS):
+    if chosen != set(LEAKING) and chosen not in (set(wrong.answer) for wrong in find_exercise("10.3").wrong):
         missed, extra = sorted(set(LEAKING) - chosen), sorted(chosen - set(LEAKING))
         raise Complaint(
             f"{len(missed)} that leak{'s' * (len(missed) == 1)} {'is' if len(missed) == 1 else 'are'} missing, "
@@ -245,34 +192,6 @@ def _leaks(answer) -> Iterator[tuple]:
             "Of each line ask: does a name that outlives the turn hold a tensor with a `grad_fn` afterwards?"
         )
     yield "You say that these leak", sorted(chosen)
-
-
-WRONG_LEAKS = (
-    Wrong(
-        "adg", "One is missing. `worst` is the loss of *some* turn: that tensor, with the graph behind it."
-    ),
-    Wrong("aeg", "One is missing. A sum keeps nothing for its rule, but its node leads to those before it."),
-    Wrong("ade", "One is missing: what led to `output` stays alive as long as `seen` holds it."),
-    Wrong("deg", "One is missing: a list holds what is in it."),
-    Wrong("ad", "Two are missing. It need not be a list: any name that outlives the turn will do."),
-    Wrong("ag", "Two are missing. It need not be a list or a dictionary: any name will do."),
-    Wrong("a", "That one, yes. But it need not be a list: any name that outlives the turn will do."),
-    Wrong(
-        "abdeg", "One too many. `item()` gives a plain Python number: there is nothing that it could hold."
-    ),
-    Wrong(
-        "acdeg",
-        "One too many. `loss.detach()` has no history, so neither has the sum of such tensors.",
-    ),
-    Wrong(
-        "adefg",
-        "One too many. A detached output holds its numbers, and no graph.",
-    ),
-    Wrong("bcf", "The other way round: those are the ones that hold *no* graph."),
-    Wrong("abcdefg", "Not all of them. Which ones take the value out of the graph first?"),
-    Wrong("", "Some do. Which names hold a tensor with a `grad_fn` when the turn is over?"),
-)
-"""Answers to exercise 10.3."""
 
 
 def _item_each(model, batches):
@@ -296,13 +215,6 @@ def _recorded(model, batches):
     return total / len(batches)
 
 
-def _recorded_sum(model, batches):
-    total = 0.0
-    for x, t in batches:
-        total = total + ((model(x) - t) ** 2).mean()
-    return total
-
-
 def _in_groups(*groups):
     """Checkpointed groups of these blocks, each run in the order given."""
 
@@ -320,30 +232,6 @@ def _in_groups(*groups):
     return in_groups
 
 
-def _mean_over_rows(model, batches):
-    with torch.no_grad():
-        return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean()
-
-
-def _sum(model, batches):
-    with torch.no_grad():
-        return sum(((model(x) - t) ** 2).mean() for x, t in batches)
-
-
-def _last_loss(model, batches):
-    with torch.no_grad():
-        for x, t in batches:
-            loss = ((model(x) - t) ** 2).mean()
-    return loss
-
-
-def _last_over_count(model, batches):
-    with torch.no_grad():
-        for x, t in batches:
-            loss = ((model(x) - t) ** 2).mean()
-    return loss / len(batches)
-
-
 def _eval_only(model, batches):
     model.eval()
     return _recorded(model, batches)
@@ -358,52 +246,20 @@ def _no_grad_too_late(model, batches):
     return total / len(batches)
 
 
-def _returns_within(model, batches):
-    with torch.no_grad():
-        for x, t in batches:
-            return ((model(x) - t) ** 2).mean()
-
-
-def _frozen_for_good(model, batches):
-    for p in model.parameters():
-        p.requires_grad_(False)
-    return _recorded(model, batches)
-
-
-def _in_inference_mode(model, batches):
-    with torch.inference_mode():
-        total = sum(((model(x) - t) ** 2).mean() for x, t in batches)
-        return total.item() / len(batches)
-
-
-def _switch_left_off(model, batches):
-    torch.set_grad_enabled(False)
-    return _recorded(model, batches)
-
-
 QUESTIONS: list[Question] = [
     Question(
         "10.a",
         asks="how many of six functions keep a thousand numbers",
         truth=_keeping,
         found="Yes: the product, the sigmoid and the square. Sums and means need nothing of the kind.",
-        wrong=(
-            Wrong(
-                6,
-                "So one reads. A node keeps what its *rule* needs: sums hand on what arrives, a mean needs only a count.",
-            ),
-            Wrong(5, "The two sums keep nothing either: what arrives is handed on as it is. Three keep."),
-            Wrong(
-                4,
-                "One of the sums, or the mean? Neither needs a value of the tensor for its rule. Three keep.",
-            ),
-            Wrong(2, "The product, the sigmoid and the square: the rule of each reads a tensor."),
-            Wrong(1, "Not only the product: the sigmoid keeps its result, the square its input."),
-            Wrong(
-                0,
-                "Then there would be nothing to multiply by on the way back. Lesson 2 looked at `_saved_self`.",
-            ),
-        ),
+        answers=r"""
+            6 :: So one reads. A node keeps what its *rule* needs: sums hand on what arrives, a mean needs only a count.
+            5 :: The two sums keep nothing either: what arrives is handed on as it is. Three keep.
+            4 :: One of the sums, or the mean? Neither needs a value of the tensor for its rule. Three keep.
+            2 :: The product, the sigmoid and the square: the rule of each reads a tensor.
+            1 :: Not only the product: the sigmoid keeps its result, the square its input.
+            0 :: Then there would be nothing to multiply by on the way back. Lesson 2 looked at `_saved_self`.
+        """,
         missed="Three: the product keeps $x$, the sigmoid its result, the square its input.",
     ),
     Question(
@@ -411,17 +267,11 @@ QUESTIONS: list[Question] = [
         asks="what is there after the backward pass",
         truth=_after_the_pass,
         found="Yes. Each node drops its values when it has used them; the nodes are held by `loss`.",
-        wrong=(
-            Wrong(
-                "a",
-                "They are dropped one by one while the pass goes: each node lets go of what it has used.",
-            ),
-            Wrong(
-                "b",
-                "The values are gone. The nodes live as long as somebody holds the result, and `loss` does.",
-            ),
-            Wrong("d", "The sigmoid's rule has used its result, and then that was dropped as well."),
-        ),
+        answers=r"""
+            "a" :: They are dropped one by one while the pass goes: each node lets go of what it has used.
+            "b" :: The values are gone. The nodes live as long as somebody holds the result, and `loss` does.
+            "d" :: The sigmoid's rule has used its result, and then that was dropped as well.
+        """,
         missed="It is **c**: the values are dropped, the nodes stay while `loss` is held.",
     ),
     Question(
@@ -429,17 +279,11 @@ QUESTIONS: list[Question] = [
         asks="what grows with the batch",
         truth=_grows_with_the_batch,
         found="Yes: only they have a row for each piece of data.",
-        wrong=(
-            Wrong("a", "The parameters are the same for any batch: that is what makes them parameters."),
-            Wrong(
-                "b",
-                "A gradient has the shape of its parameter. The rows of the batch are summed up in it.",
-            ),
-            Wrong(
-                "d",
-                "Parameters and gradients have their own shapes, whatever comes in. Only the activations have a row for each piece of data.",
-            ),
-        ),
+        answers=r"""
+            "a" :: The parameters are the same for any batch: that is what makes them parameters.
+            "b" :: A gradient has the shape of its parameter. The rows of the batch are summed up in it.
+            "d" :: Parameters and gradients have their own shapes, whatever comes in. Only the activations have a row for each piece of data.
+        """,
         missed="It is **c**: activations have a row for each row of the batch.",
     ),
 ]
@@ -472,47 +316,30 @@ EXERCISES: list[Exercise] = [
             "For a product, the gradient of `u` needs the *other* factor. If `u` asks for none, nothing is needed on its account.",
             "A sum hands on what arrives: for `u + v` to both, for `u.sum()` to each entry.",
         ),
-        wrong=(
-            Wrong({"total": 4.0}, "Not even the number of entries: what arrives is handed on as it is."),
-            Wrong(
-                {"both": 0.0},
-                "Two gradients are wanted, and each is what arrives times the *other* factor. Those have to be there.",
-            ),
-            Wrong({"both": 16000.0}, "Each of the two is kept once, and each takes 4,000 bytes."),
-            Wrong({"both": 2666.667}, "Nothing is shared out: two tensors of 4,000 bytes."),
-            Wrong({"data": 2000.0}, "Nothing is halved: a whole tensor is kept, or none."),
-            Wrong({"growth": 2000.0}, "A half? The whole result is kept: each entry is its own slope."),
-            Wrong(
-                {"both": 4000},
-                "Two gradients are wanted. For that of `u` the rule needs `v`, for that of `v` it needs `u`.",
-            ),
-            Wrong({"both": 12000}, "The result is not kept: a product's rule needs the two factors only."),
-            Wrong({"both": 2000}, "That counts numbers. Each takes 4 bytes."),
-            Wrong({"both": 8}, "For one number each, that would be so. Here `u` and `v` hold 1,000 numbers."),
-            Wrong({"data": 4}, "For one number, that would be so. Here `d` holds 1,000."),
-            Wrong(
-                {"data": 8000},
-                "`d` does not ask, so nothing is kept for *its* gradient. For that of `u` one factor is needed.",
-            ),
-            Wrong({"data": 0}, "`u` asks, and its gradient is what arrives times `d`."),
-            Wrong({"data": 1000}, "That counts numbers, and each takes 4 bytes."),
-            Wrong(
-                {"total": 8000},
-                "Remembering both inputs would cost that. But the rule hands on what arrives: it reads neither.",
-            ),
-            Wrong({"total": 4000}, "The result is not needed either: the rule hands on what arrives."),
-            Wrong({"growth": 0}, "What arrives is multiplied by the slope $e^u$. That has to be there."),
-            Wrong({"growth": 8000}, "One tensor will do: the result $e^u$ is itself the slope."),
-            Wrong({"growth": 1000}, "That many numbers; in bytes it is four times as much."),
-            Wrong(
-                {"whole": 4000}, "Each entry gets what arrives, whatever its own value is. A size will do."
-            ),
-            Wrong({"whole": 4}, "Not even the result: each entry gets what arrives, as it is."),
-            Wrong(
-                (8000, 8000, 8000, 4000, 4000),
-                "That is *every node remembers its inputs*. Ask of each what its rule reads.",
-            ),
-        ),
+        answers=r"""
+            total = 4.0                  :: Not even the number of entries: what arrives is handed on as it is.
+            both = 0.0                   :: Two gradients are wanted, and each is what arrives times the *other* factor. Those have to be there.
+            both = 16000.0               :: Each of the two is kept once, and each takes 4,000 bytes.
+            both = 2666.667              :: Nothing is shared out: two tensors of 4,000 bytes.
+            data = 2000.0                :: Nothing is halved: a whole tensor is kept, or none.
+            growth = 2000.0              :: A half? The whole result is kept: each entry is its own slope.
+            both = 4000                  :: Two gradients are wanted. For that of `u` the rule needs `v`, for that of `v` it needs `u`.
+            both = 12000                 :: The result is not kept: a product's rule needs the two factors only.
+            both = 2000                  :: That counts numbers. Each takes 4 bytes.
+            both = 8                     :: For one number each, that would be so. Here `u` and `v` hold 1,000 numbers.
+            data = 4                     :: For one number, that would be so. Here `d` holds 1,000.
+            data = 8000                  :: `d` does not ask, so nothing is kept for *its* gradient. For that of `u` one factor is needed.
+            data = 0                     :: `u` asks, and its gradient is what arrives times `d`.
+            data = 1000                  :: That counts numbers, and each takes 4 bytes.
+            total = 8000                 :: Remembering both inputs would cost that. But the rule hands on what arrives: it reads neither.
+            total = 4000                 :: The result is not needed either: the rule hands on what arrives.
+            growth = 0                   :: What arrives is multiplied by the slope $e^u$. That has to be there.
+            growth = 8000                :: One tensor will do: the result $e^u$ is itself the slope.
+            growth = 1000                :: That many numbers; in bytes it is four times as much.
+            whole = 4000                 :: Each entry gets what arrives, whatever its own value is. A size will do.
+            whole = 4                    :: Not even the result: each entry gets what arrives, as it is.
+            8000, 8000, 8000, 4000, 4000 :: That is *every node remembers its inputs*. Ask of each what its rule reads.
+        """,
     ),
     Exercise(
         "10.2",
@@ -543,61 +370,34 @@ EXERCISES: list[Exercise] = [
             "What goes into the second layer is what came out of ReLU, and its node holds that tensor already.",
         ),
         about={"doubled": "Everything that is kept has a row for each row of the batch."},
-        wrong=(
-            Wrong({"first": 1000.0}, "Is a number two bytes long? Here it takes 4."),
-            Wrong({"first": 666.667}, "Nothing is shared out. Rows times columns times 4, of what goes in."),
-            Wrong(
-                {"relu": 1333.333}, "Nothing is shared out: rows times columns times 4, of what ReLU gives."
-            ),
-            Wrong({"doubled": 0.0}, "Each of the first two keeps something, and with 100 rows not less."),
-            Wrong({"doubled": 4000.0}, "That is the data of 100 rows alone. ReLU keeps something, too."),
-            Wrong({"doubled": 8000.0}, "That is what ReLU keeps for 100 rows. The data is kept as well."),
-            Wrong({"first": 500}, "That many numbers. Each takes 4 bytes."),
-            Wrong(
-                {"first": 800},
-                "Those are the bytes of its weights: $20 \\cdot 10 \\cdot 4$. They are parameters, and the data does not ask.",
-            ),
-            Wrong(
-                {"first": 880}, "Those are the bytes of its weights and biases. Parameters do not count here."
-            ),
-            Wrong(
-                {"first": 2800},
-                "The weights would be needed for the gradient of the data, and that does not ask.",
-            ),
-            Wrong({"first": 4000}, "50 rows of 20 is what comes *out*. Its rule needs what went in."),
-            Wrong(
-                {"first": 6000},
-                "What goes in, yes; what comes out is not read by the rule of a linear layer.",
-            ),
-            Wrong({"first": 0}, "For the gradient of its weights it needs its input."),
-            Wrong({"relu": 1000}, "So many numbers come out; in bytes it is four times as much."),
-            Wrong(
-                {"relu": 8000}, "The result alone: it is positive where the input was. Its input is not kept."
-            ),
-            Wrong({"relu": 2000}, "ReLU works on what the first layer gave: 50 rows of 20."),
-            Wrong(
-                {"relu": 0},
-                "Its rule has to know where the input was positive. It reads that off its result.",
-            ),
-            Wrong(
-                {"second": 4000},
-                "It holds on to that tensor, but it is the very one that ReLU's node holds. Places are counted once.",
-            ),
-            Wrong(
-                {"second": 4080},
-                "Its input is the tensor that ReLU's node holds already, and its weights are parameters.",
-            ),
-            Wrong({"second": 80}, "Those are its weights, and they lie there as parameters."),
-            Wrong({"second": 200}, "That is what comes out, 50 rows of 1. Its rule does not read it."),
-            Wrong({"doubled": 6000}, "That is for 50 rows."),
-            Wrong({"doubled": 3000}, "That counts numbers for 100 rows. Each takes 4 bytes."),
-            Wrong(
-                {"doubled": 20000},
-                "There the input of the second layer is counted again. It is the result of ReLU.",
-            ),
-            Wrong({"doubled": 24000}, "Doubled twice? 50 rows keep 6,000 bytes."),
-        ),
-        right=((2000, 4000, 0, 12000),),
+        answers=r"""
+            first = 1000.0       :: Is a number two bytes long? Here it takes 4.
+            first = 666.667      :: Nothing is shared out. Rows times columns times 4, of what goes in.
+            relu = 1333.333      :: Nothing is shared out: rows times columns times 4, of what ReLU gives.
+            doubled = 0.0        :: Each of the first two keeps something, and with 100 rows not less.
+            doubled = 4000.0     :: That is the data of 100 rows alone. ReLU keeps something, too.
+            doubled = 8000.0     :: That is what ReLU keeps for 100 rows. The data is kept as well.
+            first = 500          :: That many numbers. Each takes 4 bytes.
+            first = 800          :: Those are the bytes of its weights: $20 \cdot 10 \cdot 4$. They are parameters, and the data does not ask.
+            first = 880          :: Those are the bytes of its weights and biases. Parameters do not count here.
+            first = 2800         :: The weights would be needed for the gradient of the data, and that does not ask.
+            first = 4000         :: 50 rows of 20 is what comes *out*. Its rule needs what went in.
+            first = 6000         :: What goes in, yes; what comes out is not read by the rule of a linear layer.
+            first = 0            :: For the gradient of its weights it needs its input.
+            relu = 1000          :: So many numbers come out; in bytes it is four times as much.
+            relu = 8000          :: The result alone: it is positive where the input was. Its input is not kept.
+            relu = 2000          :: ReLU works on what the first layer gave: 50 rows of 20.
+            relu = 0             :: Its rule has to know where the input was positive. It reads that off its result.
+            second = 4000        :: It holds on to that tensor, but it is the very one that ReLU's node holds. Places are counted once.
+            second = 4080        :: Its input is the tensor that ReLU's node holds already, and its weights are parameters.
+            second = 80          :: Those are its weights, and they lie there as parameters.
+            second = 200         :: That is what comes out, 50 rows of 1. Its rule does not read it.
+            doubled = 6000       :: That is for 50 rows.
+            doubled = 3000       :: That counts numbers for 100 rows. Each takes 4 bytes.
+            doubled = 20000      :: There the input of the second layer is counted again. It is the result of ReLU.
+            doubled = 24000      :: Doubled twice? 50 rows keep 6,000 bytes.
+            2000, 4000, 0, 12000 :: right
+        """,
     ),
     Exercise(
         "10.3",
@@ -615,8 +415,24 @@ EXERCISES: list[Exercise] = [
             "`worst` in line **e** holds one loss: one graph, not one for each turn. It is held all the same.",
         ),
         probe=_leaks,
-        wrong=WRONG_LEAKS,
-        right=("geda", ["a", "d", "e", "g"], "a, d, e, g"),
+        answers=r"""
+            "adg"                :: One is missing. `worst` is the loss of *some* turn: that tensor, with the graph behind it.
+            "aeg"                :: One is missing. A sum keeps nothing for its rule, but its node leads to those before it.
+            "ade"                :: One is missing: what led to `output` stays alive as long as `seen` holds it.
+            "deg"                :: One is missing: a list holds what is in it.
+            "ad"                 :: Two are missing. It need not be a list: any name that outlives the turn will do.
+            "ag"                 :: Two are missing. It need not be a list or a dictionary: any name will do.
+            "a"                  :: That one, yes. But it need not be a list: any name that outlives the turn will do.
+            "abdeg"              :: One too many. `item()` gives a plain Python number: there is nothing that it could hold.
+            "acdeg"              :: One too many. `loss.detach()` has no history, so neither has the sum of such tensors.
+            "adefg"              :: One too many. A detached output holds its numbers, and no graph.
+            "bcf"                :: The other way round: those are the ones that hold *no* graph.
+            "abcdefg"            :: Not all of them. Which ones take the value out of the graph first?
+            ""                   :: Some do. Which names hold a tensor with a `grad_fn` when the turn is over?
+            "geda"               :: right
+            ["a", "d", "e", "g"] :: right
+            "a, d, e, g"         :: right
+        """,
     ),
     Exercise(
         "10.4",
@@ -634,39 +450,87 @@ EXERCISES: list[Exercise] = [
             "The block `with torch.no_grad():` around the whole loop.",
         ),
         probe=_average_probe,
-        wrong=(
-            Wrong(
-                _mean_over_rows,
-                "That is the mean over all *rows*. The batches are not equally large, and the mean of their losses is wanted: each counts once.",
-            ),
-            Wrong(
-                _recorded,
-                "The value is right. But it has a `grad_fn`: whoever holds it holds every graph of the loop.",
-            ),
-            Wrong(
-                _recorded_sum,
-                "That is the sum of the losses, and every graph hangs on it. Divide it, and record nothing.",
-            ),
-            Wrong(_item_each, "and what you return holds nothing. But within the turns"),
-            Wrong(_sum, "That is the sum of the losses. Divide it by the number of batches, `len(batches)`."),
-            Wrong(_last_loss, "That is the loss of the last batch alone. Add them up."),
-            Wrong(
-                _last_over_count, "Only the last loss, divided by the number of batches. Add them up first."
-            ),
-            Wrong(
-                _returns_within, "That is the loss of the first batch: the `return` stands inside the loop."
-            ),
-            Wrong(
-                _frozen_for_good,
-                "Nothing is kept, but the parameters do not ask any more, and nobody turns them on again: the next training step learns nothing.",
-            ),
-            Wrong(_switch_left_off, "Your code has switched recording off and left it off."),
-        ),
-        right=(
-            _in_inference_mode,
-            torch.no_grad()(_recorded),
-            torch.no_grad()(_item_each),
-        ),
+        answers=r"""
+            with torch.no_grad():
+                return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean() :: That is the mean over all *rows*. The batches are not equally large, and the mean of their losses is wanted: each counts once.
+
+            _recorded :: The value is right. But it has a `grad_fn`: whoever holds it holds every graph of the loop.
+
+            total = 0.0
+            for x, t in batches:
+                total = total + ((model(x) - t) ** 2).mean()
+            return total :: That is the sum of the losses, and every graph hangs on it. Divide it, and record nothing.
+
+            _item_each :: and what you return holds nothing. But within the turns
+
+            with torch.no_grad():
+                return sum(((model(x) - t) ** 2).mean() for x, t in batches) :: That is the sum of the losses. Divide it by the number of batches, `len(batches)`.
+
+            with torch.no_grad():
+                for x, t in batches:
+                    loss = ((model(x) - t) ** 2).mean()
+            return loss :: That is the loss of the last batch alone. Add them up.
+
+            with torch.no_grad():
+                for x, t in batches:
+                    loss = ((model(x) - t) ** 2).mean()
+            return loss / len(batches) :: Only the last loss, divided by the number of batches. Add them up first.
+
+            with torch.no_grad():
+                for x, t in batches:
+                    return ((model(x) - t) ** 2).mean() :: That is the loss of a single batch, the first or the largest. Is the `return` inside the loop, or a `max` where all should be added up?
+
+            for p in model.parameters():
+                p.requires_grad_(False)
+            return _recorded(model, batches) :: Nothing is kept, but the parameters do not ask any more, and nobody turns them on again: the next training step learns nothing.
+
+            torch.set_grad_enabled(False)
+            return _recorded(model, batches) :: Your code has switched recording off and left it off.
+
+            total = 0.0
+            with torch.no_grad():
+                for x, t in batches:
+                    total = total + ((model(x) - t) ** 2).mean()
+            return total / 3 :: 3 is the number of batches in one call. Divide by `len(batches)`, whatever it is.
+
+            model.eval()
+            total = 0.0
+            with torch.no_grad():
+                for x, t in batches:
+                    total = total + ((model(x) - t) ** 2).mean()
+            return total / len(batches) :: `model` is left in eval mode
+
+            total = 0.0
+            with torch.no_grad():
+                for x, t in batches:
+                    total = total + ((model(x) - t) ** 2).sum()
+            return total / len(batches) :: `sum()` adds up the squares of a batch. The loss of a batch is their mean.
+
+            total = 0.0
+            with torch.no_grad():
+                for x, t in batches:
+                    total = total + (model(x) - t).abs().mean()
+            return total / len(batches) :: Those are the distances, not their squares: `((model(x) - t) ** 2).mean()`.
+
+            total = 0.0
+            with torch.no_grad():
+                for t, x in batches:
+                    total = total + ((model(x) - t) ** 2).mean()
+            return total / len(batches) :: In each batch the input comes first, then the target: `for x, t in batches`.
+
+            float(len(batches)) :: That is how many batches there are. The mean of their *losses* is asked for.
+
+            batches.pop()
+            with torch.no_grad():
+                return sum(((model(x) - t) ** 2).mean() for x, t in batches) / len(batches) :: Your function changes the list `batches`
+
+            with torch.inference_mode():
+                total = sum(((model(x) - t) ** 2).mean() for x, t in batches)
+                return total.item() / len(batches) :: right
+
+            torch.no_grad()(_recorded)  :: right
+            torch.no_grad()(_item_each) :: right
+        """,
     ),
     Exercise(
         "10.5",
@@ -685,63 +549,67 @@ EXERCISES: list[Exercise] = [
             "`checkpoint(last, x, use_reentrant=False)`: the function itself, then its input.",
         ),
         probe=_two_groups_probe,
-        wrong=(
-            Wrong(
-                _in_groups((0, 1), (3, 2)),
-                "In the last group the fourth block runs before the third. The inner call runs first.",
-            ),
-            Wrong(
-                _in_groups((0, 1), (3,)),
-                "The third block, number 2, does not run: it belongs to the last group as well.",
-            ),
-            Wrong(
-                _in_groups((0, 1), (2,)),
-                "The last block, number 3, does not run.",
-            ),
-            Wrong(
-                _each_alone,
-                "Each block is a group by itself: four inputs are kept. Two blocks are to share a checkpoint.",
-            ),
-            Wrong(
-                _all_at_once,
-                "One group of four: all of them come to life at once on the way back. Two groups are wanted.",
-            ),
-            Wrong(
-                _first_only,
-                "The last two blocks are not checkpointed: they are not run again, so all that they need was kept.",
-            ),
-            Wrong(
-                _last_only,
-                "The first two blocks are not checkpointed: they are not run again, so all that they need was kept.",
-            ),
-            Wrong(
-                _none_at_all, "Nothing is checkpointed: no block runs again on the way back, so all was kept."
-            ),
-            Wrong(
-                _first_twice,
-                "The first two blocks run twice, and the last two not at all. Hand `last` to the second `checkpoint`.",
-            ),
-            Wrong(_three_and_one, "The groups are of three and of one. Two and two are wanted."),
-            Wrong(
-                _called_first,
-                "`checkpoint` wants the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.",
-            ),
-            Wrong(_wrong_order, "The blocks of a group run in the wrong order: the inner call runs first."),
-            Wrong(_forgets_the_last, "Only the first group runs. The result of the second one is wanted."),
-            Wrong(
-                _last_from_the_start,
-                "The second group gets `x` as it came in. It is to get what the first group gave.",
-            ),
-            Wrong(
-                _detached_between,
-                "Something cuts the way between the groups: blocks 0 and 1 are never run again, and get no gradient.",
-            ),
-            Wrong(
-                _without_recording, "The result has no `grad_fn`: nothing was recorded, so nothing can learn."
-            ),
-            Wrong(_without_the_flag, "Say `use_reentrant=False`, as in the line that is there."),
-        ),
-        right=(_by_loop,),
+        answers=r"""
+            _in_groups((0, 1), (3, 2)) :: In the last group the fourth block runs before the third. The inner call runs first.
+            _in_groups((0, 1), (3,))   :: The third block, number 2, does not run: it belongs to the last group as well.
+            _in_groups((0, 1), (2,))   :: The last block, number 3, does not run.
+            _each_alone                :: Each block is a group by itself: four inputs are kept. Two blocks are to share a checkpoint.
+
+            def run(t):
+                for block in blocks:
+                    t = block(t)
+                return t
+
+            return checkpoint(run, x, use_reentrant=False) :: One group of four: all of them come to life at once on the way back. Two groups are wanted.
+
+            _first_only  :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
+            _last_only   :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
+            _none_at_all :: Nothing is checkpointed: no block runs again on the way back, so all was kept.
+
+            def first(t):
+                return blocks[1](blocks[0](t))
+
+            x = checkpoint(first, x, use_reentrant=False)
+            return checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Hand `last` to the second `checkpoint`.
+
+            x = checkpoint(lambda t: blocks[2](blocks[1](blocks[0](t))), x, use_reentrant=False)
+            return checkpoint(blocks[3], x, use_reentrant=False) :: The groups are of three and of one. Two and two are wanted.
+
+            x = checkpoint(blocks[1](blocks[0](x)), use_reentrant=False)
+            return checkpoint(blocks[3](blocks[2](x)), use_reentrant=False) :: `checkpoint` wants the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.
+
+            x = checkpoint(lambda t: blocks[0](blocks[1](t)), x, use_reentrant=False)
+            return checkpoint(lambda t: blocks[2](blocks[3](t)), x, use_reentrant=False) :: The blocks of a group run in the wrong order: the inner call runs first.
+
+            checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: Only the first group runs. The result of the second one is wanted.
+
+            checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
+            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: The second group gets `x` as it came in. It is to get what the first group gave.
+
+            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False).detach()
+            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: Something cuts the way between the groups: blocks 0 and 1 are never run again, and get no gradient.
+
+            with torch.no_grad():
+                return _none_at_all(blocks, x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
+
+            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x)
+            return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Say `use_reentrant=False`, as in the line that is there.
+
+            blocks[0](x) :: Only the first block has run. Four blocks, in two groups.
+            return x     :: No block has run: that is `x` as it came in. Two calls of `checkpoint`, each with two blocks.
+
+            x = checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
+            return checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: The two groups have changed places: blocks 0 and 1 come first.
+
+            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
+            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
+            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: The first group runs twice. Each block runs once on the way forward.
+
+            for start in (0, 2):
+                pair = blocks[start : start + 2]
+                x = checkpoint(lambda t, pair=pair: pair[1](pair[0](t)), x, use_reentrant=False)
+            return x :: right
+        """,
         seconds=10.0,
     ),
 ]

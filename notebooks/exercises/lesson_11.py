@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
+from .side_effects import GRAD, VALUES, Watch, unchanged
 
 
 def clip(parameters, most):
@@ -43,11 +44,13 @@ def read_on(w, pieces, lr):
 
 def _clip_probe(function) -> Iterator[tuple]:
     """The gradients afterwards: too long, short enough, of several parameters, one without."""
-    for most, scale in ((1.0, 1.0), (10.0, 1.0), (2.0, 4.0)):
+    for most, scale in ((1.0, 1.0), (10.0, 1.0), (2.0, 4.0), (4.0, -1.0), (10.0, 0.1)):
         parameters = [torch.zeros(2, requires_grad=True), torch.tensor(0.0, requires_grad=True)]
         parameters.append(torch.zeros(3, requires_grad=True))
         parameters[0].grad = torch.tensor([3.0, -4.0]) * scale
-        parameters[1].grad = torch.tensor(1.2) * scale
+        second = 1.2 if scale > 0 else 8.0  # the longest need not be the first
+        parameters[1].grad = torch.tensor(second) * scale
+        watch = Watch(dict.fromkeys(("parameters",), frozenset({GRAD})), parameters=parameters)
         if function(parameters, most) is Ellipsis:
             yield "what comes out", Ellipsis
             return
@@ -57,12 +60,14 @@ def _clip_probe(function) -> Iterator[tuple]:
             raise Complaint("A gradient is gone. It is to be made shorter, not to be taken away.")
         for name, p in zip(("first", "second"), parameters, strict=False):
             yield (
-                f"The gradient of the {name} parameter, {scale * 5.142:.3g} long together, at most {most:g}",
+                f"The gradient of the {name} parameter, {abs(scale) * (25 + second**2) ** 0.5:.3g} long together, at most {most:g}",
                 p.grad.clone(),
             )
+        if told := watch.told():
+            raise Complaint(told)
 
 
-def _clipping(norm: Callable, scale: Callable, *, when: Callable = lambda n, most: n > most) -> Callable:
+def clipping_with(norm: Callable, scale: Callable, *, when: Callable = lambda n, most: n > most) -> Callable:
     """A function like `clip` that measures, decides and scales in another way."""
 
     def clip(parameters, most):
@@ -91,40 +96,21 @@ def _each_alone(parameters, most):
                 p.grad *= most / n
 
 
-def _entry_by_entry(parameters, most):
-    for p in parameters:
-        if p.grad is not None:
-            p.grad.clamp_(-most, most)
-
-
-def _thrown_away(parameters, most):
-    gradients = [p.grad for p in parameters if p.grad is not None]
-    n = _length(gradients)
-    if n > most:
-        for gradient in gradients:
-            gradient = gradient * (most / n)
-
-
-def _new_tensors(parameters, most):
-    n = _length([p.grad for p in parameters if p.grad is not None])
-    if n > most:
-        for p in parameters:
-            if p.grad is not None:
-                p.grad = p.grad * (most / n)
-
-
-def _by_framework(parameters, most):
-    torch.nn.utils.clip_grad_norm_(parameters, most)
-
-
 def _truncated_probe(function) -> Iterator[tuple]:
-    for weight, steps, keep in ((0.5, 5, 2), (2.0, 4, 3), (1.5, 3, 1), (0.5, 5, 5), (1.5, 7, 2)):
-        w = torch.tensor(weight, requires_grad=True)
-        out = function(w, torch.tensor(1.0), steps, keep)
+    for weight, start, steps, keep in (
+        (0.7, 1.5, 5, 2),
+        (2.0, -1.0, 4, 3),
+        (1.5, 0.5, 3, 1),
+        (0.5, 1.0, 5, 5),
+        (-1.5, 2.0, 7, 2),
+    ):
+        w, h = torch.tensor(weight, requires_grad=True), torch.tensor(start)
+        with unchanged(w=w, h=h):
+            out = function(w, h, steps, keep)
         if not isinstance(out, torch.Tensor):
             yield "what comes out", out
             return
-        how = f"with w = {weight:g}, {steps} turns, the last {keep} kept"
+        how = f"with w = {weight:g}, h = {start:g}, {steps} turns, the last {keep} kept"
         yield f"The value {how}", out.detach()
         if out.grad_fn is None:
             raise Complaint(
@@ -134,7 +120,7 @@ def _truncated_probe(function) -> Iterator[tuple]:
         yield f"w.grad {how}", w.grad
 
 
-def _truncating(when: Callable) -> Callable:
+def truncating_when(when: Callable) -> Callable:
     """A function like `truncated` that detaches in other turns."""
 
     def truncated(w, h, steps, keep):
@@ -147,40 +133,13 @@ def _truncating(when: Callable) -> Callable:
     return truncated
 
 
-def _detached_weight(w, h, steps, keep):
-    for turn in range(steps):
-        h = (w.detach() if turn < steps - keep else w) * h
-    return h
-
-
-def _only_the_last(w, h, steps, keep):
-    for _turn in range(keep):
-        h = w * h
-    return h
-
-
-def _detached_after(w, h, steps, keep):
-    for turn in range(steps):
-        h = w * h
-        if turn == steps - keep:
-            h = h.detach()
-    return h
-
-
-def _detaches_the_weight(w, h, steps, keep):
-    for turn in range(steps):
-        if turn == steps - keep:
-            w = w.detach()
-        h = w * h
-    return h
-
-
 def _reading_probe(function) -> Iterator[tuple]:
     torch.manual_seed(0)
-    for count, length in ((3, 2), (2, 4)):
-        pieces = list(torch.randn(count, length, 3))
+    for count, length, width, lr in ((3, 2, 3, 0.1), (2, 4, 2, 0.05)):
+        pieces = list(torch.randn(count, length, width))
         w = torch.tensor(0.8, requires_grad=True)
-        losses = function(w, pieces, 0.1)
+        watch = Watch({"w": {VALUES, GRAD}}, w=w, pieces=pieces)
+        losses = function(w, pieces, lr)
         if losses is None or losses is Ellipsis:
             yield "what comes out", losses
             return
@@ -193,6 +152,8 @@ def _reading_probe(function) -> Iterator[tuple]:
         how = f"for {count} pieces of {length} turns"
         yield f"The losses {how}", losses
         yield f"w {how}", w.detach()
+        if told := watch.told():
+            raise Complaint(told)
 
 
 def _keeps_the_graphs(w, pieces, lr):
@@ -211,7 +172,7 @@ def _keeps_the_graphs(w, pieces, lr):
     return losses
 
 
-def _reading(before: Callable, **how) -> Callable:
+def reading_with(before: Callable, **how) -> Callable:
     """A function like `read_on` in which the state is taken over by `before`."""
 
     def read_on(w, pieces, lr):
@@ -272,15 +233,15 @@ QUESTIONS: list[Question] = [
         "11.a",
         asks="the gradient on the other branch",
         truth=_other_branch,
-        right=(3.0,),
         found="Yes: $3x$ was the line that ran, with the slope 3 everywhere.",
-        wrong=(
-            Wrong([-2.0, -4.0], "That is $2x$, the slope of the line that did *not* run. Here it was $3x$."),
-            Wrong([1.0, 2.0], "Not both lines together: only the one that ran, $3x$."),
-            Wrong([-3.0, -6.0], "That is the value, $3x$. Its slope is 3."),
-            Wrong([0.5, -0.5], "Nothing is averaged: one line ran, $3x$."),
-            Wrong([0.0, 0.0], "A line ran, $3x$, and it has a slope: 3."),
-        ),
+        answers=r"""
+            [-2.0, -4.0] :: That is $2x$, the slope of the line that did *not* run. Here it was $3x$.
+            [1.0, 2.0]   :: Not both lines together: only the one that ran, $3x$.
+            [-3.0, -6.0] :: That is the value, $3x$. Its slope is 3.
+            [0.5, -0.5]  :: Nothing is averaged: one line ran, $3x$.
+            [0.0, 0.0]   :: A line ran, $3x$, and it has a slope: 3.
+            3.0          :: right
+        """,
         missed="The line that ran was $3x$. Its slope is 3, for each entry.",
     ),
     Question(
@@ -288,14 +249,14 @@ QUESTIONS: list[Question] = [
         asks="the gradient of a weight that is used five times",
         truth=_fifth_power,
         found="Yes: $5 W^4 = 0.3125$. Five uses, and each brings $0.5^4$.",
-        wrong=(
-            Wrong(0.0625, "That is what *one* of the five uses brings. They add up."),
-            Wrong(0.03125, "That is the value, $W^5$. Its slope is $5 W^4$."),
-            Wrong(2.5, "Five times $W$? It is five times $W^4$: the other four factors."),
-            Wrong(5.0, "Five uses, yes. Each brings $W^4 = 0.0625$."),
-            Wrong(1.0, "That would be a single turn with $h = 1$. There are five, and each brings $W^4$."),
-            Wrong(0.5, "That is $W$. Its slope in $W^5$ is $5 W^4$."),
-        ),
+        answers=r"""
+            0.0625  :: That is what *one* of the five uses brings. They add up.
+            0.03125 :: That is the value, $W^5$. Its slope is $5 W^4$.
+            2.5     :: Five times $W$? It is five times $W^4$: the other four factors.
+            5.0     :: Five uses, yes. Each brings $W^4 = 0.0625$.
+            1.0     :: That would be a single turn with $h = 1$. There are five, and each brings $W^4$.
+            0.5     :: That is $W$. Its slope in $W^5$ is $5 W^4$.
+        """,
         missed="$5 W^4 = 5 \\cdot 0.0625 = 0.3125$.",
     ),
     Question(
@@ -303,11 +264,11 @@ QUESTIONS: list[Question] = [
         asks="how large a gradient gets in twenty turns with 1.5",
         truth=_how_large,
         found="Yes: $1.5^{20} = 3325$.",
-        wrong=(
-            Wrong("a", "Along a chain factors are *multiplied*, not added: $1.5^{20}$."),
-            Wrong("b", "Too careful: $1.5^{10}$ is 58 already, and that squared is $1.5^{20}$."),
-            Wrong("d", "The same weight, and it is met twenty times: $1.5^{20}$."),
-        ),
+        answers=r"""
+            "a" :: Along a chain factors are *multiplied*, not added: $1.5^{20}$.
+            "b" :: Too careful: $1.5^{10}$ is 58 already, and that squared is $1.5^{20}$.
+            "d" :: The same weight, and it is met twenty times: $1.5^{20}$.
+        """,
         missed="It is **c**: $1.5^{20} = 3325$.",
     ),
 ]
@@ -339,61 +300,45 @@ EXERCISES: list[Exercise] = [
             "`h` at 6: the first thing that happens in the loop is the question, and 6 is more than 5.",
             "`h` at 1: $y$ is $x$, then $x^2$, $x^3$, $x^4$. Its value is 1 each time; its slope is not.",
         ),
-        wrong=(
-            Wrong({"above": 0.0}, "A line ran, $x \\cdot x$, and it is not flat at 4."),
-            Wrong({"above": 1.0}, "1 is the slope of $x$ alone. The line that ran is $x \\cdot x$."),
-            Wrong({"above": 2.667}, "Nothing is averaged: one line ran."),
-            Wrong({"below": 0.0}, "A line ran, and it is not flat: $-3x$."),
-            Wrong({"below": -1.5}, "Nothing is averaged between the two lines: one of them ran."),
-            Wrong({"below": 1.0}, "That is the slope of $x$. The line that ran is $-3x$."),
-            Wrong({"below": -1.0}, "That would be $-x$. The line that ran is $-3x$."),
-            Wrong({"below": -6.0}, "Twice the slope of $-3x$? `x` stands in it once."),
-            Wrong({"short": 2.0}, "`x` would have to come in twice. There is no turn at all, so `y` is `x`."),
-            Wrong({"short": 0.5}, "Nothing is averaged: `y` is `x`."),
-            Wrong({"middle": 0.0}, "One turn ran, and `y` is $x \\cdot x$. That is not flat at 3."),
-            Wrong({"middle": 1.0}, "That would be without a turn. 3 is not more than 5, so there is one."),
-            Wrong(
-                {"middle": 12.0},
-                "Twice too much: one turn, $x \\cdot x$, and its slope at 3 is $2 \\cdot 3$.",
-            ),
-            Wrong({"middle": 2.0}, "The slope of $x \\cdot x$ is $2x$, and `x` is 3."),
-            Wrong(
-                {"long": 0.0}, "Its value stays at 1, but only at $x = 1$. How does $x^4$ move when $x$ does?"
-            ),
-            Wrong({"long": 1.333}, "Nothing is averaged: four factors, and each brings 1."),
-            Wrong(
-                {"long": 8.0},
-                "That would be twice as many factors. `x`, and one more in each of three turns.",
-            ),
-            Wrong(
-                {"long": 5.0}, "Before the first turn `y` is `x`; then three turns. That makes four factors."
-            ),
-            Wrong({"above": 16}, "That is the value, $4^2$. Its slope is $2 \\cdot 4$."),
-            Wrong({"above": 4}, "The slope of $x \\cdot x$ is $2x$: both factors are `x`."),
-            Wrong({"above": 5}, "Only one of the two lines ran. The other has left nothing behind."),
-            Wrong({"above": -3}, "At 4 the condition holds: the first line ran."),
-            Wrong({"below": 12}, "That is the value. The slope of $-3x$ is $-3$ everywhere."),
-            Wrong({"below": -8}, "That is the slope of the line that did *not* run."),
-            Wrong({"below": 3}, "The sign: the line is $-3x$, whatever sign `x` has."),
-            Wrong({"below": -11}, "Not both: the condition chose the second line alone."),
-            Wrong(
-                {"short": 12},
-                "There is no first turn: 6 is more than 5, and the loop is left before it multiplies.",
-            ),
-            Wrong({"short": 6}, "That is the value. `y` is `x`, with the slope 1."),
-            Wrong({"short": 0}, "No turn, but `y` is `x`: when `x` moves, so does `y`."),
-            Wrong({"short": None}, "`y` is `x` itself, so the way back is short. The gradient is 1."),
-            Wrong({"middle": 9}, "That is the value, $3^2$. Its slope is $2 \\cdot 3$."),
-            Wrong({"middle": 27}, "After one turn `y` is 9, and that is more than 5: the loop is left."),
-            Wrong(
-                {"middle": 108},
-                "That is $4x^3$, for three turns. After the first one `y` is 9: the loop is left.",
-            ),
-            Wrong({"middle": 3}, "$x \\cdot x$ has two factors that are `x`: $2x$."),
-            Wrong({"long": 1}, "Its *value* is 1. Four factors are `x`, and each brings 1."),
-            Wrong({"long": 3}, "Three turns, and `y` was `x` before the first one: four factors."),
-            Wrong({"long": 2}, "That would be one turn. `y` never gets to 5, so all three run."),
-        ),
+        answers=r"""
+            above = 0.0   :: A line ran, $x \cdot x$, and it is not flat at 4.
+            above = 1.0   :: 1 is the slope of $x$ alone. The line that ran is $x \cdot x$.
+            above = 2.667 :: Nothing is averaged: one line ran.
+            below = 0.0   :: A line ran, and it is not flat: $-3x$.
+            below = -1.5  :: Nothing is averaged between the two lines: one of them ran.
+            below = 1.0   :: That is the slope of $x$. The line that ran is $-3x$.
+            below = -1.0  :: That would be $-x$. The line that ran is $-3x$.
+            below = -6.0  :: Twice the slope of $-3x$? `x` stands in it once.
+            short = 2.0   :: `x` would have to come in twice. There is no turn at all, so `y` is `x`.
+            short = 0.5   :: Nothing is averaged: `y` is `x`.
+            middle = 0.0  :: One turn ran, and `y` is $x \cdot x$. That is not flat at 3.
+            middle = 1.0  :: That would be without a turn. 3 is not more than 5, so there is one.
+            middle = 12.0 :: Twice too much: one turn, $x \cdot x$, and its slope at 3 is $2 \cdot 3$.
+            middle = 2.0  :: The slope of $x \cdot x$ is $2x$, and `x` is 3.
+            long = 0.0    :: Its value stays at 1, but only at $x = 1$. How does $x^4$ move when $x$ does?
+            long = 1.333  :: Nothing is averaged: four factors, and each brings 1.
+            long = 8.0    :: That would be twice as many factors. `x`, and one more in each of three turns.
+            long = 5.0    :: Before the first turn `y` is `x`; then three turns. That makes four factors.
+            above = 16    :: That is the value, $4^2$. Its slope is $2 \cdot 4$.
+            above = 4     :: The slope of $x \cdot x$ is $2x$: both factors are `x`.
+            above = 5     :: Only one of the two lines ran. The other has left nothing behind.
+            above = -3    :: At 4 the condition holds: the first line ran.
+            below = 12    :: That is the value. The slope of $-3x$ is $-3$ everywhere.
+            below = -8    :: That is the slope of the line that did *not* run.
+            below = 3     :: The sign: the line is $-3x$, whatever sign `x` has.
+            below = -11   :: Not both: the condition chose the second line alone.
+            short = 12    :: There is no first turn: 6 is more than 5, and the loop is left before it multiplies.
+            short = 6     :: That is the value. `y` is `x`, with the slope 1.
+            short = 0     :: No turn, but `y` is `x`: when `x` moves, so does `y`.
+            short = None  :: `y` is `x` itself, so the way back is short. The gradient is 1.
+            middle = 9    :: That is the value, $3^2$. Its slope is $2 \cdot 3$.
+            middle = 27   :: After one turn `y` is 9, and that is more than 5: the loop is left.
+            middle = 108  :: That is $4x^3$, for three turns. After the first one `y` is 9: the loop is left.
+            middle = 3    :: $x \cdot x$ has two factors that are `x`: $2x$.
+            long = 1      :: Its *value* is 1. Four factors are `x`, and each brings 1.
+            long = 3      :: Three turns, and `y` was `x` before the first one: four factors.
+            long = 2      :: That would be one turn. `y` never gets to 5, so all three run.
+        """,
     ),
     Exercise(
         "11.2",
@@ -421,65 +366,44 @@ EXERCISES: list[Exercise] = [
             "Turn three multiplied $W$ and $h_2$. So it brings $h_2$ times 1 to $W$.",
             "Parts of several uses are added (lesson 4).",
         ),
-        wrong=(
-            Wrong(
-                {"start": 2.0}, "Once multiplied by $W$ is the way back through *one* turn. There are three."
-            ),
-            Wrong(
-                {"start": 15.0},
-                "It is not the parts of three turns added: along one way the factors are multiplied.",
-            ),
-            Wrong({"last": 0.0}, "A 1 arrives, and the other factor $h_2$ is not zero."),
-            Wrong({"last": 1.5}, "Nothing is halved: $h_2$ times 1."),
-            Wrong({"middle": 0.0}, "$h_1$ is 1, and 2 arrives. Only the *first* turn has a state of zero."),
-            Wrong({"whole": 0.0}, "The first part is 0; the two others are not."),
-            Wrong({"whole": 2.5}, "Nothing is averaged. The parts of all turns are added."),
-            Wrong({"whole": 1.0}, "1 is what arrives at $h_3$. What do the three turns bring?"),
-            Wrong({"whole": 10.0}, "Twice too much: each of the three turns brings its part once."),
-            Wrong({"start": 16.0}, "Once too often: three turns lie in between."),
-            Wrong(
-                {"start": 2.667},
-                "Nothing is shared out between the turns: along the way it is multiplied, three times.",
-            ),
-            Wrong({"start": 9.0}, "$3^2$? It is the factor 2, three times."),
-            Wrong({"start": 7.0}, "7 is the value $h_3$. How much does it move when $h_0$ does?"),
-            Wrong({"last": 7}, "7 is $h_3$, what came out. The other factor is what went in, $h_2$."),
-            Wrong({"last": 1}, "1 is what arrives. It is multiplied by the other factor, $h_2$."),
-            Wrong({"last": 6}, "$W h_2$ is the product itself. To $W$ goes the other factor alone."),
-            Wrong({"last": 2}, "2 is $W$; that goes to the state. To $W$ goes the old state, $h_2$."),
-            Wrong(
-                {"last": 4},
-                "4 is what comes to $h_1$. In the third turn 1 arrives and the other factor is $h_2$.",
-            ),
-            Wrong({"middle": 1}, "1 is $h_1$, the local part. 2 has arrived from the turn behind it."),
-            Wrong({"middle": 3}, "Added? What arrives, 2, is *multiplied* by the other factor, $h_1 = 1$."),
-            Wrong({"middle": 6}, "The old state of the second turn is $h_1$, not $h_2$."),
-            Wrong({"middle": 4}, "At $h_2$ the 1 has been multiplied by $W$ once, so 2 arrives."),
-            Wrong({"first": 4}, "4 arrives, and the other factor is $h_0$."),
-            Wrong(
-                {"first": 1},
-                "The other factor is the state *before* the turn, $h_0 = 0$. The input 1 is added, it does not multiply $W$.",
-            ),
-            Wrong({"first": 8}, "8 is what arrives at $h_0$. To $W$ goes the other factor, $h_0$, times 4."),
-            Wrong(
-                {"first": None}, "The first turn did run: $W$ was multiplied by $h_0$, and that is a number."
-            ),
-            Wrong(
-                {"whole": 12},
-                "That is $3 W^2$, right for $W^3$. Here an input comes in: add up the three parts.",
-            ),
-            Wrong({"whole": 3}, "That is the last turn alone. All three uses count."),
-            Wrong({"whole": 1.667}, "Nothing is averaged: the parts add up."),
-            Wrong({"whole": 7}, "That is the value $h_3$."),
-            Wrong({"whole": 6}, "The parts are added, not multiplied: $3 + 2 + 0$."),
-            Wrong({"whole": 9}, "The first turn has $h_0 = 0$ as its other factor: it brings nothing."),
-            Wrong({"start": 4}, "Three turns lie in between, so $W$ is met three times."),
-            Wrong({"start": 6}, "Along a way the factors are multiplied, not added."),
-            Wrong(
-                {"start": 0}, "The *value* of $h_0$ is 0. Its gradient says how $h_3$ moves when $h_0$ does."
-            ),
-            Wrong({"start": 1}, "1 is where it begins, at $h_3$. On the way back it meets $W$ three times."),
-        ),
+        answers=r"""
+            start = 2.0   :: Once multiplied by $W$ is the way back through *one* turn. There are three.
+            start = 15.0  :: It is not the parts of three turns added: along one way the factors are multiplied.
+            last = 0.0    :: A 1 arrives, and the other factor $h_2$ is not zero.
+            last = 1.5    :: Nothing is halved: $h_2$ times 1.
+            middle = 0.0  :: $h_1$ is 1, and 2 arrives. Only the *first* turn has a state of zero.
+            whole = 0.0   :: The first part is 0; the two others are not.
+            whole = 2.5   :: Nothing is averaged. The parts of all turns are added.
+            whole = 1.0   :: 1 is what arrives at $h_3$. What do the three turns bring?
+            whole = 10.0  :: Twice too much: each of the three turns brings its part once.
+            start = 16.0  :: Once too often: three turns lie in between.
+            start = 2.667 :: Nothing is shared out between the turns: along the way it is multiplied, three times.
+            start = 9.0   :: $3^2$? It is the factor 2, three times.
+            start = 7.0   :: 7 is the value $h_3$. How much does it move when $h_0$ does?
+            last = 7      :: 7 is $h_3$, what came out. The other factor is what went in, $h_2$.
+            last = 1      :: 1 is what arrives. It is multiplied by the other factor, $h_2$.
+            last = 6      :: $W h_2$ is the product itself. To $W$ goes the other factor alone.
+            last = 2      :: 2 is $W$; that goes to the state. To $W$ goes the old state, $h_2$.
+            last = 4      :: 4 is what comes to $h_1$. In the third turn 1 arrives and the other factor is $h_2$.
+            middle = 1    :: 1 is $h_1$, the local part. 2 has arrived from the turn behind it.
+            middle = 3    :: Added? What arrives, 2, is *multiplied* by the other factor, $h_1 = 1$.
+            middle = 6    :: The old state of the second turn is $h_1$, not $h_2$.
+            middle = 4    :: At $h_2$ the 1 has been multiplied by $W$ once, so 2 arrives.
+            first = 4     :: 4 arrives, and the other factor is $h_0$.
+            first = 1     :: The other factor is the state *before* the turn, $h_0 = 0$. The input 1 is added, it does not multiply $W$.
+            first = 8     :: 8 is what arrives at $h_0$. To $W$ goes the other factor, $h_0$, times 4.
+            first = None  :: The first turn did run: $W$ was multiplied by $h_0$, and that is a number.
+            whole = 12    :: That is $3 W^2$, right for $W^3$. Here an input comes in: add up the three parts.
+            whole = 3     :: That is the last turn alone. All three uses count.
+            whole = 1.667 :: Nothing is averaged: the parts add up.
+            whole = 7     :: That is the value $h_3$.
+            whole = 6     :: The parts are added, not multiplied: $3 + 2 + 0$.
+            whole = 9     :: The first turn has $h_0 = 0$ as its other factor: it brings nothing.
+            start = 4     :: Three turns lie in between, so $W$ is met three times.
+            start = 6     :: Along a way the factors are multiplied, not added.
+            start = 0     :: The *value* of $h_0$ is 0. Its gradient says how $h_3$ moves when $h_0$ does.
+            start = 1     :: 1 is where it begins, at $h_3$. On the way back it meets $W$ three times.
+        """,
     ),
     Exercise(
         "11.3",
@@ -495,69 +419,69 @@ EXERCISES: list[Exercise] = [
             "The factor is `most / n`: for `n` twice too long, a half.",
         ),
         probe=_clip_probe,
-        wrong=(
-            Wrong(
-                _clipping(lambda gs: max(g.abs().max().item() for g in gs), _by_ratio),
-                "That takes the largest *entry* for the length. The length is the root of the sum of all squares.",
-            ),
-            Wrong(
-                _clipping(lambda gs: sum((g**2).sum() for g in gs), _by_ratio),
-                "That is the square of the length: the root is missing.",
-            ),
-            Wrong(
-                _clipping(_length, lambda most, n: n / most),
-                "Upside down: `n / most` makes what is too long longer still.",
-            ),
-            Wrong(
-                _clipping(_length, _by_ratio, when=lambda n, most: True),
-                "Short gradients are stretched: leave them alone unless they are too long.",
-            ),
-            Wrong(
-                _clipping(_length, _by_ratio, when=lambda n, most: n < most),
-                "The other way round: what is short was stretched, and what is long was left.",
-            ),
-            Wrong(
-                _clipping(_length, lambda most, n: 1 / n),
-                "Their length is 1 afterwards, whatever `most` is.",
-            ),
-            Wrong(
-                _clipping(_length, lambda most, n: most),
-                "Multiplied by `most` itself. They are to *be* `most` long: divide by the length they have.",
-            ),
-            Wrong(
-                _clipping(lambda gs: sum(g.abs().sum() for g in gs), _by_ratio),
-                "Those are the sizes added up. The length is the root of the sum of the *squares*.",
-            ),
-            Wrong(
-                _clipping(lambda gs: sum(g.sum() ** 2 for g in gs) ** 0.5, _by_ratio),
-                "First added, then squared: entries of different sign cancel. Square each entry, and add those.",
-            ),
-            Wrong(
-                _clipping(lambda gs: max((g**2).sum() ** 0.5 for g in gs), _by_ratio),
-                "That is the longest of them. All gradients *together* have one length.",
-            ),
-            Wrong(
-                _clipping(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio),
-                "The lengths of the parts do not add up: add the squares, and take the root once.",
-            ),
-            Wrong(
-                _clipping(lambda gs: (sum((g**2).sum() for g in gs) / 3) ** 0.5, _by_ratio),
-                "Nothing is averaged: the length has no division in it.",
-            ),
-            Wrong(
-                _each_alone,
-                "Each parameter was clipped by itself. Then their sizes to each other change, and so does the direction.",
-            ),
-            Wrong(
-                _entry_by_entry,
-                "That cuts each *entry* to the range. The direction changes: a large entry becomes as small as its neighbours.",
-            ),
-            Wrong(
-                _thrown_away,
-                "Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` has made a new tensor and thrown it away: write into it with `*=`.",
-            ),
-        ),
-        right=(_new_tensors, _by_framework),
+        answers=r"""
+            clipping_with(lambda gs: max(g.abs().max().item() for g in gs), _by_ratio) :: That takes the largest *entry* for the length. The length is the root of the sum of all squares.
+            clipping_with(lambda gs: sum((g**2).sum() for g in gs), _by_ratio) :: That is the square of the length: the root is missing.
+            clipping_with(_length, lambda most, n: n / most) :: Upside down: `n / most` makes what is too long longer still.
+            clipping_with(_length, _by_ratio, when=lambda n, most: True) :: Short gradients are stretched: leave them alone unless they are too long.
+            clipping_with(_length, _by_ratio, when=lambda n, most: n < most) :: The other way round: what is short was stretched, and what is long was left.
+            clipping_with(_length, lambda most, n: 1 / n) :: Their length is 1 afterwards, whatever `most` is.
+            clipping_with(_length, lambda most, n: most) :: Multiplied by `most` itself. They are to *be* `most` long: divide by the length they have.
+            clipping_with(lambda gs: sum(g.abs().sum() for g in gs), _by_ratio) :: Those are the sizes added up. The length is the root of the sum of the *squares*.
+            clipping_with(lambda gs: sum(g.sum() ** 2 for g in gs) ** 0.5, _by_ratio) :: First added, then squared: entries of different sign cancel. Square each entry, and add those.
+            clipping_with(lambda gs: max((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: That is the longest of them. All gradients *together* have one length.
+            clipping_with(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: The lengths of the parts do not add up: add the squares, and take the root once.
+            clipping_with(lambda gs: (sum((g**2).sum() for g in gs) / 3) ** 0.5, _by_ratio) :: Nothing is averaged: the length has no division in it.
+            _each_alone                                  :: Each parameter was clipped by itself. Then their sizes to each other change, and so does the direction.
+
+            for p in parameters:
+                if p.grad is not None:
+                    p.grad.clamp_(-most, most) :: That cuts each *entry* to the range. The direction changes: a large entry becomes as small as its neighbours.
+
+            gradients = [p.grad for p in parameters if p.grad is not None]
+            n = _length(gradients)
+            if n > most:
+                for gradient in gradients:
+                    gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` has made a new tensor and thrown it away: write into it with `*=`.
+
+            clipping_with(_length, _by_ratio, when=lambda n, most: n >= 1.0) :: 1 is the limit of one call. Compare with `most`, whatever it is.
+            clipping_with(lambda gs: sum((g**2).sum() for g in gs) ** 1 / 2, _by_ratio) :: Python reads `** 1 / 2` as *to the power of 1, and then halved*. Write `** 0.5`.
+            clipping_with(lambda gs: (gs[0] ** 2).sum() ** 0.5, _by_ratio) :: That is the length of the first gradient alone. All of them *together* have one length.
+
+            gradients = [p.grad for p in parameters if p.grad is not None]
+            n = torch.tensor(gradients).norm()
+            if n > most:
+                for gradient in gradients:
+                    gradient *= most / n
+            return :: The gradients have different shapes, so they do not fit into one `torch.tensor`. Add up the squares of each, and take the root once.
+
+            for p in parameters:
+                if p.grad is not None:
+                    p.grad *= -most / p.grad.norm()
+            return :: Each gradient is made `most` long by itself, and turned round. They have one length *together*, and keep their direction.
+
+            with torch.no_grad():
+                n = _length([p.grad for p in parameters if p.grad is not None])
+                for p in parameters:
+                    if p.grad is not None and n > most:
+                        p -= p.grad * most / n
+            return :: Your function changes its input
+
+            n = _length([p.grad for p in parameters if p.grad is not None])
+            if n > most:
+                for p in parameters:
+                    if p.grad is not None:
+                        p.grad -= most / n
+            return :: The factor is *subtracted*. Multiply each gradient by it.
+
+            n = _length([p.grad for p in parameters if p.grad is not None])
+            if n > most:
+                for p in parameters:
+                    if p.grad is not None:
+                        p.grad = p.grad * (most / n) :: right
+
+            torch.nn.utils.clip_grad_norm_(parameters, most); return :: right
+        """,
     ),
     Exercise(
         "11.4",
@@ -573,45 +497,49 @@ EXERCISES: list[Exercise] = [
             "`turn == steps - keep`",
         ),
         probe=_truncated_probe,
-        wrong=(
-            Wrong(
-                _detaches_the_weight,
-                "That detaches the weight: the turns after it see no weight at all, and the gradient is that of the *first* turns.",
-            ),
-            Wrong(
-                _truncating(lambda turn, steps, keep: turn % keep == 0),
-                "A cut every `keep` turns: how many are seen is then left to chance. One cut, `keep` turns before the end.",
-            ),
-            Wrong(
-                _truncating(lambda turn, steps, keep: turn == steps - keep - 1),
-                "One turn too early: `keep + 1` of them are seen.",
-            ),
-            Wrong(
-                _truncating(lambda turn, steps, keep: turn == steps - keep + 1),
-                "One turn too late: the gradient sees one turn less than it should.",
-            ),
-            Wrong(
-                _truncating(lambda turn, steps, keep: turn == keep),
-                "That leaves out the first `keep` turns. The *last* `keep` are to be seen: count from the end.",
-            ),
-            Wrong(
-                _truncating(lambda turn, steps, keep: True),
-                "Detached in each turn, or in each of the last: only the very last is seen, whatever `keep` is. Once is enough.",
-            ),
-            Wrong(
-                _truncating(lambda turn, steps, keep: False),
-                "Nothing is cut: the gradient sees all turns.",
-            ),
-            Wrong(
-                _only_the_last,
-                "Only the last turns were *computed*. The value is to be that of all `steps` turns.",
-            ),
-            Wrong(_detached_after, "The cut comes after the product, one turn too late."),
-        ),
-        right=(
-            _detached_weight,
-            _truncating(lambda turn, steps, keep: turn <= steps - keep),
-        ),
+        answers=r"""
+            for turn in range(steps):
+                if turn == steps - keep:
+                    w = w.detach()
+                h = w * h
+            return h :: That detaches the weight: the turns after it see no weight at all, and the gradient is that of the *first* turns.
+
+            truncating_when(turn, steps, keep):
+            turn % keep == 0         :: A cut every `keep` turns: how many are seen is then left to chance. One cut, `keep` turns before the end.
+            turn == steps - keep - 1 :: One turn too early: `keep + 1` of them are seen.
+            turn == steps - keep + 1 :: One turn too late: the gradient sees one turn less than it should.
+            turn == keep             :: That leaves out the first `keep` turns. The *last* `keep` are to be seen: count from the end.
+            return True              :: Detached in each turn, or in each of the last: only the very last is seen, whatever `keep` is. Once is enough.
+            return False             :: Nothing is cut: the gradient sees all turns. (`h.detach()` by itself changes nothing: it returns a new tensor. Write `h = h.detach()`.)
+
+            for _turn in range(keep):
+                h = w * h
+            return h :: Only the last turns were *computed*. The value is to be that of all `steps` turns.
+
+            for turn in range(steps):
+                h = w * h
+                if turn == steps - keep:
+                    h = h.detach()
+            return h :: The cut comes after the product, one turn too late.
+
+            for turn in range(steps):
+                if turn == steps - keep:
+                    h = torch.tensor(1.0)
+                h = w * h
+            return h :: The state begins anew at the cut. `detach()` keeps its *value* and drops the history.
+
+            for turn in range(steps):
+                if turn == 3:
+                    h = h.detach()
+                h = w * h
+            return h :: 3 is right for one call. The cut comes `keep` turns before the end, whatever `steps` and `keep` are: `steps - keep`.
+
+            for turn in range(steps):
+                h = (w.detach() if turn < steps - keep else w) * h
+            return h :: right
+
+            turn <= steps - keep :: right
+        """,
     ),
     Exercise(
         "11.5",
@@ -627,36 +555,87 @@ EXERCISES: list[Exercise] = [
             "`h = h.detach()`",
         ),
         probe=_reading_probe,
-        wrong=(
-            Wrong(_keeps_the_graphs, "Each loss in the list holds the graph of its piece."),
-            Wrong(
-                _reading(lambda h: h),
-                "The second graph grows on top of the first, whose kept values have been freed. Take the state over without its history.",
-            ),
-            Wrong(
-                _reading(lambda h: torch.zeros_like(h)),
-                "Each piece begins from zero: what was read before is forgotten. Keep the numbers.",
-            ),
-            Wrong(
-                _reading(lambda h: h.mean().detach()),
-                "The mean of the states is not the states. Take over each number.",
-            ),
-            Wrong(
-                _reading(lambda h: h, retain_graph=True),
-                "The old graph was kept, and it belongs to the old weight: `w` has been written to since.",
-            ),
-            Wrong(
-                _each_turn,
-                "Detached in every *turn*, so that only the last one of a piece is seen. Once a piece is enough.",
-            ),
-            Wrong(
-                _reading(lambda h: torch.ones_like(h)),
-                "Each piece begins from ones. The state is to go on.",
-            ),
-        ),
-        right=(
-            _reading(lambda h: h.detach().clone()),
-            _reading(lambda h: torch.tensor(h.tolist())),
-        ),
+        answers=r"""
+            reading_with(h):
+            _keeps_the_graphs                            :: Each loss in the list holds the graph of its piece.
+            h                                            :: The second graph grows on top of the first, whose saved values have been freed. Take the state over without its history: `h = h.detach()` (`h.detach()` by itself changes nothing).
+            torch.zeros_like(h)                          :: Each piece begins from zero: what was read before is forgotten. Keep the numbers.
+            h.mean().detach()                            :: The mean of the states is not the states. Take over each number.
+            reading_with(lambda h: h, retain_graph=True) :: The old graph was kept, and it belongs to the old weight: `w` has been written to since.
+            _each_turn                                   :: Detached in every *turn*, so that only the last one of a piece is seen. Once a piece is enough.
+            torch.ones_like(h)                           :: Each piece begins from ones. The state is to go on.
+
+            h = torch.zeros(3)
+            losses = []
+            for piece in pieces:
+                h = h.detach()
+                for x in piece:
+                    h = torch.tanh(w * h + x)
+                loss = (h**2).mean()
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+                losses.append(loss.item())
+            return losses :: 3 is the width of one text. The state has as many entries as a row of a piece: `pieces[0].shape[1]`.
+
+            h = torch.zeros(pieces[0].shape[1])
+            losses = []
+            for piece in pieces:
+                h = h.detach()
+                for x in piece:
+                    h = torch.tanh(w * h + x)
+                loss = (h**2).mean()
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+                losses.append(loss.item())
+            return losses :: The gradient of the piece before is still in `w.grad`, and the new one is added. Clear it before each pass: `w.grad = None`.
+
+            h = torch.zeros(pieces[0].shape[1])
+            losses = []
+            for piece in pieces:
+                h = h.detach()
+                for x in piece:
+                    h = torch.tanh(w * h + x)
+                loss = (h**2).mean()
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= 0.1 * w.grad
+                losses.append(loss.item())
+            return losses :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+
+            h = torch.zeros(pieces[0].shape[1])
+            losses = []
+            for piece in pieces:
+                h = h.detach()
+                for x in piece:
+                    h = torch.tanh(w * h + x)
+                loss = (h**2).mean()
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+                losses.append(loss.item())
+                return losses :: Only one piece was read: the `return` is inside the loop. Put it behind the loop.
+
+            h = torch.zeros(pieces[0].shape[1])
+            losses = []
+            for piece in pieces:
+                h = h.detach()
+                for x in piece:
+                    h = torch.tanh(w * h + x)
+                loss = h.mean()
+                w.grad = None
+                loss.backward()
+                with torch.no_grad():
+                    w -= lr * w.grad
+                losses.append(loss.item())
+            return losses :: The loss is the mean of the *squares*: `(h**2).mean()`.
+
+            h.detach().clone()       :: right
+            torch.tensor(h.tolist()) :: right
+        """,
     ),
 ]

@@ -9,7 +9,8 @@ from typing import Any
 
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
+from .side_effects import HOOKS, Watch, unchanged
 
 
 def spy(t, seen):
@@ -101,28 +102,13 @@ def _spied(function: Callable) -> Iterator[tuple]:
         yield "After the handle was removed, and one more pass, the length of `seen` is", len(seen)
 
 
-def _by_hook(make: Callable) -> Callable:
+def by_hook(make: Callable) -> Callable:
     """A spy whose hook is `make(t, seen)`."""
 
     def spy(t, seen):
         return t.register_hook(make(t, seen))
 
     return spy
-
-
-def _spy_called(t, seen):
-    return t.register_hook(seen.append(t.grad))
-
-
-def _spy_post(t, seen):
-    return t.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad))
-
-
-def _spy_rebinds(t, seen):
-    def hook(grad):
-        seen = [grad]  # noqa: F841
-
-    return t.register_hook(hook)
 
 
 def _spy_node(place: int) -> Callable:
@@ -132,35 +118,30 @@ def _spy_node(place: int) -> Callable:
     return spy
 
 
-def _spy_without_handle(t, seen):
-    t.register_hook(seen.append)
-
-
-def _spy_forgets(t, seen):
-    seen.append(t.register_hook)
-
-
-def _spy_own_pass(t, seen):
-    handle = t.register_hook(seen.append)
-    t.backward(retain_graph=True)
-    return handle
-
-
-def _spy_removed(t, seen):
-    handle = t.register_hook(seen.append)
-    handle.remove()
-    return handle
-
-
 # the limit
 
 
 def _limited(function: Callable) -> Iterator[tuple]:
-    for numbers, limit in (([30.0, 40.0], 10.0), ([-3.0, 4.0], 2.0), ([0.3, 0.4], 10.0)):
+    for numbers, limit in (
+        ([30.0, 40.0], 10.0),
+        ([-3.0, 4.0], 2.0),
+        ([0.3, 0.4], 10.0),
+        ([40.0, 1.0], 10.0),
+        ([8.0, 8.0], 10.0),  # longer than 10, though no entry is
+        ([7.0, -7.0], 10.0),  # shorter than 10, though the sizes add up to more
+    ):
         x = torch.tensor([1.0, 2.0], requires_grad=True)
         beside = torch.tensor([1.0, 2.0], requires_grad=True)
         p, y = beside * 1, x * 1
+        watch = Watch({"t": {HOOKS}}, t=y)
         made = function(y, limit)
+        if not y._backward_hooks and made is not Ellipsis:
+            raise Complaint(
+                "No hook is on `t` afterwards, so nothing is limited. Writing a function is not registering it: "
+                "`t.register_hook(hook)`, and give back what that returns."
+            )
+        if told := watch.told():
+            raise Complaint(told)
         if made is Ellipsis:
             yield "it gives back", made
             return
@@ -179,30 +160,11 @@ def _limited(function: Callable) -> Iterator[tuple]:
             )
 
 
-def _limits(answer: Callable) -> Callable:
+def limiting_with(answer: Callable) -> Callable:
     def limit_norm(t, limit):
         return t.register_hook(lambda grad: answer(grad, limit))
 
     return limit_norm
-
-
-def _limits_in_place(t, limit):
-    def hook(grad):
-        if grad.norm() > limit:
-            grad.mul_(limit / grad.norm())
-
-    return t.register_hook(hook)
-
-
-def _limits_the_value(t, limit):
-    return t.register_hook(lambda grad: t.detach() * (limit / t.norm()) if t.norm() > limit else t.detach())
-
-
-def _limits_silently(t, limit):
-    def hook(grad):
-        grad = grad * (limit / grad.norm())
-
-    return t.register_hook(hook)
 
 
 def _named(found: dict) -> None:
@@ -217,26 +179,26 @@ def _named(found: dict) -> None:
 # the recorder
 
 
-class _Counted(torch.nn.Sequential):
-    """A chain of layers that counts how often it runs."""
-
-    runs = 0
-
-    def forward(self, x):
-        self.runs += 1
-        return super().forward(x)
-
-
 def _model() -> Any:
     torch.manual_seed(0)
     nn = torch.nn
-    return _Counted(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
 
 
 def _recorded(function: Callable) -> Iterator[tuple]:
-    model = _model()
-    batch = torch.randn(2, 3)
+    yield from _recorded_on(function, _model(), torch.randn(2, 3))
+    nested = torch.nn.Sequential(_model(), torch.nn.Tanh(), torch.nn.Linear(2, 3, bias=False))
+    yield from _recorded_on(function, nested, torch.randn(4, 3))
+
+
+def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
+    runs: list = []
+    model.register_forward_hook(
+        lambda module, inputs, output: runs.append(1)
+    )  # somebody else's: it must stay
+    watch = Watch(model=model, batch=batch)
     seen = function(model, batch)
+    besides = watch.told()
     if seen is None or seen is Ellipsis:
         yield "It gives back", seen
         return
@@ -263,15 +225,18 @@ def _recorded(function: Callable) -> Iterator[tuple]:
         sum(
             len(m._forward_hooks) + len(m._forward_pre_hooks) + len(m._backward_hooks)
             for m in model.modules()
-        ),
+        )
+        - 1,
     )
-    if model.runs == 0:
+    if besides:
+        raise Complaint(besides)
+    if not runs:
         raise Complaint(
             "The model itself has not run. Its layers one after the other are the same only where the model is a plain chain."
         )
 
 
-def _records(
+def record_with(
     value: Callable = lambda inputs, output: output.detach(),
     register: Callable = lambda module, hook: module.register_forward_hook(hook),
     wanted: Callable = lambda module: isinstance(module, torch.nn.Linear),
@@ -301,32 +266,6 @@ def _records(
         return seen
 
     return record
-
-
-def _runs_by_hand(model, batch):
-    seen = {}
-    for name, layer in model.named_children():
-        batch = layer(batch)
-        if isinstance(layer, torch.nn.Linear):
-            seen[name] = batch.detach()
-    return seen
-
-
-def _removes_the_last(model, batch):
-    seen = {}
-    for name, module in model.named_modules():
-        if isinstance(module, torch.nn.Linear):
-            handle = module.register_forward_hook(
-                lambda module, inputs, output, name=name: seen.update({name: output.detach()})
-            )
-    model(batch)
-    handle.remove()
-    return seen
-
-
-def _records_by_kind(model, batch):
-    outputs = record(model, batch)
-    return {"Linear": list(outputs.values())[-1]}
 
 
 def _records_one_name(model, batch):
@@ -359,20 +298,6 @@ def _registers_keep(model, batch):
     return seen
 
 
-def _removes_by_name(model, batch):
-    seen, handles = {}, []
-    for name, module in model.named_modules():
-        if isinstance(module, torch.nn.Linear):
-            hook = module.register_forward_hook(
-                lambda module, inputs, output, name=name: seen.update({name: output.detach()})
-            )
-            handles.append(hook)
-    model(batch)
-    for handle in handles:
-        handle.remove  # noqa: B018
-    return seen
-
-
 def _records_by_default(model, batch):
     seen, handles = {}, []
     for name, module in model.named_modules():
@@ -387,22 +312,6 @@ def _records_by_default(model, batch):
     return seen
 
 
-def _records_in_a_block(model, batch):
-    seen = {}
-    for name, module in model.named_modules():
-        if isinstance(module, torch.nn.Linear):
-            with module.register_forward_hook(
-                lambda module, inputs, output, name=name: seen.update({name: output.detach()})
-            ):
-                model(batch)
-    return seen
-
-
-def _records_recorded_off(model, batch):
-    with torch.no_grad():
-        return _records(lambda inputs, output: output)(model, batch)
-
-
 # who got nothing
 
 
@@ -411,6 +320,7 @@ def _norms(function: Callable) -> Iterator[tuple]:
         model = _model()
         h = torch.relu(model[0](torch.ones(2, 3)))
         (model[2](h.detach() if starved else h) ** 2).mean().backward()
+        watch = Watch(model=model)
         found = function(model)
         if found is None or found is Ellipsis:
             yield "It gives back", found
@@ -425,43 +335,57 @@ def _norms(function: Callable) -> Iterator[tuple]:
         yield f"With {case}, the names are", ", ".join(found)
         for name, value in found.items():
             yield f"With {case}, `{name}` has", value
+        if told := watch.told():
+            raise Complaint(told)
 
 
-def _norms_by(value: Callable) -> Callable:
+def norms_by(value: Callable) -> Callable:
     def gradient_norms(model):
         return {name: value(param) for name, param in model.named_parameters()}
 
     return gradient_norms
 
 
-def _norms_of_the_reached(model):
-    return {name: p.grad.norm().item() for name, p in model.named_parameters() if p.grad is not None}
-
-
 # the step
 
 
 def _stepped(function: Callable) -> Iterator[tuple]:
-    a = torch.tensor([1.0, 2.0], requires_grad=True)
-    b = torch.tensor(3.0, requires_grad=True)
-    made = function([a, b], 0.1)
+    alone = torch.tensor(2.0, requires_grad=True)
+    made = function([alone], 0.1)
     if made is Ellipsis:
         yield "It gives back", made
         return
+    (alone * 3.0).backward()
+    yield "A single parameter, 2, after a pass that brings 3, with lr 0.1", alone.detach().clone()
+    yield "and its .grad", alone.grad
+    for turned, lr in ((False, 0.1), (True, 0.05)):
+        yield from _stepped_by(function, turned, lr)
+
+
+def _stepped_by(function: Callable, turned: bool, lr: float) -> Iterator[tuple]:
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = torch.tensor(-3.0, requires_grad=True)
+    params = [b, a] if turned else [a, b]
+    with unchanged(dict.fromkeys(("params",), frozenset({HOOKS})), params=params):
+        made = function(params, lr)
+    if made is Ellipsis:
+        yield "It gives back", made
+        return
+    case = " with b first" * turned
     for turn in (1, 2):
         ((a * b).sum() + b * b).backward()
-        still = a.tolist() == [1.0, 2.0] and b.item() == 3.0
+        still = a.tolist() == [1.0, 2.0] and b.item() == -3.0
         if turn == 1 and still and a.grad is not None and b.grad is not None:
             raise Complaint(
                 "A pass has run, the gradients are in their accounts, and the parameters are where they were. Was a hook registered on "
                 "each of them, the one that is called *after* `.grad` was added to, and does it step in place?"
             )
         for name, leaf in (("a", a), ("b", b)):
-            yield f"{name} after pass {turn}", leaf.detach().clone()
-            yield f"{name}.grad after pass {turn}", leaf.grad
+            yield f"{name} after pass {turn}{case}", leaf.detach().clone()
+            yield f"{name}.grad after pass {turn}{case}", leaf.grad
 
 
-def _steps(hook: Callable, register: str = "register_post_accumulate_grad_hook") -> Callable:
+def stepping_with(hook: Callable, register: str = "register_post_accumulate_grad_hook") -> Callable:
     def step_on_arrival(params, lr):
         for param in params:
             getattr(param, register)(lambda given, param=param: hook(given, param, lr))
@@ -469,49 +393,13 @@ def _steps(hook: Callable, register: str = "register_post_accumulate_grad_hook")
     return step_on_arrival
 
 
-def _down(param, by, lr) -> None:
+def down(param, by, lr) -> None:
     with torch.no_grad():
         param.sub_(lr * by)
 
 
-def _and_empty(param) -> None:
+def and_empty(param) -> None:
     param.grad = None
-
-
-def _steps_by_an_optimizer(params, lr):
-    for param in params:
-        optimizer = torch.optim.SGD([param], lr=lr)
-
-        def hook(leaf, optimizer=optimizer):
-            optimizer.step()
-            optimizer.zero_grad()
-
-        param.register_post_accumulate_grad_hook(hook)
-
-
-def _step_late(params, lr):
-    def hook(given):
-        _down(param, param.grad if param.grad is not None else 0 * param, lr)
-        param.grad = None
-
-    for param in params:
-        param.register_post_accumulate_grad_hook(hook)
-
-
-def _step_now(params, lr):
-    for param in params:
-        param -= lr * param.grad
-        param.grad = None
-
-
-def _step_renamed(given, param, lr) -> None:
-    given.grad, given = None, given - lr * given.grad
-
-
-def _step_answers(given, param, lr):
-    new = given.detach() - lr * given.grad
-    given.grad = None
-    return new
 
 
 def _fires_with() -> str:
@@ -555,17 +443,11 @@ QUESTIONS: list[Question] = [
         asks="what a hook on a tensor that is used twice is handed",
         truth=_fires_with,
         found="Yes: the node waits for both parts, they are added, and then the hook is called, once.",
-        wrong=(
-            Wrong(
-                "a",
-                "The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.",
-            ),
-            Wrong(
-                "b",
-                "The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.",
-            ),
-            Wrong("d", "Once, that is right. But nothing is averaged where ways meet: $1 + 4$."),
-        ),
+        answers=r"""
+            "a" :: The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.
+            "b" :: The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.
+            "d" :: Once, that is right. But nothing is averaged where ways meet: $1 + 4$.
+        """,
         missed="It is **c**: once, with the total, 5.",
     ),
     Question(
@@ -573,15 +455,10 @@ QUESTIONS: list[Question] = [
         asks="how many of five batches are alive when outputs are stored as they are",
         truth=_alive,
         found="Yes: each stored output holds its graph, and the graph the batch.",
-        wrong=(
-            Wrong(
-                0,
-                "The names are gone, but each stored output holds its graph, whose first node has kept the batch: all five.",
-            ),
-            Wrong(
-                1, "Not only the last. Each stored output holds its own graph, and that its batch: all five."
-            ),
-        ),
+        answers=r"""
+            0 :: The names are gone, but each stored output holds its graph, whose first node has kept the batch: all five.
+            1 :: Not only the last. Each stored output holds its own graph, and that its batch: all five.
+        """,
         missed="All five: each stored output holds its graph, and the graph its batch.",
     ),
     Question(
@@ -589,17 +466,11 @@ QUESTIONS: list[Question] = [
         asks="calls of a hook that is registered in each of three epochs",
         truth=_calls,
         found="Yes: one hook in the first epoch, two in the second, three in the third.",
-        wrong=(
-            Wrong(
-                3,
-                "That would be so if a registration replaced the one before. It adds: 1, then 2, then 3 at each call.",
-            ),
-            Wrong(1, "Each registration counts, and none is taken back: 1, then 2, then 3 at each call."),
-            Wrong(
-                9,
-                "At the end there are three hooks. But in the first epoch there was one, in the second two.",
-            ),
-        ),
+        answers=r"""
+            3 :: That would be so if a registration replaced the one before. It adds: 1, then 2, then 3 at each call.
+            1 :: Each registration counts, and none is taken back: 1, then 2, then 3 at each call.
+            9 :: At the end there are three hooks. But in the first epoch there was one, in the second two.
+        """,
         missed="1 in the first epoch, 2 in the second, 3 in the third: 6.",
     ),
     Question(
@@ -607,58 +478,13 @@ QUESTIONS: list[Question] = [
         asks="what a hook on a starved layer prints",
         truth=_starved_hook,
         found="Yes: no gradient comes by, so nobody is called.",
-        wrong=(
-            Wrong(
-                "a",
-                "So the exercise says. But a zero would have to be computed and sent. Nothing comes by, and the hook is not called.",
-            ),
-            Wrong("c", "Nothing comes by, so the hook is not called at all, not even with `None`."),
-        ),
+        answers=r"""
+            "a" :: So the exercise says. But a zero would have to be computed and sent. Nothing comes by, and the hook is not called.
+            "c" :: Nothing comes by, so the hook is not called at all, not even with `None`.
+        """,
         missed="It is **b**: no gradient comes by, so the hook is not called.",
     ),
 ]
-
-COUNTS = {
-    "twice_used": {
-        3: "The three parts are added first. The hook sits behind that.",
-        2: "The parts are added first, however many they are. The hook sits behind that.",
-        12: "12 is the gradient that it is handed. How often is it called?",
-        0: "A gradient comes by, so it is called.",
-        4: "The parts are added first. The hook sits behind that.",
-    },
-    "two_calls": {
-        1: "One layer, but it runs twice in the one call of the model. The hook is on the layer.",
-        4: "It runs twice, and the hook is called when it has run: once for each.",
-        0: "A forward hook is called each time that the layer is called.",
-        3: "The layer is called twice. Nobody else calls it.",
-    },
-    "no_grad": {
-        0: "`no_grad` turns recording off. A *forward* hook has nothing to do with recording: the layer runs.",
-        2: "One call of the layer, one call of the hook.",
-        None: "It is a number: how often is the layer run?",
-    },
-    "starved": {
-        1: "With what? No gradient comes by. It would have to be sent.",
-        2: "Nothing comes by at that layer, neither once nor twice.",
-        None: "`None` is what its `.grad` will be. A count is wanted.",
-    },
-    "by_forward": {
-        1: "Hooks are run by *calling* the layer. `forward` is what the call runs in between: it goes past them.",
-        2: "Hooks are run by *calling* the layer. `forward` goes past them.",
-        None: "How often the hook is called is a number.",
-    },
-    "epochs": {
-        4: "Each registration adds a hook, and the old ones stay: 1, then 2, and so on.",
-        16: "At the end there are four hooks. But in the first epoch there was one.",
-        1: "There are four epochs, and in each one more hook is on the layer.",
-        8: "Add them up: in the first epoch 1, in the second 2, and so on.",
-        6: "That was for three epochs.",
-        24: "They are added, not multiplied: 1, then 2, and so on.",
-        5: "Half. Nothing is averaged: 1 call in the first epoch, 2 in the second, and so on.",
-    },
-}
-"""Wrong answers to exercise 13.5, part by part."""
-
 
 EXERCISES: list[Exercise] = [
     Exercise(
@@ -677,62 +503,35 @@ EXERCISES: list[Exercise] = [
             "`seen.append`, without brackets, is a function that does it.",
             "`return t.register_hook(seen.append)`",
         ),
-        wrong=(
-            Wrong(
-                lambda t, seen: t.register_hook(lambda grad: seen.append(grad.item())),
-                "`.item()` is for a single number, and a gradient may have many entries. Append it as it is.",
-            ),
-            Wrong(
-                _spy_node(1),
-                "That is a hook on the *node*, and a leaf has none: its `grad_fn` is `None`. The tap belongs on the tensor, `t.register_hook`.",
-            ),
-            Wrong(
-                _spy_called,
-                "`seen.append(...)` with brackets is called at once, and what it gives back, `None`, is registered. Hand over the function itself.",
-            ),
-            Wrong(_spy_without_handle, "The tap works. But give back the handle"),
-            Wrong(
-                _by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad * 2)[1]),
-                "Your hook answers, and changes the gradient by it. A spy gives nothing back.",
-            ),
-            Wrong(
-                _by_hook(lambda t, seen: lambda grad: (seen.append(grad), t.detach())[1]),
-                "Your hook gives something back that is not the gradient, and it takes its place.",
-            ),
-            Wrong(
-                _by_hook(lambda t, seen: lambda grad: seen.append(t.detach())),
-                "That is the *value* of `t`. The hook is handed the gradient: append that.",
-            ),
-            Wrong(
-                _by_hook(lambda t, seen: lambda grad: seen.append(t.grad)),
-                "`t.grad` is `None` then: `t` is no leaf. What the hook is *handed*, when it is called, is the gradient: append that.",
-            ),
-            Wrong(
-                lambda t, seen: seen.append(t.grad),
-                "`t.grad` is read *now*, before any pass, and nothing is there: `None`. A hook is called later, and is handed the gradient.",
-            ),
-            Wrong(
-                _spy_post,
-                "That hook is for leaves only: it is called after `.grad` was added to, and `t` has none. Use `register_hook`.",
-            ),
-            Wrong(_spy_rebinds, "no hook was called, or what it was handed did not get into that list"),
-            Wrong(
-                _spy_node(0),
-                "A hook on the *node* is handed what leaves it, the gradients of its inputs. That of `t` is what arrives: put the hook on `t`.",
-            ),
-            Wrong(
-                _spy_own_pass,
-                "A pass of its own has run. The spy only waits; the pass is somebody else's.",
-            ),
-            Wrong(
-                _spy_forgets,
-                "`t.register_hook` without brackets only names the method, and that went into the list.",
-            ),
-        ),
-        right=(
-            _by_hook(lambda t, seen: lambda grad: seen.append(grad.clone())),
-            _by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad)[1]),
-        ),
+        answers=r"""
+            t.register_hook(lambda grad: seen.append(grad.item())) :: `.item()` is for a single number, and a gradient may have many entries. Append it as it is.
+            _spy_node(1)                         :: That is a hook on the *node*, and a leaf has none: its `grad_fn` is `None`. The tap belongs on the tensor, `t.register_hook`.
+            t.register_hook(seen.append(t.grad)) :: `seen.append(...)` with brackets is called at once, and what it gives back, `None`, is registered. Hand over the function itself.
+            t.register_hook(seen.append); return :: The tap works. But give back the handle
+            by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad * 2)[1]) :: Your hook answers, and changes the gradient by it. A spy gives nothing back.
+            by_hook(lambda t, seen: lambda grad: (seen.append(grad), t.detach())[1]) :: Your hook gives something back that is not the gradient, and it takes its place.
+            by_hook(lambda t, seen: lambda grad: seen.append(t.detach())) :: That is the *value* of `t`. The hook is handed the gradient: append that.
+            by_hook(lambda t, seen: lambda grad: seen.append(t.grad)) :: `t.grad` is `None` then: `t` is no leaf. What the hook is *handed*, when it is called, is the gradient: append that.
+            seen.append(t.grad)                  :: `t.grad` is read *now*, before any pass, and nothing is there: `None`. A hook is called later, and is handed the gradient.
+            t.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad)) :: That hook is for leaves only: it is called after `.grad` was added to, and `t` has none. Use `register_hook`.
+
+            def hook(grad):
+                seen = [grad]  # noqa: F841
+
+            return t.register_hook(hook) :: no hook was called, or what it was handed did not get into that list
+
+            _spy_node(0) :: A hook on the *node* is handed what leaves it, the gradients of its inputs. That of `t` is what arrives: put the hook on `t`.
+
+            handle = t.register_hook(seen.append)
+            t.backward(retain_graph=True)
+            return handle :: A pass of its own has run. The spy only waits; the pass is somebody else's.
+
+            seen.append(t.register_hook); return :: `t.register_hook` without brackets only names the method, and that went into the list.
+            by_hook(lambda t, seen: lambda grad: seen.append(abs(grad))) :: `abs` has come in between. Append the gradient as it is handed over, with its sign.
+            by_hook(lambda t, seen: lambda grad: seen.append(grad.sum())) :: That is the sum of the entries. Append the whole gradient.
+            by_hook(lambda t, seen: lambda grad: seen.append(grad.clone())) :: right
+            by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad)[1]) :: right
+        """,
     ),
     Exercise(
         "13.2",
@@ -748,74 +547,50 @@ EXERCISES: list[Exercise] = [
             "A hook that returns nothing leaves the gradient as it is. So only the long case needs an answer.",
             "`return grad * (limit / grad.norm()) if grad.norm() > limit else grad`",
         ),
-        wrong=(
-            Wrong(
-                _limits(lambda g, limit: g.clamp(-limit, limit)),
-                "`clamp` cuts each entry by itself and bends the direction. One factor for all is wanted.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g * (limit / g.norm())),
-                "That brings *every* gradient to the length of the limit, short ones too. Those are to stay.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g / g.norm() if g.norm() > limit else g),
-                "The long ones come out with length 1. Their length is to be the limit.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g / limit if g.norm() > limit else g),
-                "Divided by the limit. The factor is limit / norm.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g * g.norm() / limit if g.norm() > limit else g),
-                "The factor is upside down: it makes long ones longer.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g * (limit / g.norm()) if g.norm() < limit else g),
-                "The other way round: it is the *long* ones that are scaled.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g * (limit / abs(g).sum()) if abs(g).sum() > limit else g),
-                "That takes the sum of the sizes for the length. The length is `grad.norm()`, the root of the sum of squares.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g * (limit / abs(g).max()) if abs(g).max() > limit else g),
-                "That measures the largest entry. The length is `grad.norm()`.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g * (limit / g.norm() ** 2) if g.norm() > limit else g),
-                "Divided by the *square* of the length.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: torch.zeros_like(g) if g.norm() > limit else g),
-                "Long ones have become zero. They are to be shortened, not thrown away.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g),
-                "It is handed on as it is (or nothing was returned, which does the same). The long ones are to be scaled.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g.norm().clamp(max=limit)),
-                "A length came out, one number. The gradient is to be given back, in its own shape.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: min(g.norm().item(), limit)),
-                "Your hook gives back a number. What takes the place of a gradient is a gradient: a tensor, in its shape.",
-            ),
-            Wrong(
-                _limits(lambda g, limit: g * (limit / g.norm()) if g.norm() > limit else g * 0),
-                "Short ones have become zero. They stay as they are: return nothing for them.",
-            ),
-            Wrong(
-                _limits_the_value,
-                "That is made of the *value* of `t`. What is to be shortened is what the hook is handed: `grad`.",
-            ),
-            Wrong(_limits_in_place, "Your hook writes into the tensor that it is handed"),
-        ),
-        right=(
-            _limits(lambda g, limit: g * torch.clamp(limit / g.norm(), max=1.0)),
-            _limits(lambda g, limit: g * min(1.0, limit / g.norm().item())),
-            _limits(lambda g, limit: g / max(1.0, g.norm().item() / limit)),
-        ),
+        answers=r"""
+            limiting_with(g, limit):
+            g.clamp(-limit, limit)                  :: `clamp` cuts each entry by itself and bends the direction. One factor for all is wanted.
+            g * (limit / g.norm())                  :: That brings *every* gradient to the length of the limit, short ones too. Those are to stay.
+            g / g.norm() if g.norm() > limit else g :: The long ones come out with length 1. Their length is to be the limit.
+            g / limit if g.norm() > limit else g    :: Divided by the limit. The factor is limit / norm.
+            g * g.norm() / limit if g.norm() > limit else g :: The factor is upside down: it makes long ones longer.
+            g * (limit / g.norm()) if g.norm() < limit else g :: The other way round: it is the *long* ones that are scaled.
+            g * (limit / abs(g).sum()) if abs(g).sum() > limit else g :: That takes the sum of the sizes for the length. The length is `grad.norm()`, the root of the sum of squares.
+            g * (limit / abs(g).max()) if abs(g).max() > limit else g :: That measures the largest entry. The length is `grad.norm()`.
+            g * (limit / g.norm() ** 2) if g.norm() > limit else g :: Divided by the *square* of the length.
+            torch.zeros_like(g) if g.norm() > limit else g :: Long ones have become zero. They are to be shortened, not thrown away.
+            g                                       :: It is handed on as it is (or nothing was returned, which does the same). The long ones are to be scaled.
+            g.norm().clamp(max=limit)               :: A length came out, one number. The gradient is to be given back, in its own shape.
+            min(g.norm().item(), limit)             :: Your hook gives back a number. What takes the place of a gradient is a gradient: a tensor, in its shape.
+            g * (limit / g.norm()) if g.norm() > limit else g * 0 :: Short ones have become zero. They stay as they are: return nothing for them.
+            t.register_hook(lambda grad: t.detach() * (limit / t.norm()) if t.norm() > limit else t.detach()) :: That is made of the *value* of `t`. What is to be shortened is what the hook is handed: `grad`.
+
+            def hook(grad):
+                if grad.norm() > limit:
+                    grad.mul_(limit / grad.norm())
+
+            return t.register_hook(hook) :: Your hook writes into the tensor that it is handed
+
+            g * (limit / g.norm()) if g.max() > limit else g :: That asks whether an *entry* is too large. The length can be over the limit although no entry is: `grad.norm() > limit`.
+            g * (limit / g.norm()) if abs(g).sum() > limit else g :: That asks for the sum of the sizes. The length is the root of the sum of the squares: `grad.norm() > limit`.
+            g * (limit / g.norm()) if g[1] > limit else g :: That asks about one entry. Ask about the length: `grad.norm() > limit`.
+            g * (10.0 / g.norm()) if g.norm() > 10.0 else g :: 10 is the limit of one call. Use `limit`, whatever it is.
+            g * (limit / g.norm()) if g > limit else g :: `if` asks Python for one truth value, and a gradient has several entries. Ask about its length: `grad.norm() > limit`.
+            abs(g) * (limit / g.norm()) if g.norm() > limit else g :: `abs` is one too many: the direction stays as it is, signs and all.
+
+            def hook(grad):
+                return grad * (limit / grad.norm()) if grad.norm() > limit else grad
+
+            return hook :: No hook is on `t` afterwards
+
+            t.register_hook(lambda grad: grad * (limit / t.norm()) if t.norm() > limit else grad) :: You measure `t`, its *value*. What has to be short is the gradient that the hook is handed: `grad.norm()`.
+            g * 0.5                                    :: Half of every gradient is not what is asked for. Only those that are too long are scaled, by limit / norm.
+            g - limit if g.norm() > limit else g       :: The limit is *subtracted* from each entry. The whole gradient is multiplied by one factor: limit / norm.
+            g.clamp(max=limit)                         :: `clamp` cuts single entries, and the direction bends. One factor for all of them: limit / norm.
+            g * torch.clamp(limit / g.norm(), max=1.0) :: right
+            g * min(1.0, limit / g.norm().item())      :: right
+            g / max(1.0, g.norm().item() / limit)      :: right
+        """,
     ),
     Exercise(
         "13.3",
@@ -836,62 +611,69 @@ EXERCISES: list[Exercise] = [
             "`module.register_forward_hook(...)` wants a hook. `keep(name)` makes one.",
             "At the end: `handle.remove()`, with brackets.",
         ),
-        wrong=(
-            Wrong(
-                _records_by_kind,
-                "Each name in it is that of the *kind* of layer, so both have written to the same place. The name comes from `named_modules()`.",
-            ),
-            Wrong(
-                _removes_the_last,
-                "One hook is still there: each round of the loop makes a handle, and only the last one was removed.",
-            ),
-            Wrong(
-                _runs_by_hand,
-                "The model itself has not run. Its layers one after the other are the same only where the model is a plain chain.",
-            ),
-            Wrong(
-                _records(lambda inputs, output: output),
-                "A graph hangs on what you store, and the batch on that (on a `clone` as well: it is recorded like any operation). Store it detached.",
-            ),
-            Wrong(
-                _records(remove=False),
-                "They are all still there. Each handle has a method `remove()`; call it.",
-            ),
-            Wrong(
-                _records(lambda inputs, output: inputs[0].detach()),
-                "That is what went *in*. What came out is the third argument of the hook.",
-            ),
-            Wrong(
-                _records(lambda inputs, output: output.detach().mean()),
-                "That is one number. The whole output is wanted.",
-            ),
-            Wrong(
-                _records(lambda inputs, output: tuple(output.shape)),
-                "That is the shape. The output itself is wanted.",
-            ),
-            Wrong(
-                _records(wanted=lambda module: True),
-                "The model itself and its ReLU are in it as well. Only the `Linear` layers are wanted.",
-            ),
-            Wrong(_records(early=True), "no hook was called while the model ran"),
-            Wrong(
-                _records(register=lambda module, hook: module.register_forward_pre_hook(hook)),
-                "A forward *pre*-hook is called before the layer runs: there is no output yet, so it is handed two things only. Use `register_forward_hook`.",
-            ),
-            Wrong(
-                _records_one_name,
-                "All have written under the same name, the last one: when the hooks run, the loop is over. That is what `keep(name)` is for.",
-            ),
-            Wrong(
-                _registers_keep,
-                "`keep` is not the hook, it *makes* one: `keep(name)`.",
-            ),
-        ),
-        right=(
-            _records_by_default,
-            _records_recorded_off,
-            _records(lambda inputs, output: output.detach().clone()),
-        ),
+        answers=r"""
+            record_with(inputs, output):
+            outputs = record(model, batch)
+            return {"Linear": list(outputs.values())[-1]} :: Each name in it is that of the *kind* of layer, so both have written to the same place. The name comes from `named_modules()`.
+
+            seen = {}
+            for name, module in model.named_modules():
+                if isinstance(module, torch.nn.Linear):
+                    handle = module.register_forward_hook(
+                        lambda module, inputs, output, name=name: seen.update({name: output.detach()})
+                    )
+            model(batch)
+            handle.remove()
+            return seen :: One hook is still there: each round of the loop makes a handle, and only the last one was removed.
+
+            seen = {}
+            for name, layer in model.named_children():
+                batch = layer(batch)
+                if isinstance(layer, torch.nn.Linear):
+                    seen[name] = batch.detach()
+            return seen :: The model itself has not run. Its layers one after the other are the same only where the model is a plain chain.
+
+            output                                  :: A graph hangs on what you store, and the batch on that (on a `clone` as well: it is recorded like any operation). Store it detached.
+            record_with(remove=False)               :: They are all still there. Each handle has a method `remove()`; call it.
+            inputs[0].detach()                      :: That is what went *in*. What came out is the third argument of the hook.
+            output.detach().mean()                  :: That is one number. The whole output is wanted.
+            tuple(output.shape)                     :: That is the shape. The output itself is wanted.
+            record_with(wanted=lambda module: True) :: The model itself and its ReLU are in it as well. Only the `Linear` layers are wanted.
+            record_with(early=True)                 :: no hook was called while the model ran
+            record_with(register=lambda module, hook: module.register_forward_pre_hook(hook)) :: A forward *pre*-hook is called before the layer runs: there is no output yet, so it is handed two things only. Use `register_forward_hook`.
+            _records_one_name                       :: All have written under the same name, the last one: when the hooks run, the loop is over. That is what `keep(name)` is for.
+            _registers_keep                         :: `keep` is not the hook, it *makes* one: `keep(name)`.
+
+            seen, handles = {}, []
+            for name, module in model.named_modules():
+                if isinstance(module, torch.nn.Linear):
+                    module.register_forward_hook(lambda module, inputs, output, name=name: seen.update({name: output.detach()}))
+            model(batch)
+            for m in model.modules():
+                m._forward_hooks.clear()
+            return seen :: Your function removes hooks from `model` that it did not put there
+
+            model.eval()
+            return record(model, batch) :: `model` is left in eval mode
+
+            seen, handles = {}, []
+            for name, module in model.named_children():
+                if isinstance(module, torch.nn.Linear):
+                    handles.append(module.register_forward_hook(lambda m, i, output, name=name: seen.update({name: output.detach()})))
+            model(batch)
+            for handle in handles:
+                handle.remove()
+            return seen :: `named_children` gives the layers at the top only. A layer inside another module is missing: `named_modules`.
+
+            record_with(wanted=lambda module: isinstance(module, torch.nn.ReLU)) :: You have recorded the ReLUs. It is the `Linear` layers that are asked for.
+            return {"0": model(batch)} :: That is what the whole model puts out. What each `Linear` layer inside puts out is told by a hook on it.
+            _records_by_default        :: right
+
+            with torch.no_grad():
+                return record_with(lambda inputs, output: output)(model, batch) :: right
+
+            output.detach().clone() :: right
+        """,
     ),
     Exercise(
         "13.4",
@@ -907,57 +689,30 @@ EXERCISES: list[Exercise] = [
             "Python writes two cases in one line so: `a if condition else b`.",
             "`norms[name] = None if param.grad is None else param.grad.norm().item()`",
         ),
-        wrong=(
-            Wrong(
-                _norms_by(lambda p: p.grad.norm().item()),
-                "That is right as long as every parameter has a gradient. Where none came there is `None`, and it has no `norm`: ask first.",
-            ),
-            Wrong(
-                _norms_by(lambda p: 0.0 if p.grad is None else p.grad.norm().item()),
-                "A zero says *it does not matter*, and would have been computed. Nothing came: `None`.",
-            ),
-            Wrong(
-                _norms_by(lambda p: p.detach().norm().item()),
-                "That is the length of the *weight*. Its gradient is `param.grad`.",
-            ),
-            Wrong(
-                _norms_by(lambda p: None if p.grad is None else p.detach().norm().item()),
-                "`None` is at the right places. Elsewhere it is the length of the *weight*; that of its gradient is wanted.",
-            ),
-            Wrong(
-                _norms_by(lambda p: None if p.grad is None else p.grad.sum().item()),
-                "The sum lets entries cancel. The length is `norm()`.",
-            ),
-            Wrong(
-                _norms_by(lambda p: None if p.grad is None else p.grad.abs().max().item()),
-                "That is the largest entry. The length is `norm()`.",
-            ),
-            Wrong(
-                _norms_by(lambda p: None if p.grad is None else p.grad.norm().item() ** 2),
-                "That is the square of the length.",
-            ),
-            Wrong(
-                _norms_by(lambda p: None if p.grad is None else p.grad.abs().mean().item()),
-                "That is the mean size of the entries. The length is `norm()`.",
-            ),
-            Wrong(
-                _norms_by(lambda p: None if p.grad is None else p.grad),
-                "That is the gradient itself. Its length, one number, is wanted.",
-            ),
-            Wrong(
-                _norms_by(lambda p: None if p.requires_grad else 0.0),
-                "Asking (`requires_grad`) is not getting. Look at `param.grad`.",
-            ),
-            Wrong(
-                _norms_by(lambda p: p.grad.norm().item() if p.grad else None),
-                "`if param.grad` asks for the truth of a whole tensor. Ask `param.grad is None`.",
-            ),
-            Wrong(
-                _norms_of_the_reached,
-                "Those that got nothing are left out. Them above all you wanted to find: give `None`.",
-            ),
-        ),
-        right=(_norms_by(lambda p: None if p.grad is None else p.grad.norm()),),
+        answers=r"""
+            norms_by(p):
+            p.grad.norm().item()                     :: That is right as long as every parameter has a gradient. Where none came there is `None`, and it has no `norm`: ask first.
+            0.0 if p.grad is None else p.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing came: `None`.
+            p.detach().norm().item()                 :: That is the length of the *weight*. Its gradient is `param.grad`.
+            None if p.grad is None else p.detach().norm().item() :: `None` is at the right places. Elsewhere it is the length of the *weight*; that of its gradient is wanted.
+            None if p.grad is None else p.grad.sum().item() :: The sum lets entries cancel. The length is `norm()`.
+            None if p.grad is None else p.grad.abs().max().item() :: That is the largest entry. The length is `norm()`.
+            None if p.grad is None else p.grad.norm().item() ** 2 :: That is the square of the length.
+            None if p.grad is None else p.grad.abs().mean().item() :: That is the mean size of the entries. The length is `norm()`.
+            None if p.grad is None else p.grad       :: That is the gradient itself. Its length, one number, is wanted.
+            None if p.requires_grad else 0.0         :: Asking (`requires_grad`) is not getting. Look at `param.grad`.
+            p.grad.norm().item() if p.grad else None :: `if param.grad` asks for the truth of a whole tensor. Ask `param.grad is None`.
+            {name: p.grad.norm().item() for name, p in model.named_parameters() if p.grad is not None} :: Those that got nothing are left out. Them above all you wanted to find: give `None`.
+            None if p.grad is None else p.grad.norm().item() / p.numel() ** 0.5 :: Divided by the root of the number of entries. The length is `norm()`, nothing more.
+
+            norms = {name: None if p.grad is None else p.grad.norm().item() for name, p in model.named_parameters()}
+            for p in model.parameters():
+                p.grad = None
+            return norms :: Your function clears
+
+            None if p.grad is None else p.grad.abs().sum().item() :: That is the sum of the sizes. The length is `norm()`, the root of the sum of the squares.
+            None if p.grad is None else p.grad.norm() :: right
+        """,
     ),
     Exercise(
         "13.5",
@@ -990,9 +745,33 @@ EXERCISES: list[Exercise] = [
             "`layer(x)` runs the hooks and, in between, `layer.forward(x)`.",
             "A registration does not replace an older one.",
         ),
-        wrong=tuple(
-            Wrong({part: number}, says) for part, known in COUNTS.items() for number, says in known.items()
-        ),
+        answers=r"""
+            twice_used = 3    :: The three parts are added first. The hook sits behind that.
+            twice_used = 2    :: The parts are added first, however many they are. The hook sits behind that.
+            twice_used = 12   :: 12 is the gradient that it is handed. How often is it called?
+            twice_used = 0    :: A gradient comes by, so it is called.
+            twice_used = 4    :: The parts are added first. The hook sits behind that.
+            two_calls = 1     :: One layer, but it runs twice in the one call of the model. The hook is on the layer.
+            two_calls = 4     :: It runs twice, and the hook is called when it has run: once for each.
+            two_calls = 0     :: A forward hook is called each time that the layer is called.
+            two_calls = 3     :: The layer is called twice. Nobody else calls it.
+            no_grad = 0       :: `no_grad` turns recording off. A *forward* hook has nothing to do with recording: the layer runs.
+            no_grad = 2       :: One call of the layer, one call of the hook.
+            no_grad = None    :: It is a number: how often is the layer run?
+            starved = 1       :: With what? No gradient comes by. It would have to be sent.
+            starved = 2       :: Nothing comes by at that layer, neither once nor twice.
+            starved = None    :: `None` is what its `.grad` will be. A count is wanted.
+            by_forward = 1    :: Hooks are run by *calling* the layer. `forward` is what the call runs in between: it goes past them.
+            by_forward = 2    :: Hooks are run by *calling* the layer. `forward` goes past them.
+            by_forward = None :: How often the hook is called is a number.
+            epochs = 4        :: Each registration adds a hook, and the old ones stay: 1, then 2, and so on.
+            epochs = 16       :: At the end there are four hooks. But in the first epoch there was one.
+            epochs = 1        :: There are four epochs, and in each one more hook is on the layer.
+            epochs = 8        :: Add them up: in the first epoch 1, in the second 2, and so on.
+            epochs = 6        :: That was for three epochs.
+            epochs = 24       :: They are added, not multiplied: 1, then 2, and so on.
+            epochs = 5        :: Half. Nothing is averaged: 1 call in the first epoch, 2 in the second, and so on.
+        """,
     ),
     Exercise(
         "13.6",
@@ -1008,47 +787,44 @@ EXERCISES: list[Exercise] = [
             "In it: `param -= lr * param.grad`, and then the account is emptied. It must give nothing back.",
             "Write `def step(param): ...` once, and register it on each of `params` by `register_post_accumulate_grad_hook(step)`.",
         ),
-        wrong=(
-            Wrong(
-                _steps(lambda given, param, lr: _down(given, given.grad, lr)),
-                "The steps are taken, but the account is not emptied: the next pass adds to it.",
-            ),
-            Wrong(
-                _steps(lambda given, param, lr: (_down(given, -given.grad, lr), _and_empty(given))[1]),
-                "The step goes up. Downwards is minus.",
-            ),
-            Wrong(
-                _steps(lambda given, param, lr: (_down(given, given.grad, 1.0), _and_empty(given))[1]),
-                "The step is the whole gradient. It is to be `lr` times that.",
-            ),
-            Wrong(
-                _steps(lambda given, param, lr: _down(param, given, lr), register="register_hook"),
-                "That hook is called *before* the gradient is in the account, so the account is filled after the step. Take the one that comes after.",
-            ),
-            Wrong(
-                _steps(lambda given, param, lr: _down(param, param.grad, lr), register="register_hook"),
-                "`.grad` is `None` when that line runs. Either it runs too early (`register_hook` is called before the account is filled, a line outside a hook before any pass): take the hook that comes *after*. Or the account has been emptied one line too soon.",
-            ),
-            Wrong(
-                _steps(_step_renamed),
-                "The account is empty, and the leaf is where it was. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.",
-            ),
-            Wrong(
-                _steps(_step_answers),
-                "This hook must give nothing back. Change the leaf in place.",
-            ),
-            Wrong(
-                _steps(lambda given, param, lr: (_down(given, given.grad, lr), given.grad.zero_())[0]),
-                "The step is right. The account is to hold `None` again, and yours holds zeros.",
-            ),
-            Wrong(
-                _step_late,
-                "All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *handed*.",
-            ),
-        ),
-        right=(
-            _steps(lambda given, param, lr: (_down(given, given.grad, lr), _and_empty(given))[1]),
-            _steps(lambda given, param, lr: (_down(param, param.grad, lr), _and_empty(param))[1]),
-        ),
+        answers=r"""
+            stepping_with(given, param, lr):
+            down(given, given.grad, lr) :: The steps are taken, but the account is not emptied: the next pass adds to it.
+            (down(given, -given.grad, lr), and_empty(given))[1] :: The step goes up. Downwards is minus.
+            (down(given, given.grad, 1.0), and_empty(given))[1] :: The step is the whole gradient. It is to be `lr` times that.
+            stepping_with(lambda given, param, lr: down(param, given, lr), register="register_hook") :: That hook is called *before* the gradient is in the account, so the account is filled after the step. Take the one that comes after.
+            stepping_with(lambda given, param, lr: down(param, param.grad, lr), register="register_hook") :: `.grad` is `None` when that line runs. Either it runs too early (`register_hook` is called before the account is filled, a line outside a hook before any pass): take the hook that comes *after*. Or the account has been emptied one line too soon.
+            given.grad, given = None, given - lr * given.grad :: The account is empty, and the leaf is where it was. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
+
+            new = given.detach() - lr * given.grad
+            given.grad = None
+            return new :: This hook must give nothing back. Change the leaf in place.
+
+            (down(given, given.grad, lr), given.grad.zero_())[0] :: The step is right. The account is to hold `None` again, and yours holds zeros.
+
+            def hook(given):
+                down(param, param.grad if param.grad is not None else 0 * param, lr)
+                param.grad = None
+
+            for param in params:
+                param.register_post_accumulate_grad_hook(hook) :: All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *handed*.
+
+            (down(given, abs(given.grad), lr), and_empty(given))[1] :: `abs` takes the sign away, and so every number goes down. Against the gradient, whatever its sign.
+            (down(given, given.grad, 0.1), and_empty(given))[1] :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+
+            def hook(leaf):
+                with torch.no_grad():
+                    param.sub_(lr * param.grad)
+                param.grad = None
+
+            for param in params:
+                param.register_post_accumulate_grad_hook(hook)
+            return :: When the hooks run, the loop is over, and `param` is its last parameter in all of them. Use what the hook is handed.
+
+            params[0].register_post_accumulate_grad_hook(lambda leaf: (down(leaf, leaf.grad, lr), and_empty(leaf))[1]); return :: Only the first parameter has a hook. Register one on each of them.
+            torch.optim.SGD(params, lr=lr).step() :: The step is taken now, before any pass, when there are no gradients. It has to be taken *in a hook*, when a gradient has arrived.
+            (down(given, given.grad, lr), and_empty(given))[1] :: right
+            (down(param, param.grad, lr), and_empty(param))[1] :: right
+        """,
     ),
 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
 
 
 def safe_sqrt(x):
@@ -139,7 +139,7 @@ def _detected(function: Callable) -> Iterator[tuple]:
         yield f"For {name} it gives", "None" if found is None else found
 
 
-def _detector(
+def detector_with(
     bad: Callable, answer: Callable = lambda found: found[0] if found else None, of: str = "leaving"
 ) -> Callable:
     """A detector like the reference, with another question or another answer."""
@@ -166,7 +166,7 @@ def _detector(
     return first_bad
 
 
-def _is_bad(g) -> bool:
+def is_bad(g) -> bool:
     return g is not None and not torch.isfinite(g).all()
 
 
@@ -213,17 +213,11 @@ QUESTIONS: list[Question] = [
         asks="the gradient of the distance at 0",
         truth=_at_home,
         found="Yes: an infinite slope meets a zero one, and their product is no number.",
-        wrong=(
-            Wrong("a", "That is the slope on the right of 0. At 0 itself the root's rule divides by zero."),
-            Wrong(
-                "b",
-                "It would be a sensible answer, half-way between $-1$ and 1. But the rules do not know of each other: the root says $1/0$, the product $\\infty \\cdot 0$.",
-            ),
-            Wrong(
-                "c",
-                "`inf` is what leaves the root. The product multiplies it by $w = 0$, and $\\infty \\cdot 0$ is `nan`.",
-            ),
-        ),
+        answers=r"""
+            "a" :: That is the slope on the right of 0. At 0 itself the root's rule divides by zero.
+            "b" :: It would be a sensible answer, half-way between $-1$ and 1. But the rules do not know of each other: the root says $1/0$, the product $\infty \cdot 0$.
+            "c" :: `inf` is what leaves the root. The product multiplies it by $w = 0$, and $\infty \cdot 0$ is `nan`.
+        """,
         missed="It is **d**: the root's rule gives $1/0 = \\infty$, the product's $\\infty \\cdot 0$.",
     ),
     Question(
@@ -231,25 +225,13 @@ QUESTIONS: list[Question] = [
         asks="bad gradients from one bad number of twelve",
         truth=_spread,
         found="Yes: each of them is a sum over the samples, and one of those is bad.",
-        wrong=(
-            Wrong(
-                1.0,
-                "One number makes its sample's whole result bad, and each gradient is a sum over the samples: all 8.",
-            ),
-            Wrong(
-                2.0,
-                "Those two weights meet the bad number itself. But it has made both results of its sample bad, and they go back to all: 8.",
-            ),
-            Wrong(
-                4.0,
-                "More: the bad sample's results go back to every weight, whichever number it multiplies.",
-            ),
-            Wrong(6.0, "The biases as well: their gradients are sums over the samples, too."),
-            Wrong(
-                0.0,
-                "Nothing filters it out. Each gradient is a sum over the samples, and one of those is bad.",
-            ),
-        ),
+        answers=r"""
+            1.0 :: One number makes its sample's whole result bad, and each gradient is a sum over the samples: all 8.
+            2.0 :: Those two weights meet the bad number itself. But it has made both results of its sample bad, and they go back to all: 8.
+            4.0 :: More: the bad sample's results go back to every weight, whichever number it multiplies.
+            6.0 :: The biases as well: their gradients are sums over the samples, too.
+            0.0 :: Nothing filters it out. Each gradient is a sum over the samples, and one of those is bad.
+        """,
         missed="All 8: each gradient is a sum over the samples, with a bad term in it.",
     ),
     Question(
@@ -257,11 +239,11 @@ QUESTIONS: list[Question] = [
         asks="the gradient of an entry whose root is masked out",
         truth=_poisoned,
         found="Yes: a 0 arrives at the root, and its rule multiplies that by an infinite slope.",
-        wrong=(
-            Wrong("a", "A 0 is what `where` sends. But then the rule of the root runs, $0 \\cdot \\infty$."),
-            Wrong("b", "The slope there is infinite. What arrives is 0, and $0 \\cdot \\infty$ is `nan`."),
-            Wrong("d", "0.25 is the slope at 4. Each entry has its own: here it is $0 \\cdot \\infty$."),
-        ),
+        answers=r"""
+            "a" :: A 0 is what `where` sends. But then the rule of the root runs, $0 \cdot \infty$.
+            "b" :: The slope there is infinite. What arrives is 0, and $0 \cdot \infty$ is `nan`.
+            "d" :: 0.25 is the slope at 4. Each entry has its own: here it is $0 \cdot \infty$.
+        """,
         missed="It is **c**: the root was computed for both entries, so its rule runs for both.",
     ),
     Question(
@@ -269,84 +251,17 @@ QUESTIONS: list[Question] = [
         asks="what anomaly mode says of an infinite gradient",
         truth=_reported,
         found="Yes. It looks for `nan` only.",
-        wrong=(
-            Wrong("a", "So many texts say. It looks for `nan` only, and an `inf` passes."),
-            Wrong(
-                "c", "The sum sends ones. The root makes an `inf`, and that passes: only `nan` is looked for."
-            ),
-        ),
+        answers=r"""
+            "a" :: So many texts say. It looks for `nan` only, and an `inf` passes.
+            "c" :: The sum sends ones. The root makes an `inf`, and that passes: only `nan` is looked for.
+        """,
         missed="It is **b**: it looks for `nan` only.",
     ),
 ]
 
-ARITHMETIC = {
-    "by_zero": {
-        "a": "As the divisor goes to 0, $1/u$ grows beyond every number.",
-        "c": "All ways lead to the same: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`; infinite, too.)",
-    },
-    "zeros": {
-        "a": "$u/u$ tends to 1, $2u/u$ to 2, $u^2/u$ to 0: no number is right for all.",
-        "b": "$u/u$ stays 1, however small $u$ is. But $2u/u$ stays 2.",
-    },
-    "by_inf": {
-        "b": "The divisor grows beyond every number. What becomes of the fraction?",
-        "c": "All ways lead to the same: the fraction goes to 0.",
-    },
-    "times": {
-        "a": "Not 0: $u \\cdot \\frac{1}{u}$ stays 1, $u \\cdot \\frac{2}{u}$ stays 2. No number is right for all.",
-        "b": "Not infinite: $u \\cdot \\frac{1}{u}$ stays 1 on the way there. Different ways lead to different numbers.",
-    },
-    "minus": {
-        "a": "Not 0: $(n + 5) - n$ stays 5 while both grow. Different ways lead to different numbers.",
-        "b": "$(n + 5) - n$ stays 5 while both grow, $2n - n$ grows. Different ways lead to different numbers.",
-    },
-    "nan_zero": {
-        "a": "Zero does not heal it: whatever is computed with a `nan` is one.",
-        "b": "Whatever is computed with a `nan` is a `nan`.",
-    },
-    "log_zero": {
-        "a": "The logarithm falls below every number as its argument goes to 0.",
-        "c": "All ways lead to the same: it falls below every number. That is $-\\infty$, infinite.",
-    },
-}
-"""Wrong answers to exercise 14.1, part by part."""
 
-PATIENTS = {
-    "in_penalty": {
-        "a": "`total` is 0, a good number, and backward its product gets what is bad already. Who sends it?",
-        "c": "The value is 1, and backward this line sends 0.1. Both are finite.",
-    },
-    "in_probability": {
-        "b": "$\\infty/\\infty$ is bad, but where does the infinity come from? Look one line up: $e^{200}$.",
-        "c": "The logarithm gets something bad already. What is $e^{200}$ in `float32`?",
-    },
-    "in_cosine": {
-        "a": "A sum of products with 0: `dot` is 0, a good number.",
-        "b": "`sizes` is $5 \\cdot 0 = 0$, a good number. (No gradient is asked for `v`, so its root has no rule to run.)",
-    },
-    "finite_loss": {
-        "b": "There $e^{200}$ is infinite, and $0/\\infty = 0$ has the logarithm $-\\infty$: the loss is infinite.",
-        "c": "There 0 is divided by 0: the loss is `nan`.",
-    },
-}
-"""Wrong answers to exercise 14.4, part by part."""
-
-
-def _wrong_letters(known: dict) -> tuple[Wrong, ...]:
-    return tuple(Wrong({part: letter}, says) for part, said in known.items() for letter, says in said.items())
-
-
-def _shifted(s, m):
+def shifted_by(s, m):
     return (s - m) - torch.log(torch.exp(s - m).sum())
-
-
-def _masked_length(v):
-    length = torch.sqrt((v * v).sum())
-    return torch.where(length > 0, v / length, torch.zeros_like(v))
-
-
-def _eps_outside(v):
-    return v / (torch.sqrt((v * v).sum()) + 1e-12)
 
 
 EXERCISES: list[Exercise] = [
@@ -388,15 +303,31 @@ EXERCISES: list[Exercise] = [
             "You may ask: `torch.tensor(0.0) * float('inf')` in a cell of your own.",
         ),
         words={"nan": "c", "inf": "b", "-inf": "b", "infinite": "b", "finite": "a"},
-        wrong=_wrong_letters(ARITHMETIC),
-        right=(("B", "C", "A", "C", "C", "C", "B"), ("inf", "nan", "finite", "nan", "nan", "nan", "-inf")),
+        answers=r"""
+            by_zero = 'a'                     :: As the divisor goes to 0, $1/u$ grows beyond every number.
+            by_zero = 'c'                     :: All ways lead to the same: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`; infinite, too.)
+            zeros = 'a'                       :: $u/u$ tends to 1, $2u/u$ to 2, $u^2/u$ to 0: no number is right for all.
+            zeros = 'b'                       :: $u/u$ stays 1, however small $u$ is. But $2u/u$ stays 2.
+            by_inf = 'b'                      :: The divisor grows beyond every number. What becomes of the fraction?
+            by_inf = 'c'                      :: All ways lead to the same: the fraction goes to 0.
+            times = 'a'                       :: Not 0: $u \cdot \frac{1}{u}$ stays 1, $u \cdot \frac{2}{u}$ stays 2. No number is right for all.
+            times = 'b'                       :: Not infinite: $u \cdot \frac{1}{u}$ stays 1 on the way there. Different ways lead to different numbers.
+            minus = 'a'                       :: Not 0: $(n + 5) - n$ stays 5 while both grow. Different ways lead to different numbers.
+            minus = 'b'                       :: $(n + 5) - n$ stays 5 while both grow, $2n - n$ grows. Different ways lead to different numbers.
+            nan_zero = 'a'                    :: Zero does not heal it: whatever is computed with a `nan` is one.
+            nan_zero = 'b'                    :: Whatever is computed with a `nan` is a `nan`.
+            log_zero = 'a'                    :: The logarithm falls below every number as its argument goes to 0.
+            log_zero = 'c'                    :: All ways lead to the same: it falls below every number. That is $-\infty$, infinite.
+            "B", "C", "A", "C", "C", "C", "B" :: right
+            "inf", "nan", "finite", "nan", "nan", "nan", "-inf" :: right
+        """,
     ),
     Exercise(
         "14.2",
         title="where, twice",
         names=("safe_sqrt",),
         solution=safe_sqrt,
-        probe=_slopes([[4.0, 0.0, 0.25], [-9.0, 1.0]]),
+        probe=_slopes([[4.0, 0.0, 0.25], [-9.0, 1.0], [1e-8, 1e-4, 0.01]]),
         why="The inner `where` keeps the bad input away from the root; backward it sends 0 to `x` there. The outer one sets the value.",
         shows="A 0 arrives at a root that never saw a 0: $0 \\cdot \\frac{1}{2} = 0$.",
         look={"": "`inside` is what the root gets: `x` where that is positive, a harmless number elsewhere."},
@@ -405,70 +336,31 @@ EXERCISES: list[Exercise] = [
             "`inside` is a `where` as well, with the same condition. Any positive number does, such as 1.",
             "`inside = torch.where(x > 0, x, 1.0)`",
         ),
-        wrong=(
-            Wrong(
-                lambda x: torch.where(x > 0, torch.sqrt(x), 0.0),
-                "The root still gets the 0, and its rule runs: $0 \\cdot \\infty$. Give it something else there.",
-            ),
-            Wrong(
-                lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0),
-                "The root still gets a 0, and its rule makes a `nan` of it. The inner `where` happens to stop that one, but anomaly mode would stop your program here. Give the root a number at which its slope is finite.",
-            ),
-            Wrong(
-                lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0),
-                "The two are the wrong way round: where `x > 0` the root is to get `x`.",
-            ),
-            Wrong(
-                lambda x: torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0),
-                "That changes the values. Where `x` is positive the root is to get `x` itself; and $-9$ is still too low.",
-            ),
-            Wrong(
-                lambda x: torch.where(
-                    x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x
-                ),
-                "The root gets a constant, so nothing flows back through it. Leave `x` attached.",
-            ),
-            Wrong(
-                lambda x: torch.where(x > 0, torch.sqrt(abs(x)), 0.0),
-                "The negative ones are cured by that. At 0 it is still 0 that the root gets.",
-            ),
-            Wrong(
-                lambda x: torch.sqrt(torch.where(x > 0, x, 1.0)),
-                "The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.",
-            ),
-            Wrong(
-                lambda x: torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0),
-                "Where is the root?",
-            ),
-            Wrong(
-                lambda x: torch.sqrt(x) * (x > 0),
-                "Multiplied by a mask *after* the root: $0 \\cdot \\infty$, as before.",
-            ),
-            Wrong(
-                lambda x: torch.sqrt(x[x > 0]),
-                "The bad entries have been left out in front of the root, and that is a cure. But the shape is to stay: 0 where `x` is not positive.",
-            ),
-            Wrong(
-                lambda x: torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0),
-                "`>=` lets the 0 itself through to the root. Only numbers above 0 may pass: `>`.",
-            ),
-            Wrong(
-                lambda x: torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0),
-                "A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.",
-            ),
-            Wrong(
-                lambda x: torch.nan_to_num(torch.sqrt(x)),
-                "The *values* are repaired behind the root. Its rule still runs where `x` is 0 or less.",
-            ),
-        ),
-        right=(
-            lambda x: torch.where(
-                x > 0, torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), torch.zeros_like(x)
-            ),
-            lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 7.0)), 0.0),
-            lambda x: torch.sqrt(torch.where(x > 0, x, 1.0)) * (x > 0),
-            lambda x: torch.where(x > 0, torch.sqrt(x.clamp(min=1e-9)), 0.0),
-        ),
+        answers=r"""
+            torch.where(x > 0, torch.sqrt(x), 0.0)      :: The root still gets the 0, and its rule runs: $0 \cdot \infty$. Give it something else there.
+            torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: The root still gets a 0, and its rule makes a `nan` of it. The inner `where` happens to stop that one, but anomaly mode would stop your program here. Give the root a number at which its slope is finite.
+            torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are the wrong way round: where `x > 0` the root is to get `x`.
+            torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0) :: That changes the values. Where `x` is positive the root is to get `x` itself; and $-9$ is still too low.
+            torch.where(x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x) :: The root gets a constant, so nothing flows back through it. Leave `x` attached.
+            torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: The negative ones are cured by that. At 0 it is still 0 that the root gets.
+            torch.sqrt(torch.where(x > 0, x, 1.0))      :: The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.
+            torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: Where is the root?
+            torch.sqrt(x) * (x > 0)                     :: Multiplied by a mask *after* the root: $0 \cdot \infty$, as before.
+            torch.sqrt(x[x > 0])                        :: The bad entries have been left out in front of the root, and that is a cure. But the shape is to stay: 0 where `x` is not positive.
+            torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: `>=` lets the 0 itself through to the root. Only numbers above 0 may pass: `>`.
+            torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.
+            torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired behind the root. Its rule still runs where `x` is 0 or less.
+            torch.where(x > 0, torch.sqrt(x.clamp(min=0.2)), 0.0) :: The clamp is so high that it changes small numbers: below 0.2 the root is no longer that of `x`. Give the root `x` itself wherever `x` is positive.
+            torch.where(x > 0, torch.sqrt(x.clamp(min=1e-3)), 0.0) :: The clamp changes the numbers between 0 and 0.001: there the root is no longer that of `x`, and their gradient is 0.
+            torch.where(x > 0.1, torch.sqrt(torch.where(x > 0.1, x, 1.0)), 0.0) :: Numbers between 0 and 0.1 come out as 0. Every number above 0 has a root: ask `x > 0`.
+            torch.where(x > 0, torch.sqrt(torch.tensor(x.tolist(), requires_grad=True)), 0.0) :: `torch.tensor` makes a *new* leaf from plain numbers: nothing leads back from it to `x`. Use `x` itself.
+            torch.where(x > 0, torch.where(x > 0, x, 1.0) ** 2, 0.0) :: That squares. The root is asked for: `torch.sqrt`.
+            torch.sqrt(abs(x))                          :: `abs` gives negative numbers a root that they should not have, and at 0 the slope of the root is infinite. Choose by `x > 0`.
+            torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), torch.zeros_like(x)) :: right
+            torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 7.0)), 0.0) :: right
+            torch.sqrt(torch.where(x > 0, x, 1.0)) * (x > 0) :: right
+            torch.where(x > 0, torch.sqrt(x.clamp(min=1e-9)), 0.0) :: right
+        """,
     ),
     Exercise(
         "14.3",
@@ -486,61 +378,26 @@ EXERCISES: list[Exercise] = [
             "`torch.isfinite(g).all()` is True if every entry is finite. You want the opposite.",
             "`g is not None and not torch.isfinite(g).all()`, and `found[0] if found else None`",
         ),
-        wrong=(
-            Wrong(
-                _detector(lambda g: g is not None and torch.isnan(g).any()),
-                "That finds `nan` only, as anomaly mode does. Infinite ones are to be found as well: `isfinite`.",
-            ),
-            Wrong(
-                _detector(lambda g: g is not None and torch.isinf(g).any()),
-                "That finds `inf` only. `nan` is bad, too: `isfinite` knows both.",
-            ),
-            Wrong(
-                _detector(lambda g: not torch.isfinite(g).all()),
-                "What is not computed is `None`, and `isfinite` cannot be asked of that. Ask `g is not None` first.",
-            ),
-            Wrong(
-                _detector(lambda g: g is not None and not torch.isfinite(g).any()),
-                "`not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.",
-            ),
-            Wrong(
-                _detector(lambda g: g is not None and torch.isfinite(g).all()),
-                "The other way round: that is true for the good ones.",
-            ),
-            Wrong(
-                _detector(_is_bad, of="arrived"),
-                "That asks what has *arrived*, and names the victim, one node too late. Ask what *leaves*.",
-            ),
-            Wrong(
-                _detector(_is_bad, lambda found: found[-1] if found else None),
-                "That is the *last* one. The list is in the order in which the nodes have fired.",
-            ),
-            Wrong(
-                _detector(_is_bad, lambda found: found[0]),
-                "In a healthy graph the list is empty, and has no first. `None` is wanted then.",
-            ),
-            Wrong(
-                _detector(_is_bad, lambda found: found),
-                "It gives back a list",
-            ),
-            Wrong(
-                _detector(_is_bad, lambda found: bool(found)),
-                "Whether there is one is the smaller half. Which one?",
-            ),
-            Wrong(
-                _detector(_is_bad, lambda found: None),
-                "It always gives `None`, whatever was found. Return the first of `found`.",
-            ),
-            Wrong(
-                _detector(lambda g: g is not None and not torch.isfinite(g)),
-                "A table of True and False is no yes or no. Ask of all of it: `.all()`, or `.any()`.",
-            ),
-        ),
-        right=(
-            _detector(lambda g: g is not None and bool((~torch.isfinite(g)).any())),
-            _detector(lambda g: g is not None and bool(torch.isnan(g).any() or torch.isinf(g).any())),
-            _detector(_is_bad, lambda found: next(iter(found), None)),
-        ),
+        answers=r"""
+            detector_with(g):
+            g is not None and torch.isnan(g).any()     :: That finds `nan` only, as anomaly mode does. Infinite ones are to be found as well: `isfinite`.
+            g is not None and torch.isinf(g).any()     :: That finds `inf` only. `nan` is bad, too: `isfinite` knows both.
+            not torch.isfinite(g).all()                :: What is not computed is `None`, and `isfinite` cannot be asked of that. Ask `g is not None` first.
+            g is not None and not torch.isfinite(g).any() :: `not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.
+            g is not None and torch.isfinite(g).all()  :: The other way round: that is true for the good ones.
+            detector_with(is_bad, of="arrived")        :: That asks what has *arrived*, and names the victim, one node too late. Ask what *leaves*.
+            detector_with(is_bad, lambda found: found[-1] if found else None) :: That is the *last* one. The list is in the order in which the nodes have fired.
+            detector_with(is_bad, lambda found: found[0]) :: In a healthy graph the list is empty, and has no first. `None` is wanted then.
+            detector_with(is_bad, lambda found: found) :: It gives back a list
+            detector_with(is_bad, lambda found: bool(found)) :: Whether there is one is the smaller half. Which one?
+            detector_with(is_bad, lambda found: None)  :: It always gives `None`, so nothing is ever found. Is it the first of `found` that you return? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
+            g is not None and not torch.isfinite(g)    :: A table of True and False is no yes or no. Ask of all of it: `.all()`, or `.any()`.
+            return True                                :: That is the node behind the loss, the first one to fire, whatever leaves it. A node is bad if something that is not finite leaves it.
+            g is not None and not torch.isfinite(g.sum()) :: right
+            g is not None and bool((~torch.isfinite(g)).any()) :: right
+            g is not None and bool(torch.isnan(g).any() or torch.isinf(g).any()) :: right
+            detector_with(is_bad, lambda found: next(iter(found), None)) :: right
+        """,
     ),
     Exercise(
         "14.4",
@@ -565,15 +422,26 @@ EXERCISES: list[Exercise] = [
             "$e^{88}$ is near the end of `float32`. A root has an infinite slope at 0. 0 by 0 is no number.",
             "In `penalty` all values are good: 0, 0, 1. On the way back 0.1 arrives at the root of 0.",
         ),
-        wrong=_wrong_letters(PATIENTS),
-        right=(("B", "A", "C", "A"),),
+        answers=r"""
+            in_penalty = 'a'     :: `total` is 0, a good number, and backward its product gets what is bad already. Who sends it?
+            in_penalty = 'c'     :: The value is 1, and backward this line sends 0.1. Both are finite.
+            in_probability = 'b' :: $\infty/\infty$ is bad, but where does the infinity come from? Look one line up: $e^{200}$.
+            in_probability = 'c' :: The logarithm gets something bad already. What is $e^{200}$ in `float32`?
+            in_cosine = 'a'      :: A sum of products with 0: `dot` is 0, a good number.
+            in_cosine = 'b'      :: `sizes` is $5 \cdot 0 = 0$, a good number. (No gradient is asked for `v`, so its root has no rule to run.)
+            finite_loss = 'b'    :: There $e^{200}$ is infinite, and $0/\infty = 0$ has the logarithm $-\infty$: the loss is infinite.
+            finite_loss = 'c'    :: There 0 is divided by 0: the loss is `nan`.
+            "B", "A", "C", "A"   :: right
+        """,
     ),
     Exercise(
         "14.5",
         title="logarithms of probabilities",
         names=("log_softmax",),
         solution=log_softmax,
-        probe=_slopes([[1.0, 2.0, 3.0], [200.0, 0.0], [-300.0, -301.0], [500.0, 500.0]]),
+        probe=_slopes(
+            [[1.0, 2.0, 3.0], [200.0, 0.0], [0.0, 200.0], [-301.0, -300.0, -300.5], [500.0, 500.0]]
+        ),
         why="After the subtraction the largest power is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.",
         shows="Right for scores of any size: the value, and the gradient.",
         look={
@@ -584,93 +452,43 @@ EXERCISES: list[Exercise] = [
             "Then `shifted` minus the logarithm of a sum of powers.",
             "`shifted - torch.log(torch.exp(shifted).sum())`",
         ),
-        wrong=(
-            Wrong(
-                lambda s: s / s.max() - torch.log(torch.exp(s / s.max()).sum()),
-                "Divided by the largest: that changes the probabilities. Subtracting changes none, since $e^{s - m} = e^s / e^m$.",
-            ),
-            Wrong(
-                lambda s: (s - s.max()) / torch.exp(s - s.max()).sum(),
-                "Divided by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.",
-            ),
-            Wrong(
-                lambda s: torch.log(torch.exp(s) / torch.exp(s).sum()),
-                "That is the definition. It is right for small scores; $e^{200}$ does not fit.",
-            ),
-            Wrong(
-                lambda s: s - torch.log(torch.exp(s).sum()),
-                "The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first.",
-            ),
-            Wrong(
-                lambda s: torch.log(torch.softmax(s, 0)),
-                "The softmax is careful; but a probability that has become 0 is too small for the logarithm. Write the logarithm out.",
-            ),
-            Wrong(
-                lambda s: torch.log(torch.softmax(s, 0) + 1e-12),
-                "A small number keeps the logarithm finite, and makes it wrong: $-27.6$ in the place of $-200$.",
-            ),
-            Wrong(
-                lambda s: s - torch.log(torch.exp(s - s.max()).sum()),
-                "The powers are shifted, the score in front is not: subtract `m` there, too.",
-            ),
-            Wrong(
-                lambda s: (s - s.max()) - torch.log(torch.exp(s).sum()),
-                "The score in front is shifted, the powers are not: $e^{200}$ does not fit.",
-            ),
-            Wrong(
-                lambda s: s - s.max(),
-                "Only the largest is taken away. The logarithm of the sum of the powers is missing.",
-            ),
-            Wrong(
-                lambda s: s.max() - s - torch.log(torch.exp(s.max() - s).sum()),
-                "The wrong way round: the largest score is taken away from each, `s - s.max()`.",
-            ),
-            Wrong(
-                lambda s: (s - s.max()) - torch.exp(s - s.max()).sum(),
-                "The logarithm of the sum is missing.",
-            ),
-            Wrong(
-                lambda s: (s - s.max()) - torch.exp(s - s.max()).log().sum(),
-                "That is the sum of the logarithms. The logarithm of the *sum* is wanted.",
-            ),
-            Wrong(
-                lambda s: (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()),
-                "The logarithm of the sum is to be *subtracted*.",
-            ),
-            Wrong(
-                lambda s: _shifted(s, s.mean()),
-                "It is not the largest that is subtracted (the mean, or the smallest): with scores far apart a power is still too large.",
-            ),
-            Wrong(
-                lambda s: (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()),
-                "A mean of the powers, where their sum is wanted.",
-            ),
-            Wrong(lambda s: torch.softmax(s, 0), "Those are the probabilities. Their logarithms are wanted."),
-            Wrong(
-                lambda s: -_shifted(s, s.max()),
-                "That is the loss, with its minus. The logarithm itself is wanted.",
-            ),
-            Wrong(
-                lambda s: torch.log(torch.softmax(s, 0).clamp(min=1e-30)),
-                "The probability is kept away from 0, so its logarithm stops at a limit, $-69$, where $-200$ is right. Write the logarithm out.",
-            ),
-            Wrong(
-                lambda s: (s - s.max()) - math.log(torch.exp(s - s.max()).sum().item()),
-                "`math.log` gives a plain number, so the way back through the sum is cut. Use `torch.log`.",
-            ),
-        ),
-        right=(
-            lambda s: _shifted(s, s.max().detach()),
-            lambda s: torch.log_softmax(s, 0),
-            lambda s: s - torch.logsumexp(s, 0),
-        ),
+        answers=r"""
+            s / s.max() - torch.log(torch.exp(s / s.max()).sum()) :: Divided by the largest: that changes the probabilities. Subtracting changes none, since $e^{s - m} = e^s / e^m$.
+            (s - s.max()) / torch.exp(s - s.max()).sum() :: Divided by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.
+            torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores; $e^{200}$ does not fit.
+            s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first.
+            torch.log(torch.softmax(s, 0))               :: The softmax is careful; but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
+            torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, and makes it wrong: $-27.6$ in the place of $-200$.
+            s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there, too.
+            (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ does not fit.
+            s - s.max()                                  :: Only the largest is taken away. The logarithm of the sum of the powers is missing.
+            s.max() - s - torch.log(torch.exp(s.max() - s).sum()) :: The wrong way round: the largest score is taken away from each, `s - s.max()`.
+            (s - s.max()) - torch.exp(s - s.max()).sum() :: The logarithm of the sum is missing.
+            (s - s.max()) - torch.exp(s - s.max()).log().sum() :: That is the sum of the logarithms. The logarithm of the *sum* is wanted.
+            (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()) :: The logarithm of the sum is to be *subtracted*.
+            shifted_by(s, s.mean())                      :: It is not the largest that is subtracted (the mean, or the smallest): with scores far apart a power is still too large.
+            (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()) :: A mean of the powers, where their sum is wanted.
+            torch.softmax(s, 0)                          :: Those are the probabilities. Their logarithms are wanted.
+            -shifted_by(s, s.max())                      :: That is the loss, with its minus. The logarithm itself is wanted.
+            torch.log(torch.softmax(s, 0).clamp(min=1e-30)) :: The probability is kept away from 0, so its logarithm stops at a limit, $-69$, where $-200$ is right. Write the logarithm out.
+            (s - s.max()) - math.log(torch.exp(s - s.max()).sum().item()) :: `math.log` gives a plain number, so the way back through the sum is cut. Use `torch.log`.
+            shifted_by(s, s[0])                          :: You subtract the *first* score. If another one is much larger, its power still overflows: subtract the largest.
+            shifted_by(s, s[-1])                         :: You subtract the *last* score. If another one is much larger, its power still overflows: subtract the largest.
+            shifted_by(s, abs(s).max())                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
+            shifted_by(s, 100.0)                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
+            torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score by itself. In a softmax all scores share one sum.
+            s / s.sum()                                  :: That shares the scores out evenly by size. Probabilities come from the *powers*, $e^s$; and their logarithm is asked for.
+            shifted_by(s, s.max().detach())              :: right
+            torch.log_softmax(s, 0)                      :: right
+            s - torch.logsumexp(s, 0)                    :: right
+        """,
     ),
     Exercise(
         "14.6",
         title="a direction",
         names=("direction",),
         solution=direction,
-        probe=_slopes([[3.0, 4.0], [0.0, 0.0], [-0.001, 0.0]], any_at_0=True),
+        probe=_slopes([[3.0, 4.0], [0.0, 0.0], [-0.001, 0.0], [1.0, -2.0, 2.0]], any_at_0=True),
         why="The `where` stands in front of the root: for $v = 0$ the root gets a 1, whose slope is finite, and $v / 1$ is 0.",
         shows="A length of 1 wherever there is a direction, 0 where there is none, and no bad number on the way back.",
         look={
@@ -681,41 +499,27 @@ EXERCISES: list[Exercise] = [
             "Replace the sum of squares by 1 where it is 0, then take the root, then divide.",
             "`length = torch.sqrt(torch.where(square > 0, square, 1.0))`",
         ),
-        wrong=(
-            Wrong(lambda v: v / torch.sqrt((v * v).sum()), "At 0 that is 0 by 0."),
-            Wrong(
-                _masked_length,
-                "The value is saved behind the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.",
-            ),
-            Wrong(
-                lambda v: v / torch.sqrt((v * v).sum() + 1e-3),
-                "Finite, but that number is so large that the others are no longer right to six digits.",
-            ),
-            Wrong(
-                lambda v: v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0),
-                "Divided by the *square* of the length. The root is missing.",
-            ),
-            Wrong(
-                lambda v: torch.sign(v),
-                "Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.",
-            ),
-            Wrong(
-                lambda v: v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0),
-                "Divided by the sum of the sizes. The length is the root of the sum of squares.",
-            ),
-            Wrong(
-                lambda v: v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach(),
-                "The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.",
-            ),
-        ),
-        right=(
-            lambda v: v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt(),
-            lambda v: v / torch.where((v * v).sum() > 0, (v * v).sum(), torch.ones(())) ** 0.5,
-            lambda v: torch.where(
-                (v * v).sum() > 0, v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt(), 0.0
-            ),
-            lambda v: v / torch.sqrt((v * v).sum() + 1e-12),
-            lambda v: v / v.norm() if v.any() else v,
-        ),
+        answers=r"""
+            v / torch.sqrt((v * v).sum()) :: At 0 that is 0 by 0.
+
+            length = torch.sqrt((v * v).sum())
+            return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is saved behind the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
+
+            v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
+            v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: Divided by the *square* of the length. The root is missing.
+            torch.sign(v)                                :: Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.
+            v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0) :: Divided by the sum of the sizes. The length is the root of the sum of squares.
+            v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach() :: The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.
+            v / torch.sqrt((v * v).sum().clamp(min=1.0)) :: The clamp is so high that vectors shorter than 1 are not made longer. Anything but 0 has a direction: a much smaller number, or `where`.
+            abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` is one too many: a direction has signs.
+            v / v.abs().max()                            :: Divided by the largest size. The length is the root of the sum of squares.
+            return 1.0 * v                               :: That is `v` as it came in. A direction has length 1: divide by the length.
+            v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: The clamp stands *behind* the root: the root itself still gets a 0, and its rule divides by it. Put the clamp under the root.
+            v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt() :: right
+            v / torch.where((v * v).sum() > 0, (v * v).sum(), torch.ones(())) ** 0.5 :: right
+            torch.where((v * v).sum() > 0, v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt(), 0.0) :: right
+            v / torch.sqrt((v * v).sum() + 1e-12)        :: right
+            v / v.norm() if v.any() else v               :: right
+        """,
     ),
 ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import minigrad as torch
 
 from .answers import letters
-from .model import Complaint, Exercise, Question, Wrong
+from .lessons import find_exercise
+from .model import Complaint, Exercise, Question
+from .side_effects import ASKS, GRAD, VALUES, Watch, counted_passes
 
 
 def hessian(f, x):
@@ -24,15 +25,6 @@ def hvp(f, x, v):
     (g,) = torch.autograd.grad(f(x), x, create_graph=True)
     (product,) = torch.autograd.grad(g @ v, x)
     return product
-
-
-def _added_up(f, x, v):
-    x = x.detach().requires_grad_()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        f(x).backward(create_graph=True)
-    (x.grad @ v).backward()
-    return x.grad.detach()
 
 
 def newton(f, x):
@@ -72,6 +64,34 @@ def _products() -> list[tuple]:
     ]
 
 
+def _wide(x):
+    return (x**3).sum() + x[0] * x[1] - x[-1] * x[1]
+
+
+def _two_passes(hvp) -> None:
+    """A Complaint about a product that is right and took a pass for each input, or a nudge."""
+    v = torch.linspace(-1.0, 1.0, 40)
+    x = (v * 2 + 0.3).requires_grad_()
+    places: list = []
+
+    def listened(at):
+        places.append(at.detach().tolist() if isinstance(at, torch.Tensor) else at)
+        return _wide(at)
+
+    with counted_passes() as passes:
+        hvp(listened, x, v)
+    if any(isinstance(at, list) and at != x.tolist() for at in places):
+        raise Complaint(
+            "The product is right, or nearly. But `f` was run at other places than `x`: that is a nudge of the gradient, and only as "
+            "exact as its step is small. Differentiate the recorded gradient instead: two passes, both at `x`."
+        )
+    if len(passes) > 3:
+        raise Complaint(
+            f"The product is right. But with 40 inputs it took {len(passes)} backward passes: that is the table, made row by row. "
+            "Two passes are enough, however many inputs there are: one for `g`, one for `g @ v`."
+        )
+
+
 def _bowl(x):
     return (x * x * torch.tensor([3.0, 5.0])).sum() + x[0] * x[1] - x[0]
 
@@ -92,7 +112,9 @@ def _penalties(with_penalty) -> Iterator[tuple]:
     ):
         w = torch.tensor(1.5, requires_grad=True)
         x = _leaf(*at)
+        watch = Watch(w=w, x=x)
         loss = with_penalty(model(w, x), x)
+        besides = watch.told({GRAD, VALUES, ASKS})
         if not isinstance(loss, torch.Tensor):
             raise Complaint("A loss is wanted, a tensor that `backward()` can begin at.")
         if loss.numel() != 1:
@@ -106,6 +128,8 @@ def _penalties(with_penalty) -> Iterator[tuple]:
             )
         loss.backward()
         yield "and then w.grad", w.grad
+        if besides:
+            raise Complaint(besides)
 
 
 def _cube(rule) -> type:
@@ -154,39 +178,10 @@ TWICE = "".join(
     letter for letter, rule in RULES.items() if (found := _second(rule)) and abs(found - 480) < 0.1
 )
 
-WRONG_LETTERS = (
-    Wrong(
-        "a",
-        "That one, yes. But an *output* may be kept as well as an input, and a detour over other operations is recorded too.",
-    ),
-    Wrong(
-        "af",
-        "One is missing. `y` is the output, and the graph knows where it comes from: $3y/x$ is recorded as well.",
-    ),
-    Wrong(
-        "ac", "One is missing. It is written strangely, but which of its operations would not be recorded?"
-    ),
-    Wrong("cf", "Look at **a** again: `x` is the input, as it was given. Everything is recorded."),
-    Wrong("abcf", "One is too many. Where was `ctx.square` made, and is anything recorded there?"),
-    Wrong("acdf", "One is too many. What does `detach()` do to the way back?"),
-    Wrong("acef", "One is too many. What is recorded inside a `no_grad` block?"),
-    Wrong(
-        "abcdef",
-        "Not all. Go through them and ask of each factor: does the graph know how it comes from `x`?",
-    ),
-    Wrong("bde", "Those are the ones that do *not* work."),
-    Wrong("", "Some do. Ask of each factor: does the graph know how it comes from `x`?"),
-    Wrong("abf", "`ctx.square` was made inside `forward`, where nothing is recorded. And what about `y`?"),
-    Wrong(
-        "ab",
-        "`ctx.square` was made inside `forward`, where nothing is recorded. And do **c** and **f** use anything like it?",
-    ),
-)
-
 
 def _letters(answer) -> Iterator[tuple]:
     chosen = "".join(sorted(letters(answer, "".join(RULES), "twice")))
-    if chosen != TWICE and chosen not in (wrong.answer for wrong in WRONG_LETTERS):
+    if chosen != TWICE and chosen not in (wrong.answer for wrong in find_exercise("15.6").wrong):
         right = sum((letter in chosen) == (letter in TWICE) for letter in RULES)
         raise Complaint(
             f"Of the six you have judged {right} rightly. Ask of each factor: does the graph know how it comes from `x`?"
@@ -197,111 +192,12 @@ def _letters(answer) -> Iterator[tuple]:
 # what people write
 
 
-def _no_graph(f, x):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=False)
-    return torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))])
-
-
-def _not_kept(f, x):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-    return torch.stack([torch.autograd.grad(g[i], x, retain_graph=False)[0] for i in range(len(x))])
-
-
 def _column_sums(f, x):
     (g,) = torch.autograd.grad(f(x), x, create_graph=True)
     return torch.stack([torch.autograd.grad(g.sum(), x, retain_graph=True)[0] for _ in range(len(x))])
 
 
-def _all_of_g(f, x):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-    return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for _ in range(len(x))])
-
-
-def _of_f(f, x):
-    y = f(x)
-    return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))])
-
-
-def _outer(f, x):
-    (g,) = torch.autograd.grad(f(x), x)
-    return torch.outer(g, g)
-
-
-def _diagonal(f, x):
-    return torch.diag(torch.diag(hessian(f, x)))
-
-
-def _first_row(f, x):
-    return torch.stack([hessian(f, x)[0]] * len(x))
-
-
-def _into_grad(f, x):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-    rows = []
-    for i in range(len(x)):
-        g[i].backward(retain_graph=True)
-        rows.append(x.grad.clone())
-    return torch.stack(rows)
-
-
-def _list_of_rows(f, x):
-    return list(hessian(f, x))
-
-
-def _hvp_no_graph(f, x, v):
-    (g,) = torch.autograd.grad(f(x), x)
-    return torch.autograd.grad(g @ v, x)[0]
-
-
-def _hvp_sum(f, x, v):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-    return torch.autograd.grad(g.sum(), x)[0]
-
-
-def _hvp_slope(f, x, v):
-    (g,) = torch.autograd.grad(f(x), x)
-    return g @ v
-
-
-def _hvp_entrywise(f, x, v):
-    (g,) = torch.autograd.grad(f(x), x)
-    return g * v
-
-
-def _hvp_after(f, x, v):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-    return torch.autograd.grad(g.sum(), x)[0] * v
-
-
-def _hvp_twice(f, x, v):
-    return v @ hvp(f, x, v)
-
-
-def _hvp_tuple(f, x, v):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-    return torch.autograd.grad(g @ v, x)
-
-
-def _hvp_of_f(f, x, v):
-    return torch.autograd.grad(f(x), x)[0]
-
-
-def _hvp_moved(f, x, v):
-    moved = (x + v).detach().requires_grad_()
-    return torch.autograd.grad(f(moved), moved)[0] - torch.autograd.grad(f(x), x)[0]
-
-
-def _hvp_cubed(f, x, v):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-    return torch.autograd.grad(g @ g, x)[0]
-
-
-def _hvp_arriving(f, x, v):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-    return torch.autograd.grad(g, x, grad_outputs=v)[0]
-
-
-def _newton_with(step):
+def newton_with(step):
     def newton(f, x):
         H = torch.func.hessian(f)(x)
         (g,) = torch.autograd.grad(f(x), x)
@@ -310,31 +206,12 @@ def _newton_with(step):
     return newton
 
 
-def _penalty(length=lambda g: g.norm(), loss=lambda out, length: out + (length - 1) ** 2, **how):
+def penalty_with(length=lambda g: g.norm(), loss=lambda out, length: out + (length - 1) ** 2, **how):
     def with_penalty(out, x):
         (g,) = torch.autograd.grad(out, x, **how)
         return loss(out, length(g))
 
     return with_penalty
-
-
-def _penalty_of_out(out, x):
-    return out + (out - 1) ** 2
-
-
-def _penalty_by_backward(out, x):
-    out.backward(retain_graph=True)
-    return out + (x.grad.norm() - 1) ** 2
-
-
-def _penalty_of_tuple(out, x):
-    g = torch.autograd.grad(out, x, create_graph=True)
-    return out + (g - 1) ** 2
-
-
-def _penalty_spelt_out(out, x):
-    (g,) = torch.autograd.grad(out.sum(), x, create_graph=True, retain_graph=True)
-    return out + ((g * g).sum().sqrt() - 1).square()
 
 
 def _short_cut_letter() -> str:
@@ -347,14 +224,14 @@ QUESTIONS: list[Question] = [
         asks="the second derivative of x² at 5",
         truth=lambda: 2.0,
         found="Yes: $2x$ rises by 2 with each unit, everywhere.",
-        wrong=(
-            Wrong(10.0, "That is the slope, $2x$. Asked is how fast *that* changes."),
-            Wrong(25.0, "That is $x^2$ itself."),
-            Wrong(100.0, "That is the slope squared. The second derivative is the slope of $2x$."),
-            Wrong(0.0, "The slope $2x$ is no constant: at 5 it is 10, at 6 it is 12."),
-            Wrong(1.0, "$2x$ rises by more than that when $x$ goes from 5 to 6."),
-            Wrong(5.0, "The slope is $2x$, and its own slope does not depend on the place."),
-        ),
+        answers=r"""
+            10.0  :: That is the slope, $2x$. Asked is how fast *that* changes.
+            25.0  :: That is $x^2$ itself.
+            100.0 :: That is the slope squared. The second derivative is the slope of $2x$.
+            0.0   :: The slope $2x$ is no constant: at 5 it is 10, at 6 it is 12.
+            1.0   :: $2x$ rises by more than that when $x$ goes from 5 to 6.
+            5.0   :: The slope is $2x$, and its own slope does not depend on the place.
+        """,
         missed="The slope is $2x$: 10 at 5, 12 at 6. It changes by 2 with each unit.",
     ),
     Question(
@@ -362,16 +239,13 @@ QUESTIONS: list[Question] = [
         asks="x.grad after backward(create_graph=True) and x.grad.backward()",
         truth=lambda: 105.0,
         found="Yes: 75 from the first pass, and 30 added by the second.",
-        wrong=(
-            Wrong(
-                30.0,
-                "The second pass does bring 30. But what was in `x.grad` before it, and who has cleared that?",
-            ),
-            Wrong(75.0, "That is what the first pass leaves. The second adds its own."),
-            Wrong(150.0, "The second pass brings the slope of the slope, 30, and not 75 once more."),
-            Wrong(2250.0, "$75 \\cdot 30$: two passes do not multiply, they add what they bring."),
-            Wrong(0.0, "Nothing clears `x.grad` between the two passes."),
-        ),
+        answers=r"""
+            30.0   :: The second pass does bring 30. But what was in `x.grad` before it, and who has cleared that?
+            75.0   :: That is what the first pass leaves. The second adds its own.
+            150.0  :: The second pass brings the slope of the slope, 30, and not 75 once more.
+            2250.0 :: $75 \cdot 30$: two passes do not multiply, they add what they bring.
+            0.0    :: Nothing clears `x.grad` between the two passes.
+        """,
         missed="The first pass leaves 75, the second brings 30 and adds it: 105.",
     ),
     Question(
@@ -379,17 +253,11 @@ QUESTIONS: list[Question] = [
         asks="the gradient of g.sum()",
         truth=_short_cut_letter,
         found="Yes: a sum of all entries of $g$ has as its gradient the sum of the rows of $H$.",
-        wrong=(
-            Wrong(
-                "a",
-                "That would be so if $H$ had nothing off its diagonal. Here $g_0$ depends on $x_1$ as well, and the sum takes that along.",
-            ),
-            Wrong("c", "One backward pass gives one number for each *input*: two numbers, not four."),
-            Wrong(
-                "d",
-                "`g.sum()` is a single number with a recorded history. Nothing is wrong with it but its name.",
-            ),
-        ),
+        answers=r"""
+            "a" :: That would be so if $H$ had nothing off its diagonal. Here $g_0$ depends on $x_1$ as well, and the sum takes that along.
+            "c" :: One backward pass gives one number for each *input*: two numbers, not four.
+            "d" :: `g.sum()` is a single number with a recorded history. Nothing is wrong with it but its name.
+        """,
         missed="It is **b**: the gradient of a sum is the sum of the gradients, so the rows of $H$ are added up.",
     ),
 ]
@@ -424,55 +292,36 @@ EXERCISES: list[Exercise] = [
             "fourth": "The third does not depend on $x$ any more.",
             "x_grad": "The section above printed `x.grad` after one call.",
         },
-        wrong=(
-            Wrong(
-                {"slope": 30},
-                "$x^3$ brings 27. $x^2$ has the slope $2x$, and that is 6 at 3, not 3.",
-            ),
-            Wrong({"slope": 15}, "$x^3$ has the slope $3x^2$, not $3x$: 27 and 6."),
-            Wrong({"second": 8}, "$3x^2$ has the slope $6x$, which is 18 at 3; the 2 comes to it."),
-            Wrong({"second": 24}, "$2x$ has the slope 2 everywhere, not 6."),
-            Wrong({"second": 56}, "$3x^2$ has the slope $6x$, not $6x^2$."),
-            Wrong({"slope": 16.5}, "That is half of it. The slopes of summands are added, not averaged."),
-            Wrong({"slope": 66}, "That is twice too much: each summand is differentiated once."),
-            Wrong({"slope": 0}, "A slope of 0 would be a flat place. At 3 both summands rise."),
-            Wrong({"second": 10}, "Half of it: the slopes of $3x^2$ and of $2x$ are added, not averaged."),
-            Wrong({"second": 40}, "Twice too much: $3x^2$ and $2x$ are each differentiated once."),
-            Wrong({"third": 3}, "Half of it: $6x$ rises by more than that with each unit."),
-            Wrong({"third": 12}, "Twice too much: $6x + 2$, once."),
-            Wrong({"fourth": 1}, "A constant does not change at all."),
-            Wrong({"slope": 27}, "That is $x^3$'s part alone. $x^2$ brings its own slope."),
-            Wrong({"slope": 36}, "That is the value of $y$, $27 + 9$. Its slope is wanted."),
-            Wrong({"slope": 162}, "The slopes of two summands are added, not multiplied."),
-            Wrong({"second": 18}, "The $2x$ in the slope has a slope as well."),
-            Wrong(
-                {"second": 0}, "The slope is not 33 everywhere: it is $3x^2 + 2x$, and that changes with $x$."
-            ),
-            Wrong({"second": 1089}, "That is the slope squared. Differentiate it instead."),
-            Wrong(
-                {"second": 33},
-                "That is the first derivative once more. Differentiate the formula $3x^2 + 2x$.",
-            ),
-            Wrong(
-                {"third": 18},
-                "$6x$ is the *second* derivative's part. Its slope does not depend on the place.",
-            ),
-            Wrong({"third": 0}, "One rung too far: $6x + 2$ still rises with $x$."),
-            Wrong({"third": 8}, "The $+2$ of the second derivative is a constant; its slope is 0."),
-            Wrong({"fourth": 6}, "The third derivative is 6 everywhere. How fast does it change?"),
-            Wrong(
-                {"fourth": None}, "Something can be said of it: a constant has a slope, and it is a number."
-            ),
-            Wrong(
-                {"x_grad": 33},
-                "`backward()` would have put it there. `torch.autograd.grad` hands its result over.",
-            ),
-            Wrong(
-                {"x_grad": 59},
-                "That would be `backward()` four times, added up. `torch.autograd.grad` hands its results over.",
-            ),
-            Wrong({"x_grad": 0}, "A zero would be a gradient. Nothing was ever put there."),
-        ),
+        answers=r"""
+            slope = 30    :: $x^3$ brings 27. $x^2$ has the slope $2x$, and that is 6 at 3, not 3.
+            slope = 15    :: $x^3$ has the slope $3x^2$, not $3x$: 27 and 6.
+            second = 8    :: $3x^2$ has the slope $6x$, which is 18 at 3; the 2 comes to it.
+            second = 24   :: $2x$ has the slope 2 everywhere, not 6.
+            second = 56   :: $3x^2$ has the slope $6x$, not $6x^2$.
+            slope = 16.5  :: That is half of it. The slopes of summands are added, not averaged.
+            slope = 66    :: That is twice too much: each summand is differentiated once.
+            slope = 0     :: A slope of 0 would be a flat place. At 3 both summands rise.
+            second = 10   :: Half of it: the slopes of $3x^2$ and of $2x$ are added, not averaged.
+            second = 40   :: Twice too much: $3x^2$ and $2x$ are each differentiated once.
+            third = 3     :: Half of it: $6x$ rises by more than that with each unit.
+            third = 12    :: Twice too much: $6x + 2$, once.
+            fourth = 1    :: A constant does not change at all.
+            slope = 27    :: That is $x^3$'s part alone. $x^2$ brings its own slope.
+            slope = 36    :: That is the value of $y$, $27 + 9$. Its slope is wanted.
+            slope = 162   :: The slopes of two summands are added, not multiplied.
+            second = 18   :: The $2x$ in the slope has a slope as well.
+            second = 0    :: The slope is not 33 everywhere: it is $3x^2 + 2x$, and that changes with $x$.
+            second = 1089 :: That is the slope squared. Differentiate it instead.
+            second = 33   :: That is the first derivative once more. Differentiate the formula $3x^2 + 2x$.
+            third = 18    :: $6x$ is the *second* derivative's part. Its slope does not depend on the place.
+            third = 0     :: One rung too far: $6x + 2$ still rises with $x$.
+            third = 8     :: The $+2$ of the second derivative is a constant; its slope is 0.
+            fourth = 6    :: The third derivative is 6 everywhere. How fast does it change?
+            fourth = None :: Something can be said of it: a constant has a slope, and it is a number.
+            x_grad = 33   :: `backward()` would have put it there. `torch.autograd.grad` hands its result over.
+            x_grad = 59   :: That would be `backward()` four times, added up. `torch.autograd.grad` hands its results over.
+            x_grad = 0    :: A zero would be a gradient. Nothing was ever put there.
+        """,
     ),
     Exercise(
         "15.2",
@@ -492,45 +341,53 @@ EXERCISES: list[Exercise] = [
             "A pass begins at *one* number. Which one belongs to row `i`?",
             "`True`, `g[i]`, `True`.",
         ),
-        wrong=(
-            Wrong(
-                lambda f, x: torch.diag(_column_sums(f, x)[0]),
-                "The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and what stands beside it is wanted as well.",
-            ),
-            Wrong(_no_graph, "`g` was made without a record. Which argument keeps one?"),
-            Wrong(_not_kept, "The first row has freed the graph of `g`, and the second row needs it too."),
-            Wrong(
-                _column_sums,
-                "Each row is the sum of *all* rows: `g.sum()` mixes the entries, and so does one `x.grad` that goes on adding up. Begin at one entry, with `torch.autograd.grad`.",
-            ),
-            Wrong(
-                _all_of_g,
-                "`g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?",
-            ),
-            Wrong(
-                _of_f,
-                "That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that are to be differentiated.",
-            ),
-            Wrong(
-                _outer,
-                "That multiplies the gradient with itself. A second derivative is no product of first ones.",
-            ),
-            Wrong(_diagonal, "Only the diagonal. $g_0$ changes with the other inputs too."),
-            Wrong(_first_row, "Each row is the first one. Use `i`."),
-            Wrong(
-                _into_grad,
-                "`backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.",
-            ),
-        ),
-        right=(
-            _list_of_rows,
-            lambda f, x: torch.stack(
-                [
-                    torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0][i], x)[0]
-                    for i in range(len(x))
-                ]
-            ),
-        ),
+        answers=r"""
+            torch.diag(_column_sums(f, x)[0]) :: The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and what stands beside it is wanted as well.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=False)
+            return torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))]) :: `g` was made without a record. Which argument keeps one?
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.stack([torch.autograd.grad(g[i], x, retain_graph=False)[0] for i in range(len(x))]) :: The first row has freed the graph of `g`, and the second row needs it too.
+
+            _column_sums :: Each row is the sum of *all* rows: `g.sum()` mixes the entries, and so does one `x.grad` that goes on adding up. Begin at one entry, with `torch.autograd.grad`.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for _ in range(len(x))]) :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
+
+            y = f(x)
+            return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))]) :: That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that are to be differentiated.
+
+            (g,) = torch.autograd.grad(f(x), x)
+            return torch.outer(g, g) :: That multiplies the gradient with itself. A second derivative is no product of first ones.
+
+            torch.diag(torch.diag(hessian(f, x)))    :: Only the diagonal. $g_0$ changes with the other inputs too.
+            torch.stack([hessian(f, x)[0]] * len(x)) :: Each row is the first one. Use `i`.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            rows = []
+            for i in range(len(x)):
+                g[i].backward(retain_graph=True)
+                rows.append(x.grad.clone())
+            return torch.stack(rows) :: `backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.
+
+            2 * hessian(f, x) :: Every entry is twice too large. Each second derivative comes in once.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            rows = [torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(2)]
+            return torch.stack(rows) :: 2 is right for two inputs. There is a row for each input: `range(len(x))`.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            rows = []
+            for i in range(len(x)):
+                (row,) = torch.autograd.grad(g[i], x, retain_graph=True)
+                rows.append(row)
+                return torch.stack(rows) :: Only the first row comes back: the `return` is inside the loop. Put it behind the loop.
+
+            torch.eye(len(x))   :: That is the table of a function whose slope is `x` itself. Differentiate each entry of `g` once more.
+            list(hessian(f, x)) :: right
+            torch.stack([torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0][i], x)[0] for i in range(len(x))]) :: right
+        """,
     ),
     Exercise(
         "15.3",
@@ -538,6 +395,7 @@ EXERCISES: list[Exercise] = [
         names=("hvp",),
         solution=hvp,
         cases=_products,
+        besides=_two_passes,
         look={"": "Two passes: the first gives $g$, recorded. Of which one number is the second?"},
         why="$g \\cdot v$ is one number. Its gradient is $\\sum_i v_i \\nabla g_i = H v$, since $H$ is symmetric. Whatever the number of inputs, that is two passes.",
         shows="A product with a table that was never built. It costs about one more backward pass, be there two inputs or a million.",
@@ -550,54 +408,72 @@ EXERCISES: list[Exercise] = [
             "First the gradient, with `create_graph=True`. Then one number made of it and `v`.",
             "The second pass is `torch.autograd.grad(g @ v, x)`; it hands over a tuple with one entry.",
         ),
-        wrong=(
-            Wrong(
-                _hvp_no_graph,
-                "`g` has no history: the first pass has to record itself. (`retain_graph=True` keeps the graph of `f` and records nothing new.)",
-            ),
-            Wrong(_hvp_sum, "`v` is not in it: that is the product with ones."),
-            Wrong(
-                _hvp_slope, "$g \\cdot v$ is the slope in the direction $v$, one number. Take its gradient."
-            ),
-            Wrong(
-                _hvp_entrywise,
-                "That multiplies the gradient by `v`, entry by entry. Nothing has been differentiated a second time.",
-            ),
-            Wrong(
-                _hvp_after,
-                "`v` comes in too late: each *column* of the table is to be multiplied by its own entry, before the sum.",
-            ),
-            Wrong(_hvp_twice, "That is $v^\\top H v$, one number. One factor `v` is enough."),
-            Wrong(
-                _hvp_of_f, "That is the gradient. It is to be differentiated once more, in the direction `v`."
-            ),
-            Wrong(
-                _hvp_moved,
-                "A whole step `v` is no small nudge: the gradient has bent on the way. And here no nudging is needed.",
-            ),
-            Wrong(
-                _hvp_tuple,
-                "`torch.autograd.grad` hands over a tuple, even for one input. Its entry is wanted: `[0]`.",
-            ),
-            Wrong(_hvp_cubed, "$g \\cdot g$ holds `g` twice. It is `v` that belongs at the other place."),
-            Wrong(
-                lambda f, x, v: torch.autograd.grad(
-                    torch.autograd.grad(f(x), x, create_graph=True)[0] * v, x
-                )[0],
-                "`g * v` has an entry for each input, and so has `g`. A pass begins at *one* number: their dot product, `g @ v`.",
-            ),
-            Wrong(
-                lambda f, x, v: torch.autograd.grad(
-                    torch.autograd.grad(f(x), x, create_graph=True)[0] @ v, v
-                )[0],
-                "`v` is held fixed. It is `x` that the second gradient is taken with respect to.",
-            ),
-            Wrong(
-                _added_up,
-                "Your two passes have both put something into `x.grad`: that is $g + Hv$. `torch.autograd.grad` hands each result over by itself.",
-            ),
-        ),
-        right=(_hvp_arriving,),
+        answers=r"""
+            (g,) = torch.autograd.grad(f(x), x)
+            return torch.autograd.grad(g @ v, x)[0] :: `g` has no history: the first pass has to record itself. (`retain_graph=True` keeps the graph of `f` and records nothing new.)
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.autograd.grad(g.sum(), x)[0] :: `v` is not in it: that is the product with ones.
+
+            (g,) = torch.autograd.grad(f(x), x)
+            return g @ v :: $g \cdot v$ is the slope in the direction $v$, one number. Take its gradient.
+
+            (g,) = torch.autograd.grad(f(x), x)
+            return g * v :: That multiplies the gradient by `v`, entry by entry. Nothing has been differentiated a second time.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.autograd.grad(g.sum(), x)[0] * v :: `v` comes in too late: each *column* of the table is to be multiplied by its own entry, before the sum.
+
+            v @ hvp(f, x, v)                :: That is $v^\top H v$, one number. One factor `v` is enough.
+            torch.autograd.grad(f(x), x)[0] :: That is the gradient. It is to be differentiated once more, in the direction `v`.
+
+            moved = (x + v).detach().requires_grad_()
+            return torch.autograd.grad(f(moved), moved)[0] - torch.autograd.grad(f(x), x)[0] :: A whole step `v` is no small nudge: the gradient has bent on the way. And here no nudging is needed.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.autograd.grad(g @ v, x) :: `torch.autograd.grad` hands over a tuple, even for one input. Its entry is wanted: `[0]`.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.autograd.grad(g @ g, x)[0] :: $g \cdot g$ holds `g` twice. It is `v` that belongs at the other place.
+
+            torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0] * v, x)[0] :: `g * v` has an entry for each input, and so has `g`. A pass begins at *one* number: their dot product, `g @ v`.
+            torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0] @ v, v)[0] :: `v` is held fixed. It is `x` that the second gradient is taken with respect to.
+
+            x = x.detach().requires_grad_()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                f(x).backward(create_graph=True)
+            (x.grad @ v).backward()
+            return x.grad.detach() :: Your two passes have both put something into `x.grad`: that is $g + Hv$. `torch.autograd.grad` hands each result over by itself.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            rows = []
+            for i in range(len(x)):
+                (row,) = torch.autograd.grad(g[i], x, retain_graph=True)
+                rows.append(row)
+            return torch.stack(rows) @ v :: that is the table, made row by row.
+
+            h = 1e-2
+            def at(place):
+                place = place.detach().requires_grad_()
+                return torch.autograd.grad(f(place), place)[0]
+            return (at(x + h * v) - at(x - h * v)) / (2 * h) :: that is a nudge of the gradient
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            (g @ v).backward()
+            return x.grad :: Your function leaves a gradient in `x.grad`
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.autograd.grad(g @ abs(v), x)[0] :: `abs` is one too many: `v` has signs, and they count.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.autograd.grad(g[0] * v[0], x)[0] :: That is the first row of the table times the first entry of `v`. All of them count: `g @ v`.
+
+            -hvp(f, x, v) :: The sign is turned. There is no minus in $Hv$.
+
+            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+            return torch.autograd.grad(g, x, grad_outputs=v)[0] :: right
+        """,
     ),
     Exercise(
         "15.4",
@@ -612,57 +488,23 @@ EXERCISES: list[Exercise] = [
             "With one input: $x - f'/f''$.",
             "`torch.linalg.solve(H, g)` is $H^{-1}g$.",
         ),
-        wrong=(
-            Wrong(
-                _newton_with(lambda x, H, g: x - 0.1 * torch.linalg.solve(H, g)),
-                "A learning rate has come in. Newton's step needs none: the curvature says how far.",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: x - g / H.sum(1)),
-                "The rows of `H` are added up first. What mixes the inputs is then lost: solve the whole system, `torch.linalg.solve(H, g)`.",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: x + torch.linalg.solve(H, g)),
-                "The wrong way: the step leads *against* the slope.",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: torch.linalg.solve(H, g)),
-                "That is the step. Where does it lead from `x`?",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: -torch.linalg.solve(H, g)),
-                "That is the step, with its sign. Where does it lead from `x`?",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: x - H @ g),
-                "That multiplies by the curvature. The more curved, the *shorter* the step.",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: x - g),
-                "That is gradient descent with the rate 1. `H` is not in it.",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: x - g / torch.diag(H)),
-                "That divides by the diagonal alone. The inputs depend on each other: use `torch.linalg.solve`.",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: x - g / H),
-                "A table under a fraction line divides entry by entry, and a table comes out. `torch.linalg.solve(H, g)` is meant.",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: x - torch.linalg.solve(H, x)),
-                "It is `g` that is to be brought to 0, not `x`.",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: x - 0.5 * torch.linalg.solve(H, g)),
-                "Half of the step. On a bowl the whole of it leads to the bottom.",
-            ),
-            Wrong(
-                _newton_with(lambda x, H, g: x - torch.linalg.solve(g, H)),
-                "`solve` wants the table first, then the gradient: `torch.linalg.solve(H, g)`.",
-            ),
-        ),
-        right=(_newton_with(lambda x, H, g: x - torch.inverse(H) @ g),),
+        answers=r"""
+            newton_with(x, H, g):
+            x - 0.1 * torch.linalg.solve(H, g) :: A learning rate has come in. Newton's step needs none: the curvature says how far.
+            x - g / H.sum(1)                   :: The rows of `H` are added up first. What mixes the inputs is then lost: solve the whole system, `torch.linalg.solve(H, g)`.
+            x + torch.linalg.solve(H, g)       :: The wrong way: the step leads *against* the slope.
+            torch.linalg.solve(H, g)           :: That is the step. Where does it lead from `x`?
+            -torch.linalg.solve(H, g)          :: That is the step, with its sign. Where does it lead from `x`?
+            x - H @ g                          :: That multiplies by the curvature. The more curved, the *shorter* the step.
+            x - g                              :: That is gradient descent with the rate 1. `H` is not in it.
+            x - g / torch.diag(H)              :: That divides by the diagonal alone. The inputs depend on each other: use `torch.linalg.solve`.
+            x - g / H                          :: A table under a fraction line divides entry by entry, and a table comes out. `torch.linalg.solve(H, g)` is meant.
+            x - torch.linalg.solve(H, x)       :: It is `g` that is to be brought to 0, not `x`.
+            x - 0.5 * torch.linalg.solve(H, g) :: Half of the step. On a bowl the whole of it leads to the bottom.
+            x - torch.linalg.solve(g, H)       :: `solve` wants the table first, then the gradient: `torch.linalg.solve(H, g)`.
+            x - torch.linalg.solve(H, g).sum() :: The step is summed, so every entry moves by the same. Each has a step of its own: leave out the `sum`.
+            x - torch.inverse(H) @ g           :: right
+        """,
     ),
     Exercise(
         "15.5",
@@ -680,87 +522,38 @@ EXERCISES: list[Exercise] = [
             "The penalty: the length `g.norm()`, minus 1, squared.",
             "`return out + (g.norm() - 1) ** 2`",
         ),
-        wrong=(
-            Wrong(
-                _penalty(length=lambda g: g.abs().sum(), create_graph=True),
-                "The sum of the sizes is not the length: that is the root of the sum of the squares, `g.norm()`.",
-            ),
-            Wrong(
-                _penalty(loss=lambda out, length: out + 2 * (length - 1) ** 2, create_graph=True),
-                "The penalty is in it twice.",
-            ),
-            Wrong(
-                _penalty(retain_graph=True),
-                "The loss has the right *value*, and the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.",
-            ),
-            Wrong(
-                _penalty(),
-                "Your first pass has freed the graph of `out`, which the loss still needs. And a gradient that can be differentiated needs more than keeping.",
-            ),
-            Wrong(
-                _penalty(length=lambda g: g.sum(), create_graph=True),
-                "The sum of the entries is not the length: positive and negative ones cancel. `g.norm()` is meant.",
-            ),
-            Wrong(
-                _penalty(length=lambda g: (g * g).sum(), create_graph=True),
-                "That is the *square* of the length. Its root is missing.",
-            ),
-            Wrong(
-                _penalty(loss=lambda out, length: out, create_graph=True),
-                "The penalty is not in the loss: that is `out`, as it came in.",
-            ),
-            Wrong(
-                _penalty(loss=lambda out, length: out + (length - 1) * 2, create_graph=True),
-                "Twice the distance is not its square: `** 2`.",
-            ),
-            Wrong(
-                _penalty(loss=lambda out, length: (length - 1) ** 2, create_graph=True),
-                "`out` itself has gone from the loss.",
-            ),
-            Wrong(
-                _penalty(loss=lambda out, length: out + length**2, create_graph=True),
-                "That pulls the length to 0. It is to be 1.",
-            ),
-            Wrong(
-                _penalty(loss=lambda out, length: out + length - 1, create_graph=True),
-                "Without the square, a shorter and shorter gradient makes the loss smaller and smaller.",
-            ),
-            Wrong(
-                _penalty(loss=lambda out, length: out - (length - 1) ** 2, create_graph=True),
-                "A penalty is added. Taken away, it is a reward.",
-            ),
-            Wrong(
-                _penalty(loss=lambda out, length: (out + length - 1) ** 2, create_graph=True),
-                "The square is for the penalty alone, not for `out`.",
-            ),
-            Wrong(
-                _penalty_of_out,
-                "That pulls the *output* to 1. It is the length of its gradient that is meant.",
-            ),
-            Wrong(
-                _penalty_by_backward,
-                "`backward()` leaves a gradient without a history in `x.grad`, and its own part in every weight's account besides.",
-            ),
-            Wrong(
-                _penalty_of_tuple,
-                "`torch.autograd.grad` hands over a tuple, even for one input. Take its entry: `(g,) = ...`",
-            ),
-            Wrong(
-                _penalty(loss=lambda out, length: out.detach() + (length - 1) ** 2, create_graph=True),
-                "The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.",
-            ),
-            Wrong(
-                _penalty(
-                    length=lambda g: g, loss=lambda out, g: out + ((g - 1) ** 2).sum(), create_graph=True
-                ),
-                "That pulls *each entry* of the gradient to 1. It is the length of the whole that is to be 1: `g.norm()`.",
-            ),
-            Wrong(
-                _penalty(loss=lambda out, length: out + length**2 - 1, create_graph=True),
-                "The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.",
-            ),
-        ),
-        right=(_penalty_spelt_out,),
+        answers=r"""
+            penalty_with(length=lambda g: g.abs().sum(), create_graph=True) :: The sum of the sizes is not the length: that is the root of the sum of the squares, `g.norm()`.
+            penalty_with(loss=lambda out, length: out + 2 * (length - 1) ** 2, create_graph=True) :: The penalty is in it twice.
+            penalty_with(retain_graph=True) :: The loss has the right *value*, and the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.
+            penalty_with()                  :: Your first pass has freed the graph of `out`, which the loss still needs. And a gradient that can be differentiated needs more than keeping.
+            penalty_with(length=lambda g: g.sum(), create_graph=True) :: The sum of the entries is not the length: positive and negative ones cancel. `g.norm()` is meant.
+            penalty_with(length=lambda g: (g * g).sum(), create_graph=True) :: That is the *square* of the length. Its root is missing.
+            penalty_with(loss=lambda out, length: out, create_graph=True) :: The penalty is not in the loss: that is `out`, as it came in.
+            penalty_with(loss=lambda out, length: out + (length - 1) * 2, create_graph=True) :: Twice the distance is not its square: `** 2`.
+            penalty_with(loss=lambda out, length: (length - 1) ** 2, create_graph=True) :: `out` itself has gone from the loss.
+            penalty_with(loss=lambda out, length: out + length**2, create_graph=True) :: That pulls the length to 0. It is to be 1.
+            penalty_with(loss=lambda out, length: out + length - 1, create_graph=True) :: Without the square, a shorter and shorter gradient makes the loss smaller and smaller.
+            penalty_with(loss=lambda out, length: out - (length - 1) ** 2, create_graph=True) :: A penalty is added. Taken away, it is a reward.
+            penalty_with(loss=lambda out, length: (out + length - 1) ** 2, create_graph=True) :: The square is for the penalty alone, not for `out`.
+            out + (out - 1) ** 2            :: That pulls the *output* to 1. It is the length of its gradient that is meant.
+
+            out.backward(retain_graph=True)
+            return out + (x.grad.norm() - 1) ** 2 :: `backward()` leaves a gradient without a history in `x.grad`, and its own part in every weight's account besides.
+
+            g = torch.autograd.grad(out, x, create_graph=True)
+            return out + (g - 1) ** 2 :: `torch.autograd.grad` hands over a tuple, even for one input. Take its entry: `(g,) = ...`
+
+            penalty_with(loss=lambda out, length: out.detach() + (length - 1) ** 2, create_graph=True) :: The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.
+            penalty_with(length=lambda g: g, loss=lambda out, g: out + ((g - 1) ** 2).sum(), create_graph=True) :: That pulls *each entry* of the gradient to 1. It is the length of the whole that is to be 1: `g.norm()`.
+            penalty_with(loss=lambda out, length: out + length**2 - 1, create_graph=True) :: The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.
+            penalty_with(loss=lambda out, length: out + abs(length - 1), create_graph=True) :: The distance from 1 is not squared: `** 2`.
+            penalty_with(length=lambda g: g.norm() / len(g) ** 0.5, create_graph=True) :: Divided by the root of the number of entries. The length is `g.norm()`, nothing more.
+            penalty_with(length=lambda g: g[0].abs(), create_graph=True) :: That is the size of the first entry. The length of the whole gradient is `g.norm()`.
+
+            (g,) = torch.autograd.grad(out.sum(), x, create_graph=True, retain_graph=True)
+            return out + ((g * g).sum().sqrt() - 1).square() :: right
+        """,
     ),
     Exercise(
         "15.6",
@@ -778,7 +571,22 @@ EXERCISES: list[Exercise] = [
             "Inside `forward` nothing is recorded. Inputs and outputs are known to the graph all the same.",
             "Two of the wrong ones cut on purpose. The third has a factor that was made where nothing is recorded.",
         ),
-        wrong=WRONG_LETTERS,
-        right=(list("acf"), "a, c, f", {"a", "c", "f"}),
+        answers=r"""
+            "a"             :: That one, yes. But an *output* may be kept as well as an input, and a detour over other operations is recorded too.
+            "af"            :: One is missing. `y` is the output, and the graph knows where it comes from: $3y/x$ is recorded as well.
+            "ac"            :: One is missing. It is written strangely, but which of its operations would not be recorded?
+            "cf"            :: Look at **a** again: `x` is the input, as it was given. Everything is recorded.
+            "abcf"          :: One is too many. Where was `ctx.square` made, and is anything recorded there?
+            "acdf"          :: One is too many. What does `detach()` do to the way back?
+            "acef"          :: One is too many. What is recorded inside a `no_grad` block?
+            "abcdef"        :: Not all. Go through them and ask of each factor: does the graph know how it comes from `x`?
+            "bde"           :: Those are the ones that do *not* work.
+            ""              :: Some do. Ask of each factor: does the graph know how it comes from `x`?
+            "abf"           :: `ctx.square` was made inside `forward`, where nothing is recorded. And what about `y`?
+            "ab"            :: `ctx.square` was made inside `forward`, where nothing is recorded. And do **c** and **f** use anything like it?
+            list("acf")     :: right
+            "a, c, f"       :: right
+            {"a", "c", "f"} :: right
+        """,
     ),
 ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
 
 
 def sine(a):
@@ -69,9 +69,14 @@ def _pair(what: str, answer) -> Iterator[tuple]:
 
 
 def _duals(sine, divide) -> Iterator[tuple]:
-    for a in ((0.5, 1.0), (2.0, 3.0)):
+    for a in ((0.7, 3.0), (-2.0, 0.5), (0.5, 1.0)):
         yield from _pair(f"sine of {a}", sine(a))
-    for a, b in (((3.0, 1.0), (2.0, 0.0)), ((3.0, 1.0), (2.0, 5.0)), ((4.0, 0.0), (5.0, 2.0))):
+    for a, b in (
+        ((3.0, 2.0), (-4.0, 5.0)),
+        ((1.5, -1.0), (2.5, 0.7)),
+        ((4.0, 0.0), (5.0, 2.0)),
+        ((3.0, 1.0), (2.0, 0.0)),
+    ):
         yield from _pair(f"{a} divided by {b}", divide(a, b))
 
 
@@ -102,11 +107,15 @@ def _sides() -> list[tuple]:
 def _batches() -> list[tuple]:
     w, b = torch.tensor([0.5, -1.0, 2.0]), torch.tensor(0.3)
     X = torch.tensor([[1.0, 2.0, 0.0], [0.0, -1.0, 1.0], [3.0, 1.0, 1.0], [0.5, 0.5, -2.0]])
-    return [(w, b, X, torch.tensor([1.0, 0.0, 2.0, -1.0]))]
+    more = torch.tensor([[1.0, -1.0], [2.0, 0.5], [0.0, 3.0], [-1.5, 1.0], [2.0, 2.0], [0.5, -0.5]])
+    return [
+        (w, b, X, torch.tensor([1.0, 0.0, 2.0, -1.0])),
+        (w[:2] * -1, -b, more, torch.tensor([0.5, -1.0, 2.0, 0.0, 1.0, 3.0])),
+    ]
 
 
 def _rules(Richer) -> Iterator[tuple]:
-    a = Richer(torch.tensor([0.5, -1.0]), torch.tensor([1.0, 3.0]))
+    a = Richer(torch.tensor([0.5, -1.0]), torch.tensor([1.0, -3.0]))
     b = Richer(torch.tensor([2.0, 4.0]), torch.tensor([0.5, -2.0]))
     yield "The value of exp", a.exp().value
     yield "The tangent of exp", a.exp().tangent
@@ -123,7 +132,7 @@ def _rules(Richer) -> Iterator[tuple]:
 # what people write
 
 
-def _sides_with(left, right):
+def sides_with(left, right):
     def both_sides(f, x, u, v):
         _, moved = torch.func.jvp(f, (x,), (u,))
         _, pull_back = torch.func.vjp(f, x)
@@ -140,7 +149,7 @@ def _right(moved, pull_back, u, v):
     return pull_back(v)[0] @ u
 
 
-def _each(
+def each_with(
     loss=lambda w, b, x, t: (w @ x + b - t) ** 2, in_dims=(None, None, 0, 0), argnums=0, finish=lambda g: g
 ):
     def each_gradient(w, b, X, T):
@@ -149,21 +158,9 @@ def _each(
     return each_gradient
 
 
-def _each_by_loop(w, b, X, T):
-    return torch.stack(
-        [torch.func.grad(lambda w, x, t: (w @ x + b - t) ** 2)(w, x, t) for x, t in zip(X, T, strict=True)]
-    )
-
-
-def _each_by_formula(w, b, X, T):
-    return 2 * (X @ w + b - T)[:, None] * X
-
-
-def _batch_only(w, b, X, T):
-    return torch.func.grad(lambda w: ((X @ w + b - T) ** 2).sum())(w)
-
-
-def _rich(exp=lambda v, t: t * torch.exp(v), sub=lambda a, da, b, db: da - db, kind=None, value=torch.exp):
+def rich_with(
+    exp=lambda v, t: t * torch.exp(v), sub=lambda a, da, b, db: da - db, kind=None, value=torch.exp
+):
     class Richer(Dual):
         def exp(self):
             return (kind or type(self))(value(self.value), exp(self.value, self.tangent))
@@ -182,15 +179,13 @@ QUESTIONS: list[Question] = [
         asks="the tangent of x³ + x at 2",
         truth=lambda: 13.0,
         found="Yes: 12 from the cube, and the 1 of $x$ itself is added.",
-        wrong=(
-            Wrong(
-                12.0, "That is the cube's part. $x$ itself moves with speed 1, and speeds add up in a sum."
-            ),
-            Wrong(10.0, "That is the *value*, $8 + 2$. How fast does it move?"),
-            Wrong(14.0, "The cube's 12, and then the *tangent* of $x$, 1, not its value 2."),
-            Wrong(24.0, "In a sum the tangents are added, not multiplied."),
-            Wrong(6.5, "Nothing is averaged: the tangents are added."),
-        ),
+        answers=r"""
+            12.0 :: That is the cube's part. $x$ itself moves with speed 1, and speeds add up in a sum.
+            10.0 :: That is the *value*, $8 + 2$. How fast does it move?
+            14.0 :: The cube's 12, and then the *tangent* of $x$, 1, not its value 2.
+            24.0 :: In a sum the tangents are added, not multiplied.
+            6.5  :: Nothing is averaged: the tangents are added.
+        """,
         missed="12 from the cube and 1 from $x$: 13. In a sum the tangents are added.",
     ),
     Question(
@@ -198,17 +193,14 @@ QUESTIONS: list[Question] = [
         asks="J u with u = (0, 1, 0)",
         truth=lambda: [1.0, 3.0],
         found="Yes: the second column.",
-        wrong=(
-            Wrong(
-                [0.0, 3.0, 2.0],
-                "That is the second *row*, which a backward pass gives. How do both outputs move with $x_1$?",
-            ),
-            Wrong([2.0, 0.0], "That is the first column. $u$ picks the second."),
-            Wrong([0.0, 2.0], "That is the third column. $u$ picks the second."),
-            Wrong([2.0, 6.0], "Those are the values $y$. How fast do they move when $x_1$ moves?"),
-            Wrong([1.0, 3.0, 0.0], "There are two outputs, so two numbers."),
-            Wrong([2.0, 1.0, 0.0], "That is the first *row*. A forward pass gives a column."),
-        ),
+        answers=r"""
+            [0.0, 3.0, 2.0] :: That is the second *row*, which a backward pass gives. How do both outputs move with $x_1$?
+            [2.0, 0.0]      :: That is the first column. $u$ picks the second.
+            [0.0, 2.0]      :: That is the third column. $u$ picks the second.
+            [2.0, 6.0]      :: Those are the values $y$. How fast do they move when $x_1$ moves?
+            [1.0, 3.0, 0.0] :: There are two outputs, so two numbers.
+            [2.0, 1.0, 0.0] :: That is the first *row*. A forward pass gives a column.
+        """,
         missed="$(1, 3)$, the second column: how both outputs move with $x_1$.",
     ),
     Question(
@@ -216,12 +208,12 @@ QUESTIONS: list[Question] = [
         asks="the number of axes inside vmap over a tensor of shape (8, 3)",
         truth=lambda: 1.0,
         found="Yes: one sample of three numbers. The axis of the batch is hidden.",
-        wrong=(
-            Wrong(2.0, "That is what `X` has outside. Inside, the axis of the batch is hidden."),
-            Wrong(3.0, "That is the *length* of the one axis that is left."),
-            Wrong(8.0, "That is the number of samples, and the function sees one of them."),
-            Wrong(0.0, "One sample has three numbers, along one axis."),
-        ),
+        answers=r"""
+            2.0 :: That is what `X` has outside. Inside, the axis of the batch is hidden.
+            3.0 :: That is the *length* of the one axis that is left.
+            8.0 :: That is the number of samples, and the function sees one of them.
+            0.0 :: One sample has three numbers, along one axis.
+        """,
         missed="One: the function sees one sample of three numbers, the axis of the batch is hidden.",
     ),
 ]
@@ -243,76 +235,33 @@ EXERCISES: list[Exercise] = [
             "The quotient rule from school: $(a/b)' = (a'b - ab')/b^2$.",
             "`a[1] * math.cos(a[0])`, and `(a[1] * b[0] - a[0] * b[1]) / b[0] ** 2`.",
         ),
-        wrong=(
-            Wrong(
-                (lambda a: (math.sin(a[0]), a[1] * math.sin(a[0])), divide),
-                "The slope of the sine is the *cosine*, taken at the value.",
-            ),
-            Wrong(
-                (lambda a: (math.sin(a[0]), math.cos(a[0] * a[1])), divide),
-                "The tangent stands inside the cosine. It multiplies it: the slope is taken at the value alone.",
-            ),
-            Wrong(
-                (sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1] / b[0] ** 2)),
-                "Only the second part is divided by $b^2$: both are. Brackets.",
-            ),
-            Wrong(
-                (sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / a[0] ** 2)),
-                "Divided by the square of the wrong one: it is $b^2$, what stands below.",
-            ),
-            Wrong(
-                (lambda a: (math.sin(a[0]), math.cos(a[0])), divide),
-                "The local derivative alone: what comes in, `a[1]`, is missing. It passes as long as that is 1.",
-            ),
-            Wrong(
-                (lambda a: (math.sin(a[0]), math.cos(a[1])), divide),
-                "The cosine is taken at the *value*. The tangent multiplies.",
-            ),
-            Wrong(
-                (lambda a: (math.sin(a[0]), math.sin(a[1])), divide),
-                "The sine of a speed is no speed. Take the derivative at the value, and multiply by the tangent.",
-            ),
-            Wrong(
-                (lambda a: (math.sin(a[0]), -a[1] * math.cos(a[0])), divide),
-                "The sign: the derivative of the sine is *plus* the cosine.",
-            ),
-            Wrong(
-                (lambda a: (math.sin(a[0]), a[1]), divide),
-                "The tangent has gone through unchanged. The sine's own slope is missing.",
-            ),
-            Wrong(
-                (lambda a: (math.sin(a[0]), a[1] + math.cos(a[0])), divide),
-                "The local derivative and the tangent are multiplied, not added.",
-            ),
-            Wrong(
-                (sine, lambda a, b: (a[0] / b[0], a[1] / b[1] if b[1] else 0.0)),
-                "The tangent of a quotient is not the quotient of the tangents.",
-            ),
-            Wrong(
-                (sine, lambda a, b: (a[0] / b[0], a[1] / b[0])),
-                "That holds while `b` stands still. `b` moves too, and that counts against it.",
-            ),
-            Wrong(
-                (sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] + a[0] * b[1]) / b[0] ** 2)),
-                "The sign: when `b` grows, the quotient gets *smaller*.",
-            ),
-            Wrong(
-                (sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1])),
-                "The division by $b^2$ is missing.",
-            ),
-            Wrong(
-                (sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0])),
-                "Divided by $b$; it is $b^2$.",
-            ),
-            Wrong(
-                (sine, lambda a, b: (a[0] / b[0], (a[0] * b[1] - a[1] * b[0]) / b[0] ** 2)),
-                "The two products are the wrong way round: first $a'b$, minus $ab'$.",
-            ),
-            Wrong(
-                (sine, lambda a, b: (a[0] / b[0], a[1] / b[1])),
-                "Divided by `b[1]`, the *speed* of `b`, which may be 0. The derivative has the square of its value below: `b[0] ** 2`.",
-            ),
-        ),
+        answers=r"""
+            lambda a: (math.sin(a[0]), a[1] * math.sin(a[0])), divide :: The slope of the sine is the *cosine*, taken at the value.
+            lambda a: (math.sin(a[0]), math.cos(a[0] * a[1])), divide :: The tangent stands inside the cosine. It multiplies it: the slope is taken at the value alone.
+            sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1] / b[0] ** 2) :: Only the second part is divided by $b^2$: both are. Brackets.
+            sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / a[0] ** 2) :: Divided by the square of the wrong one: it is $b^2$, what stands below.
+            lambda a: (math.sin(a[0]), math.cos(a[0])), divide :: The local derivative alone: what comes in, `a[1]`, is missing. It passes as long as that is 1.
+            lambda a: (math.sin(a[0]), math.cos(a[1])), divide :: The cosine is taken at the *value*. The tangent multiplies.
+            lambda a: (math.sin(a[0]), math.sin(a[1])), divide :: The sine of a speed is no speed. Take the derivative at the value, and multiply by the tangent.
+            lambda a: (math.sin(a[0]), -a[1] * math.cos(a[0])), divide :: The sign: the derivative of the sine is *plus* the cosine.
+            lambda a: (math.sin(a[0]), a[1]), divide   :: The tangent has gone through unchanged. The sine's own slope is missing.
+            lambda a: (math.sin(a[0]), a[1] + math.cos(a[0])), divide :: The local derivative and the tangent are multiplied, not added.
+            sine, lambda a, b: (a[0] / b[0], a[1] / b[1] if b[1] else 0.0) :: The tangent of a quotient is not the quotient of the tangents.
+            sine, lambda a, b: (a[0] / b[0], a[1] / b[0]) :: That holds while `b` stands still. `b` moves too, and that counts against it.
+            sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] + a[0] * b[1]) / b[0] ** 2) :: The sign: when `b` grows, the quotient gets *smaller*.
+            sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1]) :: The division by $b^2$ is missing.
+            sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0]) :: Divided by $b$; it is $b^2$.
+            sine, lambda a, b: (a[0] / b[0], (a[0] * b[1] - a[1] * b[0]) / b[0] ** 2) :: The two products are the wrong way round: first $a'b$, minus $ab'$.
+            sine, lambda a, b: (a[0] / b[0], a[1] / b[1]) :: Divided by `b[1]`, the *speed* of `b`, which may be 0. The derivative has the square of its value below: `b[0] ** 2`.
+            lambda a: (math.sin(math.radians(a[0])), a[1] * math.cos(math.radians(a[0]))), divide :: `math.radians` takes the number for degrees. The sine here is the mathematician's: `math.sin(a[0])` as it is.
+            sine, lambda a, b: (a[0] // b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ** 2) :: `//` divides and rounds down. The value of a quotient is `a[0] / b[0]`.
+            sine, lambda a, b: (a[0] / b[0], a[1] * b[0] + a[0] * b[1]) :: That is the rule of a *product*. In a quotient the second part is subtracted, and both are divided by $b^2$.
+            sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] * 2) :: `b[0] * 2` is not the square, and Python divides first and then multiplies. Write `/ b[0] ** 2`.
+            sine, lambda a, b: (a[0] / b[0], 1 / b[0]) :: The tangents are missing. How fast `a` and `b` move decides how fast the quotient does.
+            sine, lambda a, b: (a[0] / b[0], (a[1] - b[1]) / b[0]) :: The two tangents do not count equally: $a'$ is multiplied by $b$, and $b'$ by $a$.
+            sine, lambda a, b: (a[0] * b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ** 2) :: The value is that of a product. Divide: `a[0] / b[0]`.
+            lambda a: (math.cos(a[0]), a[1] * math.cos(a[0])), divide :: The tangent is right. The *value* of the sine is the sine.
+        """,
     ),
     Exercise(
         "16.2",
@@ -337,55 +286,30 @@ EXERCISES: list[Exercise] = [
             "Forward: as many passes as inputs. Backward: as many as outputs.",
             "The inputs of the network's loss are its weights. A point has three coordinates.",
         ),
-        wrong=(
-            Wrong({"arm_backward": 60}, "Half of it: 40 points, and each has three coordinates."),
-            Wrong({"arm_backward": 240}, "Twice too much: 40 points, and each has three coordinates."),
-            Wrong(
-                {"arm_forward": 6}, "Twice too much: each motor is moved once, and all points are watched."
-            ),
-            Wrong(
-                {"arm_forward": 40},
-                "That is the number of points. Forward, what counts is what can be *moved*: the motors.",
-            ),
-            Wrong(
-                {"arm_forward": 360},
-                "That is the number of *entries* of the Jacobian. A forward pass fills a whole column.",
-            ),
-            Wrong(
-                {"arm_backward": 43}, "Only what comes *out* counts, and each point has three coordinates."
-            ),
-            Wrong({"net_forward": 1}, "One forward pass moves one input. There are 5,000 weights to move."),
-            Wrong(
-                {"net_backward": 5000},
-                "One backward pass reaches all weights at once. There is one output to begin at.",
-            ),
-            Wrong((1, 5000, 3, 120), "You have the two directions of the network crossed."),
-            Wrong((5000, 1, 120, 3), "You have the two directions of the arm crossed."),
-            Wrong(
-                (1, 5000, 120, 3),
-                "You have the directions crossed: forward goes by inputs, backward by outputs.",
-            ),
-            Wrong(
-                {"arm_forward": 120}, "That is the number of *outputs*. Forward, what counts are the motors."
-            ),
-            Wrong({"arm_forward": 1}, "One forward pass turns one motor. There are three."),
-            Wrong(
-                {"arm_backward": 40},
-                "40 points, but each has three coordinates, and each of these is an output.",
-            ),
-            Wrong(
-                {"arm_backward": 3}, "That is the number of motors. Backward, what counts are the outputs."
-            ),
-            Wrong(
-                {"arm_backward": 1}, "One backward pass begins at one output. There are more than one here."
-            ),
-            Wrong({"net_forward": 2500}, "Nothing is halved or shared: each weight needs its own."),
-            Wrong({"net_forward": 10000}, "One pass for each weight, not two."),
-            Wrong({"net_backward": 0}, "No pass, no gradient."),
-            Wrong({"arm_backward": 360}, "The motors do not multiply it: 40 points, 3 coordinates."),
-            Wrong({"net_backward": 2}, "The loss is one number."),
-            Wrong({"arm_forward": 9}, "Three motors, and each is turned once."),
-        ),
+        answers=r"""
+            arm_backward = 60   :: Half of it: 40 points, and each has three coordinates.
+            arm_backward = 240  :: Twice too much: 40 points, and each has three coordinates.
+            arm_forward = 6     :: Twice too much: each motor is moved once, and all points are watched.
+            arm_forward = 40    :: That is the number of points. Forward, what counts is what can be *moved*: the motors.
+            arm_forward = 360   :: That is the number of *entries* of the Jacobian. A forward pass fills a whole column.
+            arm_backward = 43   :: Only what comes *out* counts, and each point has three coordinates.
+            net_forward = 1     :: One forward pass moves one input. There are 5,000 weights to move.
+            net_backward = 5000 :: One backward pass reaches all weights at once. There is one output to begin at.
+            1, 5000, 3, 120     :: You have the two directions of the network crossed.
+            5000, 1, 120, 3     :: You have the two directions of the arm crossed.
+            1, 5000, 120, 3     :: You have the directions crossed: forward goes by inputs, backward by outputs.
+            arm_forward = 120   :: That is the number of *outputs*. Forward, what counts are the motors.
+            arm_forward = 1     :: One forward pass turns one motor. There are three.
+            arm_backward = 40   :: 40 points, but each has three coordinates, and each of these is an output.
+            arm_backward = 3    :: That is the number of motors. Backward, what counts are the outputs.
+            arm_backward = 1    :: One backward pass begins at one output. There are more than one here.
+            net_forward = 2500  :: Nothing is halved or shared: each weight needs its own.
+            net_forward = 10000 :: One pass for each weight, not two.
+            net_backward = 0    :: No pass, no gradient.
+            arm_backward = 360  :: The motors do not multiply it: 40 points, 3 coordinates.
+            net_backward = 2    :: The loss is one number.
+            arm_forward = 9     :: Three motors, and each is turned once.
+        """,
     ),
     Exercise(
         "16.3",
@@ -404,68 +328,27 @@ EXERCISES: list[Exercise] = [
             "`pull_back(v)` is a tuple with one entry, $v^\\top J$.",
             "`v @ moved` and `pull_back(v)[0] @ u`.",
         ),
-        wrong=(
-            Wrong(
-                _sides_with(lambda m, p, u, v: m, _right),
-                "That is $J u$ itself, one number for each output. Its dot product with `v` is wanted.",
-            ),
-            Wrong(
-                _sides_with(_left, lambda m, p, u, v: p(v)[0]),
-                "That is $v^\\top J$ itself, one number for each input. Its dot product with `u` is wanted.",
-            ),
-            Wrong(
-                _sides_with(_left, lambda m, p, u, v: p(v) @ u),
-                "`pull_back` hands over a tuple, even for one input. Take its entry `[0]`.",
-            ),
-            Wrong(
-                _sides_with(lambda m, p, u, v: m.sum(), _right),
-                "A sum is the dot product with ones. `v` is not in it.",
-            ),
-            Wrong(
-                _sides_with(_left, lambda m, p, u, v: p(v)[0].sum()),
-                "A sum is the dot product with ones. `u` is not in it.",
-            ),
-            Wrong(
-                _sides_with(lambda m, p, u, v: u @ m, _right),
-                "`moved` has the shape of the *output*. It goes with `v`.",
-            ),
-            Wrong(
-                _sides_with(_left, lambda m, p, u, v: p(u)[0] @ v),
-                "`pull_back` takes something of the output's shape: `v`.",
-            ),
-            Wrong(
-                _sides_with(lambda m, p, u, v: v * m, lambda m, p, u, v: p(v)[0] * u),
-                "The products entry by entry. Add them up.",
-            ),
-            Wrong(
-                _sides_with(lambda m, p, u, v: (v * m).mean(), lambda m, p, u, v: (p(v)[0] * u).mean()),
-                "Averaged. A dot product adds up.",
-            ),
-            Wrong(
-                _sides_with(_left, _left),
-                "Right in number, as long as all rules are. But your right side is made from `moved`, as the left is, so it cannot check anything: make it from `pull_back(v)[0]` and `u`.",
-            ),
-            Wrong(
-                _sides_with(_right, _right),
-                "Right in number, as long as all rules are. But your left side comes from the backward pass, as the right does: make it from `moved` and `v`.",
-            ),
-            Wrong(
-                _sides_with(_right, _left),
-                "You have the two sides crossed: left is forward, right is backward.",
-            ),
-            Wrong(
-                _sides_with(lambda m, p, u, v: m @ u, _right),
-                "$Ju$ has the shape of the *output*. What has that shape too is `v`.",
-            ),
-            Wrong(
-                _sides_with(_left, lambda m, p, u, v: p * u),
-                "`pull_back` is a function: it walks back when it is called, `pull_back(v)`.",
-            ),
-        ),
-        right=(
-            _sides_with(_left, _right),
-            _sides_with(lambda m, p, u, v: (v @ m).item(), lambda m, p, u, v: torch.dot(u, p(v)[0]).item()),
-        ),
+        answers=r"""
+            sides_with(lambda m, p, u, v: m, _right)     :: That is $J u$ itself, one number for each output. Its dot product with `v` is wanted.
+            sides_with(_left, lambda m, p, u, v: p(v)[0]) :: That is $v^\top J$ itself, one number for each input. Its dot product with `u` is wanted.
+            sides_with(_left, lambda m, p, u, v: p(v) @ u) :: `pull_back` hands over a tuple, even for one input. Take its entry `[0]`.
+            sides_with(lambda m, p, u, v: m.sum(), _right) :: A sum is the dot product with ones. `v` is not in it.
+            sides_with(_left, lambda m, p, u, v: p(v)[0].sum()) :: A sum is the dot product with ones. `u` is not in it.
+            sides_with(lambda m, p, u, v: u @ m, _right) :: `moved` has the shape of the *output*. It goes with `v`.
+            sides_with(_left, lambda m, p, u, v: p(u)[0] @ v) :: `pull_back` takes something of the output's shape: `v`.
+            sides_with(lambda m, p, u, v: v * m, lambda m, p, u, v: p(v)[0] * u) :: The products entry by entry. Add them up.
+            sides_with(lambda m, p, u, v: (v * m).mean(), lambda m, p, u, v: (p(v)[0] * u).mean()) :: Averaged. A dot product adds up.
+            sides_with(_left, _left)                     :: Right in number, as long as all rules are. But your right side is made from `moved`, as the left is, so it cannot check anything: make it from `pull_back(v)[0]` and `u`.
+            sides_with(_right, _right)                   :: Right in number, as long as all rules are. But your left side comes from the backward pass, as the right does: make it from `moved` and `v`.
+            sides_with(_right, _left)                    :: You have the two sides crossed: left is forward, right is backward.
+            sides_with(lambda m, p, u, v: m @ u, _right) :: $Ju$ has the shape of the *output*. What has that shape too is `v`.
+            sides_with(_left, lambda m, p, u, v: p * u)  :: `pull_back` is a function: it walks back when it is called, `pull_back(v)`.
+            sides_with(lambda m, p, u, v: abs(v) @ m, _right) :: `abs` is one too many: `v` has signs, and they count.
+            sides_with(_left, lambda m, p, u, v: p(v)[0] @ abs(u)) :: `abs` is one too many: `u` has signs, and they count.
+            sides_with(lambda m, p, u, v: -(v @ m), lambda m, p, u, v: -(p(v)[0] @ u)) :: Both sides have the wrong sign, so they agree. But a dot product has no minus.
+            sides_with(_left, _right)                    :: right
+            sides_with(lambda m, p, u, v: (v @ m).item(), lambda m, p, u, v: torch.dot(u, p(v)[0]).item()) :: right
+        """,
     ),
     Exercise(
         "16.4",
@@ -481,51 +364,32 @@ EXERCISES: list[Exercise] = [
             "`in_dims` has an entry for each argument: `None` for what all share, 0 for what has one row a sample.",
             "`(w @ x + b - t) ** 2`, and `in_dims=(None, None, 0, 0)`.",
         ),
-        wrong=(
-            Wrong(
-                _each(in_dims=(0, 0, 0, 0)), "`w` and `b` have no axis of samples: all samples share them."
-            ),
-            Wrong(
-                _each(in_dims=0),
-                "0 for all four: but `w` and `b` have no axis of samples, all samples share them.",
-            ),
-            Wrong(_each(in_dims=(None, 0, 0)), "Four arguments, so four entries."),
-            Wrong(
-                _each(in_dims=(None, None, 0, None)),
-                "A loss is one number. `w * x` is three (a dot product is meant), and a `t` of all samples is four: each sample has its own.",
-            ),
-            Wrong(_each(in_dims=(None, None, 1, 0)), "The samples are the *rows* of `X`, axis 0."),
-            Wrong(
-                _each(loss=lambda w, b, x, t: w @ x + b - t),
-                "The square is missing: the loss is the *square* of the distance from `t`.",
-            ),
-            Wrong(_each(loss=lambda w, b, x, t: (w @ x - t) ** 2), "The bias is missing in the loss."),
-            Wrong(
-                _each(loss=lambda w, b, x, t: (w @ x + b) ** 2),
-                "The target is not in it: the loss is about the distance from `t`.",
-            ),
-            Wrong(_each(loss=lambda w, b, x, t: (w @ x + b + t) ** 2), "The target is taken *away*: `- t`."),
-            Wrong(
-                _each(loss=lambda w, b, x, t: 0.5 * (w @ x + b - t) ** 2), "There is no half in this loss."
-            ),
-            Wrong(_each(argnums=1), "That is the gradient of the bias. `w` is the first argument."),
-            Wrong(_each(argnums=2), "That is the gradient of the *sample*. `w` is the first argument."),
-            Wrong(
-                _each(finish=lambda g: g.sum(0)),
-                "That is their sum, the batch gradient. Each by itself is wanted.",
-            ),
-            Wrong(_each(finish=lambda g: g.mean(0)), "That is their mean. Each by itself is wanted."),
-            Wrong(_each(finish=lambda g: g.T), "The samples are in the columns. A row for each is wanted."),
-            Wrong(
-                _each(lambda w, b, x, t: abs(w @ x + b - t)),
-                "That is the distance from `t`. The loss is its *square*.",
-            ),
-            Wrong(
-                _each(in_dims=(None, None, None, None)),
-                "`None` four times: then nothing is mapped over. `X` and `T` have one row a sample: axis 0.",
-            ),
-        ),
-        right=(_each(), _each_by_loop, _each_by_formula),
+        answers=r"""
+            each_with(in_dims=(0, 0, 0, 0))             :: `w` and `b` have no axis of samples: all samples share them.
+            each_with(in_dims=0)                        :: 0 for all four: but `w` and `b` have no axis of samples, all samples share them.
+            each_with(in_dims=(None, 0, 0))             :: Four arguments, so four entries.
+            each_with(in_dims=(None, None, 0, None))    :: A loss is one number. `w * x` is three (a dot product is meant), and a `t` of all samples is four: each sample has its own.
+            each_with(in_dims=(None, None, 1, 0))       :: The samples are the *rows* of `X`, axis 0.
+            each_with(loss=lambda w, b, x, t: w @ x + b - t) :: The square is missing: the loss is the *square* of the distance from `t`.
+            each_with(loss=lambda w, b, x, t: (w @ x - t) ** 2) :: The bias is missing in the loss.
+            each_with(loss=lambda w, b, x, t: (w @ x + b) ** 2) :: The target is not in it: the loss is about the distance from `t`.
+            each_with(loss=lambda w, b, x, t: (w @ x + b + t) ** 2) :: The target is taken *away*: `- t`.
+            each_with(loss=lambda w, b, x, t: 0.5 * (w @ x + b - t) ** 2) :: Half of what it should be. There is no half in this loss, and the slope of a square is *twice* what is squared.
+            each_with(argnums=1)                        :: That is the gradient of the bias. `w` is the first argument.
+            each_with(argnums=2)                        :: That is the gradient of the *sample*. `w` is the first argument.
+            each_with(finish=lambda g: g.sum(0))        :: That is their sum, the batch gradient. Each by itself is wanted.
+            each_with(finish=lambda g: g.mean(0))       :: That is their mean. Each by itself is wanted.
+            each_with(finish=lambda g: g.T)             :: The samples are in the columns. A row for each is wanted.
+            each_with(lambda w, b, x, t: abs(w @ x + b - t)) :: That is the distance from `t`. The loss is its *square*.
+            each_with(in_dims=(None, None, None, None)) :: `None` four times: then nothing is mapped over. `X` and `T` have one row a sample: axis 0.
+            torch.stack([2 * (w @ X[i] + b - T[i]) * X[i] for i in range(4)]) :: 4 is the number of samples in one batch. Go through all of them: `range(len(X))`.
+            torch.stack([2 * (w @ X[0] + b - T[0]) * X[0] for _ in X]) :: Every row is that of the first sample. Use `X[i]` and `T[i]`.
+            each_with(loss=lambda w, b, x, t: abs(w @ x + b - t) ** 3) :: That is the third power of the distance. The loss is its *square*.
+            each_with(finish=lambda g: -g)              :: The sign is turned. A gradient has no minus of its own; it is the step that goes against it.
+            each_with()                                 :: right
+            torch.stack([torch.func.grad(lambda w, x, t: (w @ x + b - t) ** 2)(w, x, t) for x, t in zip(X, T, strict=True)]) :: right
+            2 * (X @ w + b - T)[:, None] * X            :: right
+        """,
     ),
     Exercise(
         "16.5",
@@ -541,42 +405,22 @@ EXERCISES: list[Exercise] = [
             "If two things move, how fast does their difference move?",
             "`self.tangent * torch.exp(self.value)` and `self.tangent - other.tangent`.",
         ),
-        wrong=(
-            Wrong(
-                _rich(exp=lambda v, t: torch.exp(v)),
-                "The local derivative alone: the tangent that comes in is missing.",
-            ),
-            Wrong(
-                _rich(exp=lambda v, t: torch.exp(t)),
-                "That is $e$ to the *speed*. The derivative is taken at the value, and the tangent multiplies.",
-            ),
-            Wrong(
-                _rich(exp=lambda v, t: t),
-                "The tangent has gone through unchanged. $e^x$ has a slope of its own.",
-            ),
-            Wrong(
-                _rich(exp=lambda v, t: t * v * torch.exp(v - 1)),
-                "That is the rule for powers, $x^n$. Here the exponent moves: $e^x$ is its own derivative.",
-            ),
-            Wrong(
-                _rich(exp=lambda v, t: t + torch.exp(v)),
-                "The local derivative and the tangent are multiplied, not added.",
-            ),
-            Wrong(
-                _rich(sub=lambda a, da, b, db: da + db),
-                "That is the rule of a sum. What is taken away slows it down.",
-            ),
-            Wrong(_rich(sub=lambda a, da, b, db: db - da), "The wrong way round."),
-            Wrong(_rich(sub=lambda a, da, b, db: da), "`other` moves as well."),
-            Wrong(
-                _rich(sub=lambda a, da, b, db: a - b), "That is the *value* once more. How fast does it move?"
-            ),
-            Wrong(
-                _rich(sub=lambda a, da, b, db: da * b - a * db),
-                "That looks like the rule of a quotient. A difference is simpler.",
-            ),
-        ),
-        right=(_rich(),),
+        answers=r"""
+            rich_with(exp=lambda v, t: torch.exp(v))     :: The local derivative alone: the tangent that comes in is missing.
+            rich_with(exp=lambda v, t: torch.exp(t))     :: That is $e$ to the *speed*. The derivative is taken at the value, and the tangent multiplies.
+            rich_with(exp=lambda v, t: t)                :: The tangent has gone through unchanged. $e^x$ has a slope of its own.
+            rich_with(exp=lambda v, t: t * v * torch.exp(v - 1)) :: That is the rule for powers, $x^n$. Here the exponent moves: $e^x$ is its own derivative.
+            rich_with(exp=lambda v, t: t + torch.exp(v)) :: The local derivative and the tangent are multiplied, not added.
+            rich_with(sub=lambda a, da, b, db: da + db)  :: That is the rule of a sum. What is taken away slows it down.
+            rich_with(sub=lambda a, da, b, db: db - da)  :: The wrong way round.
+            rich_with(sub=lambda a, da, b, db: da)       :: `other` moves as well.
+            rich_with(sub=lambda a, da, b, db: a - b)    :: That is the *value* once more. How fast does it move?
+            rich_with(sub=lambda a, da, b, db: da * b - a * db) :: That looks like the rule of a quotient. A difference is simpler.
+            rich_with(exp=lambda v, t: -t * torch.exp(v)) :: The sign: $e^x$ rises everywhere, so its slope is positive.
+            rich_with(exp=lambda v, t: abs(t) * torch.exp(v)) :: `abs` is one too many: a tangent may be negative.
+            rich_with(value=torch.exp2)                  :: `exp2` is $2^x$. What is asked for is $e^x$, `torch.exp`.
+            rich_with()                                  :: right
+        """,
     ),
     Exercise(
         "16.6",
@@ -600,34 +444,20 @@ EXERCISES: list[Exercise] = [
             "Count inputs and outputs of each.",
             "Few outputs: backward. Few inputs: forward. One of the four asks for the derivative of a gradient.",
         ),
-        wrong=(
-            Wrong({"training": "a"}, "One forward pass moves one weight. There are 10 million."),
-            Wrong({"training": "c"}, "That gives a gradient for each sample, more than was asked for."),
-            Wrong({"training": "d"}, "That is how the gradient *changes*. It is itself wanted."),
-            Wrong({"dial": "b"}, "One backward pass begins at one output. There are 1,000."),
-            Wrong({"dial": "c"}, "There are no samples here: one dial, many outputs."),
-            Wrong({"dial": "d"}, "Nobody asked for a gradient of a gradient: one dial, many outputs."),
-            Wrong({"outliers": "b"}, "One backward pass of the batch adds all of them up."),
-            Wrong(
-                {"outliers": "a"},
-                "That tells how everything moves with one input. A gradient for *each sample* is wanted.",
-            ),
-            Wrong(
-                {"outliers": "d"}, "That is how the gradient changes. A gradient for *each sample* is wanted."
-            ),
-            Wrong(
-                {"bend": "a"},
-                "One forward pass through the *loss* gives its slope in that direction. It is the gradient that is to be differentiated.",
-            ),
-            Wrong({"bend": "b"}, "That is the gradient. How does *it* change?"),
-            Wrong(
-                {"bend": "c"},
-                "There are no samples here: one gradient, and one direction in which it changes.",
-            ),
-            Wrong(
-                ("a", "b", "c", "d"),
-                "The first two are crossed: training has one output, the dial is one input.",
-            ),
-        ),
+        answers=r"""
+            training = "a"     :: One forward pass moves one weight. There are 10 million.
+            training = "c"     :: That gives a gradient for each sample, more than was asked for.
+            training = "d"     :: That is how the gradient *changes*. It is itself wanted.
+            dial = "b"         :: One backward pass begins at one output. There are 1,000.
+            dial = "c"         :: There are no samples here: one dial, many outputs.
+            dial = "d"         :: Nobody asked for a gradient of a gradient: one dial, many outputs.
+            outliers = "b"     :: One backward pass of the batch adds all of them up.
+            outliers = "a"     :: That tells how everything moves with one input. A gradient for *each sample* is wanted.
+            outliers = "d"     :: That is how the gradient changes. A gradient for *each sample* is wanted.
+            bend = "a"         :: One forward pass through the *loss* gives its slope in that direction. It is the gradient that is to be differentiated.
+            bend = "b"         :: That is the gradient. How does *it* change?
+            bend = "c"         :: There are no samples here: one gradient, and one direction in which it changes.
+            "a", "b", "c", "d" :: The first two are crossed: training has one output, the dial is one input.
+        """,
     ),
 ]

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question
+from .side_effects import ASKS, GRAD, HOOKS, MODE, VALUES, Watch
 
 cross_entropy = torch.nn.functional.cross_entropy
 
@@ -73,7 +74,9 @@ def _answers(count, classes=3):
 
 
 class _Wary(torch.optim.SGD):
-    """Says so if a step is taken without a gradient."""
+    """Says so if a step is taken without a gradient, and counts the steps."""
+
+    steps = 0
 
     def step(self, closure=None):
         if all(p.grad is None for group in self.param_groups for p in group["params"]):
@@ -81,23 +84,59 @@ class _Wary(torch.optim.SGD):
                 "`step()` was called, and there was no gradient to step by: it had been cleared, or no pass had run yet. "
                 "Cleared *before* the pass, stepped *after* it."
             )
+        self.steps += 1
         return super().step(closure)
 
 
 def _epochs(epoch) -> Iterator[tuple]:
-    """The weights after one and after two epochs, with the learner's loop."""
+    """What runs for one batch; the weights after it, and after five more, with the learner's loop."""
     model = _small()
     optimizer = _Wary(model.parameters(), lr=0.5)
-    batches = [(_rows(12)[start : start + 4], _answers(12)[start : start + 4]) for start in (0, 4, 8)]
+    rows, answers = _rows(20), _answers(20)
+    batches = [(rows[start : start + 4], answers[start : start + 4]) for start in range(0, 20, 4)]
     before = model[0].weight.detach().clone()
-    epoch(model, optimizer, batches[:1])
-    after = model[0].weight.detach()
+    recorded: list[bool] = []
+    listening = model.register_forward_hook(lambda *whatever: recorded.append(torch.is_grad_enabled()))
+    passes: list = []
+    model[-1].bias.register_hook(passes.append)
+    watch = Watch({"model": {VALUES, GRAD}}, model=model, batches=batches)
+    try:
+        epoch(model, optimizer, batches[:1])
+    except RuntimeError as error:
+        if "does not require grad" in str(error):
+            raise Complaint(_why_no_way_back(recorded)) from None
+        raise
+    after = model[0].weight.detach().clone()
     if torch.equal(before, after):
         done = "A backward pass has run, but nothing" if model[0].weight.grad is not None else "Nothing"
-        raise Complaint(f"{done} has moved the weights. Who does that?")
-    yield "The first layer after one batch", after.clone()
+        raise Complaint(
+            f"{done} has moved the weights. What does that? (`optimizer.step()`, after the pass.)"
+        )
+    yield (
+        "For one batch there were so many backward passes and steps:",
+        f"{len(passes)} and {optimizer.steps}",
+    )
+    yield "The first layer after one batch", after
     epoch(model, optimizer, batches)
-    yield "and after three more", model[0].weight.detach().clone()
+    yield "and after five more", model[0].weight.detach().clone()
+    yield "Steps for five batches", float(optimizer.steps - 1)
+    if told := watch.told():
+        raise Complaint(told)
+    listening.remove()
+
+
+def _why_no_way_back(recorded: list[bool]) -> str:
+    if not recorded:
+        return "The loss does not come from the model, which has not run: there is no way back to its weights. `cross_entropy(model(x), y)`."
+    if not any(recorded):
+        return (
+            "The loss was computed inside `no_grad`, so nothing was recorded. That is for testing. Here something is to be learned: "
+            "leave it out."
+        )
+    return (
+        "The model has run and was recorded, but the way back is lost between its scores and the loss: `detach()`, `.item()` and "
+        "`argmax` cut it. Hand the scores to `cross_entropy` as they are."
+    )
 
 
 def _reader():
@@ -118,7 +157,9 @@ def _asked(function, *more) -> Iterator[tuple]:
     for n, label in ((0, 3), (1, 8)):
         model, picture = _reader(), _picture(n)
         weights = [p.detach().clone() for p in model.parameters()]
-        got = function(model, picture, torch.tensor([label]), *more)
+        watch = Watch(model=model)
+        got = function(model, picture, torch.tensor([label]), *(one[n] for one in more))
+        besides = watch.told({MODE, HOOKS, ASKS})
         if any(not torch.equal(p.detach(), old) for p, old in zip(model.parameters(), weights, strict=True)):
             raise Complaint("The weights of the model have changed. Only the picture is asked here.")
         if not torch.equal(picture, _picture(n)):
@@ -136,12 +177,21 @@ def _asked(function, *more) -> Iterator[tuple]:
                 "The number is right, but a `backward()` has left gradients in the weights' accounts too, and the next training "
                 "step would add to them. `torch.autograd.grad(loss, x)` asks for one tensor only."
             )
+        if besides:
+            raise Complaint(besides)
 
 
 def _lengths(gradient_lengths) -> Iterator[tuple]:
-    model = _small()
-    yield "For 4 samples", gradient_lengths(model, _rows(4), _answers(4))
-    yield "For 1 sample", gradient_lengths(model, _rows(1), _answers(1))
+    linear = torch.nn.Linear
+    deeper = _filled(
+        torch.nn.Sequential(linear(4, 3), torch.nn.Tanh(), linear(3, 6), torch.nn.Tanh(), linear(6, 3))
+    )
+    for name, model, count in (("", _small(), 4), ("", _small(), 1), (" of a deeper model", deeper, 6)):
+        watch = Watch(model=model)
+        said = f"For {count} sample{'s' * (count > 1)}{name}"
+        yield said, gradient_lengths(model, _rows(count), _answers(count))
+        if told := watch.told():
+            raise Complaint(told)
 
 
 def _froze(freeze) -> Iterator[tuple]:
@@ -149,8 +199,17 @@ def _froze(freeze) -> Iterator[tuple]:
         torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4), torch.nn.Linear(4, 2)
     )
     plain = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2, bias=False))
-    for model in (_small(), deep, plain):
+    pictures = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 2, 3),
+        torch.nn.ReLU(),
+        torch.nn.Flatten(),
+        torch.nn.Linear(72, 4),
+        torch.nn.Linear(4, 2),
+    )
+    for model in (_small(), deep, plain, pictures):
+        watch = Watch({"model": {ASKS}}, model=model)
         learning = freeze(model)
+        besides = watch.told()
         names = {id(p): name for name, p in model.named_parameters()}
         asking = [name for name, p in model.named_parameters() if p.requires_grad]
         yield "These still ask for a gradient", ", ".join(asking) or "none"
@@ -164,12 +223,14 @@ def _froze(freeze) -> Iterator[tuple]:
         if not all(id(p) in names for p in returned):
             raise Complaint("There is something in the list that is no parameter of this model.")
         yield "and these were returned", ", ".join(names[id(p)] for p in returned) or "none"
+        if besides:
+            raise Complaint(besides)
 
 
 # what people write
 
 
-def _looped(*order, loss=lambda model, x, y: cross_entropy(model(x), y)):
+def looped_as(*order, loss=lambda model, x, y: cross_entropy(model(x), y)):
     """A loop that does these things in this order."""
 
     def epoch(model, optimizer, batches):
@@ -186,39 +247,9 @@ def _looped(*order, loss=lambda model, x, y: cross_entropy(model(x), y)):
     return epoch
 
 
-def _step_after_the_epoch(model, optimizer, batches):
-    for x, y in batches:
-        cross_entropy(model(x), y).backward()
-    optimizer.step()
-    optimizer.zero_grad()
-
-
-def _stepped_once(model, optimizer, batches):
-    for x, y in batches:
-        optimizer.zero_grad()
-        cross_entropy(model(x), y).backward()
-    optimizer.step()
-
-
-def _left_early(model, optimizer, batches):
-    for x, y in batches:
-        optimizer.zero_grad()
-        loss = cross_entropy(model(x), y)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-
 def _unrecorded(model, x, y):
     with torch.no_grad():
         return cross_entropy(model(x), y)
-
-
-def _cleared_once(model, optimizer, batches):
-    optimizer.zero_grad()
-    for x, y in batches:
-        cross_entropy(model(x), y).backward()
-        optimizer.step()
 
 
 def _softmaxed(model, x, y):
@@ -241,7 +272,7 @@ def _first_only(model, x, y):
     return cross_entropy(model(x[:1]), y[:1])
 
 
-def _map(finish=lambda g: g.abs().reshape(8, 8), loss=lambda scores, label: cross_entropy(scores, label)):
+def map_with(finish=lambda g: g.abs().reshape(8, 8), loss=lambda scores, label: cross_entropy(scores, label)):
     def saliency(model, picture, label):
         x = picture.clone().requires_grad_()
         (g,) = torch.autograd.grad(loss(model(x), label), x)
@@ -256,38 +287,13 @@ def _map_by_backward(model, picture, label):
     return x.grad.abs().reshape(8, 8)
 
 
-def _map_of_answer(model, picture, label):
-    x = picture.clone().requires_grad_()
-    scores = model(x)
-    (g,) = torch.autograd.grad(cross_entropy(scores, scores.argmax(1)), x)
-    return g.abs().reshape(8, 8)
-
-
-def _map_times_picture(model, picture, label):
-    return saliency(model, picture, label) * picture.reshape(8, 8)
-
-
-def _map_squeezed(model, picture, label):
-    return saliency(model, picture, label)[None, None].squeeze()
-
-
-def _stepped(step):
+def fooled_by(step):
     def fool(model, picture, label, eps):
         x = picture.clone().requires_grad_()
         (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
         return step(picture, g, eps)
 
     return fool
-
-
-def _map_without_copy(model, picture, label):
-    (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
-    return g.abs().reshape(8, 8)
-
-
-def _fool_without_copy(model, picture, label, eps):
-    (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
-    return picture.detach() + eps * g.sign()
 
 
 def _fool_in_place(model, picture, label, eps):
@@ -305,13 +311,7 @@ def _fool_the_weights(model, picture, label, eps):
     return picture
 
 
-def _fool_from_x(model, picture, label, eps):
-    x = picture.clone().requires_grad_()
-    (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
-    return x + eps * torch.sign(g)
-
-
-def _measured(one):
+def measured_by(one):
     """`gradient_lengths` with another way to make one number of the gradients of a sample."""
 
     def gradient_lengths(model, x, y):
@@ -324,32 +324,11 @@ def _measured(one):
     return gradient_lengths
 
 
-def _of_batch(model, x, y):
-    grads = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
-    return torch.stack([sum((g * g).sum() for g in grads).sqrt()] * len(x))
-
-
 def _losses(model, x, y):
     return cross_entropy(model(x), y, reduction="none")
 
 
-def _piled_up(model, x, y):
-    lengths = []
-    for i in range(len(x)):
-        cross_entropy(model(x[i : i + 1]), y[i : i + 1]).backward()
-        lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
-    return torch.stack(lengths)
-
-
-def _as_a_list(model, x, y):
-    return [value.item() for value in gradient_lengths(model, x, y)]
-
-
-def _one_vector(grads):
-    return torch.cat([g.flatten() for g in grads]).norm()
-
-
-def _freezing(layers, returned):
+def freezing(layers, returned):
     def freeze(model):
         for layer in layers(model):
             for parameter in layer.parameters():
@@ -361,27 +340,6 @@ def _freezing(layers, returned):
 
 def _last(model):
     return list(model[-1].parameters())
-
-
-def _all_but_the_last_parameter(model):
-    *before, last = model.parameters()
-    for parameter in before:
-        parameter.requires_grad_(False)
-    return [last]
-
-
-def _all_but_two(model):
-    every = list(model.parameters())
-    for parameter in every[:-2]:
-        parameter.requires_grad_(False)
-    return every[-2:]
-
-
-def _weights_only(model):
-    for layer in model[:-1]:
-        if hasattr(layer, "weight"):
-            layer.weight.requires_grad_(False)
-    return _last(model)
 
 
 def _evaluated(model):
@@ -407,25 +365,14 @@ QUESTIONS: list[Question] = [
         asks="the loss of a network that has no idea",
         truth=lambda: math.log(10),
         found="Yes: ten digits, a tenth for each, and $-\\log 0.1 = 2.303$.",
-        wrong=(
-            Wrong(
-                0.1, "That is the *probability* of the right digit. The loss is its logarithm, with a minus."
-            ),
-            Wrong(
-                1.0,
-                "That would be the logarithm to the base ten. The natural one is meant: $\\log 10 = 2.303$.",
-            ),
-            Wrong(0.0, "A loss of 0 would mean that it is sure, and right."),
-            Wrong(
-                0.9,
-                "That is one minus the probability of the right digit. The loss is $-\\log$ of the probability.",
-            ),
-            Wrong(10.0, "Ten digits, yes. The loss is the logarithm of that."),
-            Wrong(
-                -2.303,
-                "The size is right. The logarithm of 0.1 is negative, and the minus before it turns that round.",
-            ),
-        ),
+        answers=r"""
+            0.1    :: That is the *probability* of the right digit. The loss is its logarithm, with a minus.
+            1.0    :: That would be the logarithm to the base ten. The natural one is meant: $\log 10 = 2.303$.
+            0.0    :: A loss of 0 would mean that it is sure, and right.
+            0.9    :: That is one minus the probability of the right digit. The loss is $-\log$ of the probability.
+            10.0   :: Ten digits, yes. The loss is the logarithm of that.
+            -2.303 :: The size is right. The logarithm of 0.1 is negative, and the minus before it turns that round.
+        """,
         missed="A tenth for each digit: $-\\log 0.1 = 2.303$.",
     ),
     Question(
@@ -433,13 +380,13 @@ QUESTIONS: list[Question] = [
         asks="how many numbers the gradient with respect to a picture has",
         truth=lambda: 64.0,
         found="Yes: one for each pixel. A gradient has the shape of what it belongs to.",
-        wrong=(
-            Wrong(1.0, "The *loss* is one number. Its gradient has one for each pixel."),
-            Wrong(10.0, "That is the gradient with respect to the scores. The picture has more entries."),
-            Wrong(2730.0, "That is the gradient with respect to the *weights*, and they are not asked here."),
-            Wrong(256.0, "That is what arrives before the linear layer. It goes on, to the pixels."),
-            Wrong(8.0, "8 × 8: one for each pixel."),
-        ),
+        answers=r"""
+            1.0    :: The *loss* is one number. Its gradient has one for each pixel.
+            10.0   :: That is the gradient with respect to the scores. The picture has more entries.
+            2730.0 :: That is the gradient with respect to the *weights*, and they are not asked here.
+            256.0  :: That is what arrives before the linear layer. It goes on, to the pixels.
+            8.0    :: 8 × 8: one for each pixel.
+        """,
         missed="64: one for each of the 8 × 8 pixels. A gradient has the shape of what it belongs to.",
     ),
     Question(
@@ -447,16 +394,11 @@ QUESTIONS: list[Question] = [
         asks="what a step along the gradient does, and what a coin does",
         truth=lambda: "c",
         found="Yes: 64 small effects add up if they are chosen, and cancel if they are not.",
-        wrong=(
-            Wrong(
-                "a", "So one would think of a tenth of grey. But along the gradient all 64 effects add up."
-            ),
-            Wrong("b", "The sizes are the same, not the directions: the coin's effects cancel each other."),
-            Wrong(
-                "d",
-                "The coin is irregular, and just so its effects cancel. The gradient knows where it hurts.",
-            ),
-        ),
+        answers=r"""
+            "a" :: So one would think of a tenth of grey. But along the gradient all 64 effects add up.
+            "b" :: The sizes are the same, not the directions: the coin's effects cancel each other.
+            "d" :: The coin is irregular, and just so its effects cancel. The gradient knows where it hurts.
+        """,
         missed="It is **c**. The coin's 64 small effects cancel, the gradient's add up.",
     ),
 ]
@@ -490,48 +432,40 @@ EXERCISES: list[Exercise] = [
             "linear": "`nn.Linear(256, 10)`: a table, and ten biases.",
             "gradients": "Only the convolution and the linear layer learn.",
         },
-        wrong=(
-            Wrong({"gradients": 5460}, "Twice too much: each number has one gradient, of its own shape."),
-            Wrong({"pooled": 1}, "One number of each 2 × 2 *square* is left, not one of the whole picture."),
-            Wrong({"conv": 16}, "16 windows, and each has 9 weights and a bias."),
-            Wrong({"conv": 400}, "The windows are 3 × 3: nine weights and a bias each."),
-            Wrong(
-                {"linear": 10250},
-                "That is from 1,024 entries. By then max pooling has left a quarter of them.",
-            ),
-            Wrong({"gradients": 2570}, "The convolution learns as well."),
-            Wrong({"gradients": 160}, "The linear layer learns as well."),
-            Wrong({"gradients": 2704}, "The biases are missing: 16 and 10."),
-            Wrong({"conv": 144}, "Those are the weights. Each window has a bias as well."),
-            Wrong({"conv": 9}, "That is one window, without its bias. There are 16."),
-            Wrong({"conv": 10}, "That is one window with its bias. There are 16."),
-            Wrong({"conv": 145}, "Each of the 16 windows has a bias of its own."),
-            Wrong({"conv": 9216}, "A window's weights are the *same* at all 64 places. They count once."),
-            Wrong(
-                {"conv": 10240},
-                "A window's weights and bias are the *same* at all 64 places. They count once.",
-            ),
-            Wrong({"conv": 80}, "Half of it: 16 windows, 9 weights and a bias each."),
-            Wrong({"conv": 320}, "Twice too much. There is one channel of grey."),
-            Wrong({"pooled": 1024}, "That is before the pooling. Of each 2 × 2 square one number is left."),
-            Wrong({"pooled": 16}, "That is one picture after pooling. There is one for each window."),
-            Wrong({"pooled": 512}, "Pooling halves the width *and* the height."),
-            Wrong({"pooled": 64}, "That is the picture as it came in."),
-            Wrong({"pooled": 128}, "Too far: from 8 × 8 to 4 × 4, and that 16 times."),
-            Wrong({"linear": 2560}, "Those are the weights. Each score has a bias as well."),
-            Wrong({"linear": 266}, "256 and 10 are multiplied: a weight from each entry to each score."),
-            Wrong({"linear": 2816}, "A bias belongs to a score, of which there are 10, and not to an entry."),
-            Wrong({"linear": 2561}, "Each of the ten scores has a bias of its own."),
-            Wrong({"linear": 1285}, "Half of it: a weight from each of 256 entries to each of 10 scores."),
-            Wrong({"linear": 5140}, "Twice too much: one table and ten biases."),
-            Wrong(
-                {"gradients": 1}, "The *loss* is one number. A gradient is found for each number that learns."
-            ),
-            Wrong({"gradients": 4}, "Four *tensors*: two weights, two biases. How many numbers are in them?"),
-            Wrong({"gradients": 2986}, "The 256 entries are results. What *learns* are weights and biases."),
-            Wrong({"gradients": 2794}, "The picture's 64 pixels do not ask while training."),
-            Wrong({"gradients": 1365}, "Nothing is averaged: the two layers' numbers are added."),
-        ),
+        answers=r"""
+            gradients = 5460 :: Twice too much: each number has one gradient, of its own shape.
+            pooled = 1       :: One number of each 2 × 2 *square* is left, not one of the whole picture.
+            conv = 16        :: 16 windows, and each has 9 weights and a bias.
+            conv = 400       :: The windows are 3 × 3: nine weights and a bias each.
+            linear = 10250   :: That is from 1,024 entries. By then max pooling has left a quarter of them.
+            gradients = 2570 :: The convolution learns as well.
+            gradients = 160  :: The linear layer learns as well.
+            gradients = 2704 :: The biases are missing: 16 and 10.
+            conv = 144       :: Those are the weights. Each window has a bias as well.
+            conv = 9         :: That is one window, without its bias. There are 16.
+            conv = 10        :: That is one window with its bias. There are 16.
+            conv = 145       :: Each of the 16 windows has a bias of its own.
+            conv = 9216      :: A window's weights are the *same* at all 64 places. They count once.
+            conv = 10240     :: A window's weights and bias are the *same* at all 64 places. They count once.
+            conv = 80        :: Half of it: 16 windows, 9 weights and a bias each.
+            conv = 320       :: Twice too much. There is one channel of grey.
+            pooled = 1024    :: That is before the pooling. Of each 2 × 2 square one number is left.
+            pooled = 16      :: That is one picture after pooling. There is one for each window.
+            pooled = 512     :: Pooling halves the width *and* the height.
+            pooled = 64      :: That is the picture as it came in.
+            pooled = 128     :: Too far: from 8 × 8 to 4 × 4, and that 16 times.
+            linear = 2560    :: Those are the weights. Each score has a bias as well.
+            linear = 266     :: 256 and 10 are multiplied: a weight from each entry to each score.
+            linear = 2816    :: A bias belongs to a score, of which there are 10, and not to an entry.
+            linear = 2561    :: Each of the ten scores has a bias of its own.
+            linear = 1285    :: Half of it: a weight from each of 256 entries to each of 10 scores.
+            linear = 5140    :: Twice too much: one table and ten biases.
+            gradients = 1    :: The *loss* is one number. A gradient is found for each number that learns.
+            gradients = 4    :: Four *tensors*: two weights, two biases. How many numbers are in them?
+            gradients = 2986 :: The 256 entries are results. What *learns* are weights and biases.
+            gradients = 2794 :: The picture's 64 pixels do not ask while training.
+            gradients = 1365 :: Nothing is averaged: the two layers' numbers are added.
+        """,
     ),
     Exercise(
         "17.2",
@@ -547,67 +481,82 @@ EXERCISES: list[Exercise] = [
             "`cross_entropy(model(x), y)` is the loss. It wants scores, not probabilities.",
             "`optimizer.zero_grad()` before the pass, `optimizer.step()` after it.",
         ),
-        wrong=(
-            Wrong(
-                _looped("loss", "backward", "step"),
-                "The first batch is right, then the old gradients are still there. Who clears them?",
-            ),
-            Wrong(
-                _cleared_once,
-                "Cleared once, before the loop: inside one call the batches still pile up. Clear in each turn.",
-            ),
-            Wrong(_step_after_the_epoch, "One step for all batches together. A step belongs into each turn."),
-            Wrong(
-                _looped("zero_grad", "loss", "backward", "step", loss=_softmaxed),
-                "`cross_entropy` makes probabilities itself. With a softmax before it, they are made twice, and the gradients become small.",
-            ),
-            Wrong(
-                _looped("zero_grad", "loss", "backward", "step", loss=_on_answers),
-                "`argmax` gives the digit itself. A digit has no slope: hand over the scores.",
-            ),
-            Wrong(
-                _looped("zero_grad", "loss", "backward", "step", loss=_squares),
-                "That is the mean square of the scores' errors. `cross_entropy` is wanted.",
-            ),
-            Wrong(
-                _looped("zero_grad", "loss", "backward", "step", loss=_summed),
-                "The sum over the batch: the step is as many times longer as the batch has samples. The mean is the default.",
-            ),
-            Wrong(
-                _looped("zero_grad", "loss", "backward", "step", loss=_first_only),
-                "Only the first sample of each batch is used.",
-            ),
-            Wrong(
-                _looped("zero_grad", "loss", "backward", "step", "step"),
-                "Two steps with one gradient. One is enough.",
-            ),
-            Wrong(
-                _stepped_once,
-                "The step is taken once, behind the loop, with the last batch alone. All four lines belong into each turn.",
-            ),
-            Wrong(
-                _left_early,
-                "After the first batch nothing has moved any more: a `return` inside the loop ends it in its first turn.",
-            ),
-            Wrong(
-                _looped("zero_grad", "loss", "backward", "step", loss=_unrecorded),
-                "The loss was computed inside `no_grad`, so nothing was recorded. That is for testing; here it is to be learned.",
-            ),
-            Wrong(
-                _looped(
-                    "zero_grad",
-                    "loss",
-                    "backward",
-                    "step",
-                    loss=lambda model, x, y: cross_entropy(y, model(x)),
-                ),
-                "First the scores, then the labels: `cross_entropy(model(x), y)`.",
-            ),
-        ),
-        right=(
-            _looped("loss", "zero_grad", "backward", "step"),
-            _looped("loss", "backward", "step", "zero_grad"),
-        ),
+        answers=r"""
+            looped_as("loss", "backward", "step") :: The first batch is right, then the old gradients are still there. Who clears them?
+
+            optimizer.zero_grad()
+            for x, y in batches:
+                cross_entropy(model(x), y).backward()
+                optimizer.step() :: Cleared once, before the loop: inside one call the batches still pile up. Clear in each turn.
+
+            for x, y in batches:
+                cross_entropy(model(x), y).backward()
+            optimizer.step()
+            optimizer.zero_grad() :: One step for all batches together. A step belongs into each turn.
+
+            looped_as("zero_grad", "loss", "backward", "step", loss=_softmaxed) :: `cross_entropy` makes probabilities itself. With a softmax before it, they are made twice, and the gradients become small.
+            looped_as("zero_grad", "loss", "backward", "step", loss=_on_answers) :: `argmax` gives the digit itself. A digit has no slope: hand over the scores.
+            looped_as("zero_grad", "loss", "backward", "step", loss=_squares) :: That is the mean square of the scores' errors. `cross_entropy` is wanted.
+            looped_as("zero_grad", "loss", "backward", "step", loss=_summed) :: The sum over the batch: the step is as many times longer as the batch has samples. The mean is the default.
+            looped_as("zero_grad", "loss", "backward", "step", loss=_first_only) :: Only the first sample of each batch is used.
+            looped_as("zero_grad", "loss", "backward", "step", "step") :: Two steps with one gradient. One is enough.
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                cross_entropy(model(x), y).backward()
+            optimizer.step() :: The step is taken once, behind the loop, with the last batch alone. All four lines belong into each turn.
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                loss = cross_entropy(model(x), y)
+                loss.backward()
+                optimizer.step()
+                return loss :: After the first batch nothing has moved any more: a `return` inside the loop ends it in its first turn.
+
+            looped_as("zero_grad", "loss", "backward", "step", loss=_unrecorded) :: The loss was computed inside `no_grad`, so nothing was recorded.
+            looped_as("zero_grad", "loss", "backward", "step", loss=lambda model, x, y: cross_entropy(y, model(x))) :: First the scores, then the labels: `cross_entropy(model(x), y)`.
+
+            for x, y in batches[:3]:
+                optimizer.zero_grad()
+                cross_entropy(model(x), y).backward()
+                optimizer.step() :: Only the first three batches are used. Go through all of `batches`, however many there are.
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                cross_entropy(x, y).backward()
+                optimizer.step() :: The loss does not come from the model, which has not run
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                cross_entropy(model(x).detach(), y).backward()
+                optimizer.step() :: the way back is lost between its scores and the loss
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                (-cross_entropy(model(x), y)).backward()
+                optimizer.step() :: The minus makes the training climb: the loss gets larger with each step. `cross_entropy` has its minus inside.
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                loss = cross_entropy(model(x), y)
+                loss.backward(retain_graph=True)
+                loss.backward()
+                optimizer.step() :: There are two passes in each turn, and what they bring adds up: twice the gradient. One `backward()` per step.
+
+            model.eval()
+            for x, y in batches:
+                optimizer.zero_grad()
+                cross_entropy(model(x), y).backward()
+                optimizer.step() :: `model` is left in eval mode
+
+            for x, y in batches:
+                optimizer.zero_grad()
+                (cross_entropy(model(x), y) / len(batches)).backward()
+                optimizer.step() :: The loss is divided by the number of batches. Each batch has a step of its own here, and its loss counts in full.
+
+            looped_as("loss", "zero_grad", "backward", "step") :: right
+            looped_as("loss", "backward", "step", "zero_grad") :: right
+        """,
     ),
     Exercise(
         "17.3",
@@ -625,65 +574,48 @@ EXERCISES: list[Exercise] = [
             "`g` has the shape of `x`, `(1, 1, 8, 8)`. Take away the sign and make it 8 × 8.",
             "`return g.abs().reshape(8, 8)`",
         ),
-        wrong=(
-            Wrong(
-                _map(lambda g: g.clamp(min=0).reshape(8, 8)),
-                "The negative ones are cut off. They matter as much: take the size, `abs()`.",
-            ),
-            Wrong(
-                _map(lambda g: g.abs().reshape(8, 8).T),
-                "The picture lies on its side: rows and columns are exchanged.",
-            ),
-            Wrong(
-                _map(lambda g: (g.abs() / g.abs().max()).reshape(8, 8)),
-                "Divided by the largest. For a drawing that would do; here the sizes themselves are wanted.",
-            ),
-            Wrong(_map(lambda g: g.reshape(8, 8)), "The sign is still there. The *size* is wanted: `abs()`."),
-            Wrong(_map(lambda g: g.abs()), "The size is right, the shape not yet: `reshape(8, 8)`."),
-            Wrong(
-                _map(lambda g: (g * g).reshape(8, 8)),
-                "That is the square. Strong pixels come out far too strong.",
-            ),
-            Wrong(
-                _map(lambda g: g.abs().sum()),
-                "One number for the whole picture. One for each pixel is wanted.",
-            ),
-            Wrong(_map(lambda g: g.sign().reshape(8, 8)), "That is only the sign. The size is wanted."),
-            Wrong(
-                _map(loss=lambda scores, label: scores[0, label[0]]),
-                "That is the gradient of one *score*. The loss depends on all ten.",
-            ),
-            Wrong(
-                _map(loss=lambda scores, label: scores.sum()),
-                "That is the gradient of the sum of all scores. `label` is not in it.",
-            ),
-            Wrong(
-                _map(loss=lambda scores, label: torch.softmax(scores, 1)[0, label[0]]),
-                "That is the gradient of a *probability*. The loss is $-\\log$ of it.",
-            ),
-            Wrong(_map_without_copy, "`picture` itself asks for a gradient now"),
-            Wrong(_map_of_answer, "That takes the network's own answer for the truth. Use `label`."),
-            Wrong(
-                _map_times_picture,
-                "That multiplies by the picture itself: where there is no ink, nothing would ever matter.",
-            ),
-            Wrong(
-                lambda model, picture, label: model(picture),
-                "Those are the scores. No gradient has been asked for.",
-            ),
-            Wrong(
-                _map(loss=lambda scores, label: scores),
-                "Ten scores are no loss, and a pass begins at one number. `cross_entropy` makes one of them and of `label`.",
-            ),
-        ),
-        right=(_map_squeezed,),
+        answers=r"""
+            map_with(g):
+            g.clamp(min=0).reshape(8, 8)            :: The negative ones are cut off. They matter as much: take the size, `abs()`.
+            g.abs().reshape(8, 8).T                 :: The picture lies on its side: rows and columns are exchanged.
+            (g.abs() / g.abs().max()).reshape(8, 8) :: Divided by the largest. For a drawing that would do; here the sizes themselves are wanted.
+            g.reshape(8, 8)                         :: The sign is still there. The *size* is wanted: `abs()`.
+            g.abs()                                 :: The size is right, the shape not yet: `reshape(8, 8)`.
+            (g * g).reshape(8, 8)                   :: That is the square. Strong pixels come out far too strong.
+            g.abs().sum()                           :: One number for the whole picture. One for each pixel is wanted.
+            g.sign().reshape(8, 8)                  :: That is only the sign. The size is wanted.
+            map_with(loss=lambda scores, label: scores[0, label[0]]) :: That is the gradient of one *score*. The loss depends on all ten.
+            map_with(loss=lambda scores, label: scores.sum()) :: That is the gradient of the sum of all scores. `label` is not in it.
+            map_with(loss=lambda scores, label: torch.softmax(scores, 1)[0, label[0]]) :: That is the gradient of a *probability*. The loss is $-\log$ of it.
+
+            (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
+            return g.abs().reshape(8, 8) :: `picture` itself asks for a gradient now
+
+            x = picture.clone().requires_grad_()
+            scores = model(x)
+            (g,) = torch.autograd.grad(cross_entropy(scores, scores.argmax(1)), x)
+            return g.abs().reshape(8, 8) :: That takes the network's own answer for the truth. Use `label`.
+
+            saliency(model, picture, label) * picture.reshape(8, 8) :: That multiplies by the picture itself: where there is no ink, nothing would ever matter.
+            model(picture)                              :: Those are the scores. No gradient has been asked for.
+            map_with(loss=lambda scores, label: scores) :: Ten scores are no loss, and a pass begins at one number. `cross_entropy` makes one of them and of `label`.
+
+            model.eval()
+            return saliency(model, picture, label) :: `model` is left in eval mode
+
+            g.abs().reshape(8, 8).flip(0)         :: The picture stands on its head: leave the rows in their order.
+            g.abs().reshape(8, 8) / g.abs().sum() :: Divided by their sum. Here the sizes themselves are wanted, as they come.
+            picture.reshape(8, 8)                 :: That is the picture. How much the loss moves with each pixel is its *gradient*.
+            -saliency(model, picture, label)      :: A size is never negative: leave out the minus.
+            saliency(model, picture, label)[None, None].squeeze() :: right
+        """,
     ),
     Exercise(
         "17.4",
         title="fool it",
         names=("fool",),
         solution=fool,
-        probe=lambda fool: _asked(fool, 0.1),
+        probe=lambda fool: _asked(fool, (0.1, 0.03)),
         look={
             "": "Each pixel moves by exactly `eps`, up or down. Does it, and in the direction in which the loss grows?"
         },
@@ -694,59 +626,37 @@ EXERCISES: list[Exercise] = [
             "`g.sign()` is 1, 0 or −1 for each pixel.",
             "`return picture + eps * g.sign()`",
         ),
-        wrong=(
-            Wrong(
-                _stepped(lambda p, g, eps: p + eps * (g > 0)),
-                "Pixels with a positive slope go up, and the others stay. Those are to go down: `sign()` is $+1$ or $-1$.",
-            ),
-            Wrong(
-                _stepped(lambda p, g, eps: p + eps * g / g.abs().max()),
-                "Only the pixel with the largest slope moves by `eps`. Each is to: take the sign.",
-            ),
-            Wrong(_fool_without_copy, "`picture` itself asks for a gradient now"),
-            Wrong(
-                _stepped(lambda p, g, eps: p - eps * g.sign()),
-                "Against the gradient the loss *falls*: that helps the network.",
-            ),
-            Wrong(
-                _stepped(lambda p, g, eps: p + eps * g),
-                "Without the sign, pixels with a small slope hardly move. Each is to move by `eps`.",
-            ),
-            Wrong(
-                _stepped(lambda p, g, eps: p + g.sign()),
-                "`eps` is missing: each pixel has moved by a whole 1.",
-            ),
-            Wrong(
-                _stepped(lambda p, g, eps: eps * g.sign()),
-                "That is the step. Where does it lead from the picture?",
-            ),
-            Wrong(
-                _stepped(lambda p, g, eps: p + eps * g.abs()),
-                "The sizes do not tell a direction: with `abs()` every pixel gets darker.",
-            ),
-            Wrong(
-                _stepped(lambda p, g, eps: p + eps * g / g.norm()),
-                "The step as a whole has the length `eps` then. *Each pixel* is to move by `eps`.",
-            ),
-            Wrong(
-                _stepped(lambda p, g, eps: p + eps),
-                "Every pixel darker by the same: the gradient is not in it.",
-            ),
-            Wrong(
-                _stepped(lambda p, g, eps: p * (1 + eps * g.sign())),
-                "Multiplied, white paper stays white. The step is added.",
-            ),
-            Wrong(
-                _stepped(lambda p, g, eps: (p + eps * g.sign()).clamp(0, 1)),
-                "Clamped, a pixel that is white or black already stays where it is. For a picture to print that would be sensible; "
-                "here *each* pixel moves by `eps`.",
-            ),
-            Wrong(
-                _stepped(lambda p, g, eps: g.sign()),
-                "That is the direction alone. Take a step of size `eps` along it, from `picture`.",
-            ),
-        ),
-        right=(_fool_from_x,),
+        answers=r"""
+            fooled_by(p, g, eps):
+            p + eps * (g > 0)           :: Pixels with a positive slope go up, and the others stay. Those are to go down: `sign()` is $+1$ or $-1$.
+            p + eps * g / g.abs().max() :: Only the pixel with the largest slope moves by `eps`. Each is to: take the sign.
+
+            (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
+            return picture.detach() + eps * g.sign() :: `picture` itself asks for a gradient now
+
+            p - eps * g.sign()               :: Against the gradient the loss *falls*: that helps the network.
+            p + eps * g                      :: Without the sign, pixels with a small slope hardly move. Each is to move by `eps`.
+            p + g.sign()                     :: `eps` is missing: each pixel has moved by a whole 1.
+            eps * g.sign()                   :: That is the step. Where does it lead from the picture?
+            p + eps * g.abs()                :: The sizes do not tell a direction: with `abs()` every pixel gets darker.
+            p + eps * g / g.norm()           :: The step as a whole has the length `eps` then. *Each pixel* is to move by `eps`.
+            p + eps                          :: Every pixel darker by the same: the gradient is not in it.
+            p * (1 + eps * g.sign())         :: Multiplied, white paper stays white. The step is added.
+            (p + eps * g.sign()).clamp(0, 1) :: Clamped, a pixel that is white or black already stays where it is. For a picture to print that would be sensible; here *each* pixel moves by `eps`.
+            g.sign()                         :: That is the direction alone. Take a step of size `eps` along it, from `picture`.
+            p + 0.1 * g.sign()               :: 0.1 is the size of one call. Use `eps`, whatever it is.
+            p - eps * g                      :: Two things: the step goes the wrong way, and it is not the same for all pixels. `+ eps * g.sign()`.
+
+            model.eval()
+            return fool(model, picture, label, eps) :: `model` is left in eval mode
+
+            return picture         :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
+            p + 2 * eps * g.sign() :: Each pixel moves by twice `eps`. By `eps`, no more.
+
+            x = picture.clone().requires_grad_()
+            (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
+            return x + eps * torch.sign(g) :: right
+        """,
     ),
     Exercise(
         "17.5",
@@ -764,69 +674,55 @@ EXERCISES: list[Exercise] = [
             "Its length: the root of the sum of the squares of *all* entries.",
             "`sum((g * g).sum() for g in grads).sqrt()`",
         ),
-        wrong=(
-            Wrong(
-                _measured(lambda grads: sum(g.norm() for g in grads).sqrt()),
-                "The root of the sum of *lengths*. Square each entry, add, and then one root.",
-            ),
-            Wrong(
-                _measured(lambda grads: sum(g.sum() ** 2 for g in grads).sqrt()),
-                "First added, then squared: entries of different sign cancel. Square each entry first.",
-            ),
-            Wrong(
-                _measured(lambda grads: sum((g * g).sum() for g in grads)),
-                "The root is missing: that is the square of the length.",
-            ),
-            Wrong(
-                _measured(lambda grads: sum(g.norm() for g in grads)),
-                "Lengths of parts do not add up to the length of the whole: squares do.",
-            ),
-            Wrong(
-                _measured(lambda grads: sum(g.abs().sum() for g in grads)),
-                "That is the sum of the sizes. The length squares, adds and takes the root.",
-            ),
-            Wrong(
-                _measured(lambda grads: sum(g.sum() for g in grads)),
-                "Plus and minus cancel in that sum. Square first.",
-            ),
-            Wrong(
-                _measured(lambda grads: grads[0].norm()),
-                "Only the first weight tensor. All of them are wanted together.",
-            ),
-            Wrong(
-                _measured(lambda grads: grads[-1].norm()),
-                "Only the last bias. All weights are wanted together.",
-            ),
-            Wrong(
-                _measured(lambda grads: sum((g * g).mean() for g in grads).sqrt()),
-                "A mean over the entries makes large tensors count as little as small ones. Add the squares up.",
-            ),
-            Wrong(
-                _measured(lambda grads: torch.stack([g.norm() for g in grads]).max()),
-                "That is the longest of the parts. All of them together are wanted.",
-            ),
-            Wrong(
-                _of_batch,
-                "That is the length of the *batch's* gradient, the same for everyone. Each sample has its own loss.",
-            ),
-            Wrong(
-                _losses, "Those are the losses themselves. Related, but the length of the gradient is wanted."
-            ),
-            Wrong(_piled_up, "`backward()` adds up in `.grad`: each length contains the samples before it."),
-            Wrong(
-                _measured(lambda grads: sum(g.square().sum() for g in grads).sqrt().item()),
-                "The number is right, but `torch.stack` wants tensors: leave out the `.item()`.",
-            ),
-            Wrong(
-                _measured(lambda grads: torch.cat(grads).norm()),
-                "The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.",
-            ),
-            Wrong(
-                _measured(lambda grads: torch.stack([g.norm() for g in grads]).mean()),
-                "A mean of the lengths of parts. Squares add up to the square of the whole length.",
-            ),
-        ),
-        right=(_as_a_list, _measured(_one_vector)),
+        answers=r"""
+            measured_by(grads):
+            sum(g.norm() for g in grads).sqrt()          :: The root of the sum of *lengths*. Square each entry, add, and then one root.
+            sum(g.sum() ** 2 for g in grads).sqrt()      :: First added, then squared: entries of different sign cancel. Square each entry first.
+            sum((g * g).sum() for g in grads)            :: The root is missing: that is the square of the length.
+            sum(g.norm() for g in grads)                 :: Lengths of parts do not add up to the length of the whole: squares do.
+            sum(g.abs().sum() for g in grads)            :: That is the sum of the sizes. The length squares, adds and takes the root.
+            sum(g.sum() for g in grads)                  :: Plus and minus cancel in that sum. Square first.
+            grads[0].norm()                              :: Only the first weight tensor. All of them are wanted together.
+            grads[-1].norm()                             :: Only the last bias. All weights are wanted together.
+            sum((g * g).mean() for g in grads).sqrt()    :: A mean over the entries makes large tensors count as little as small ones. Add the squares up.
+            torch.stack([g.norm() for g in grads]).max() :: That is the longest of the parts. All of them together are wanted.
+
+            grads = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
+            return torch.stack([sum((g * g).sum() for g in grads).sqrt()] * len(x)) :: That is the length of the *batch's* gradient, the same for everyone. Each sample has its own loss.
+
+            _losses :: Those are the losses themselves. Related, but the length of the gradient is wanted.
+
+            lengths = []
+            for i in range(len(x)):
+                cross_entropy(model(x[i : i + 1]), y[i : i + 1]).backward()
+                lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
+            return torch.stack(lengths) :: `backward()` adds up in `.grad`: each length contains the samples before it.
+
+            sum(g.square().sum() for g in grads).sqrt().item() :: The number is right, but `torch.stack` wants tensors: leave out the `.item()`.
+            torch.cat(grads).norm()                      :: The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.
+            torch.stack([g.norm() for g in grads]).mean() :: A mean of the lengths of parts. Squares add up to the square of the whole length.
+            sum((g * g).sum() for g in grads[:4]).sqrt() :: Only the first four tensors are counted. A model may have more of them: take all of `grads`.
+            sum((g * g).sum() for g in grads).sqrt() / len(grads) :: Divided by the number of tensors. A length has no division in it.
+
+            lengths = []
+            for i in range(4):
+                loss = cross_entropy(model(x[i : i + 1]), y[i : i + 1])
+                grads = torch.autograd.grad(loss, list(model.parameters()))
+                lengths.append(sum((g * g).sum() for g in grads).sqrt())
+            return torch.stack(lengths) :: 4 is the number of samples in one call. Go through all of them: `range(len(x))`.
+
+            lengths = []
+            for i in range(len(x)):
+                for p in model.parameters():
+                    p.grad = None
+                cross_entropy(model(x[i : i + 1]), y[i : i + 1]).backward()
+                lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
+            return torch.stack(lengths) :: Your function leaves a gradient in `model.0.weight.grad`
+
+            grads[0].sum() :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.
+            [value.item() for value in gradient_lengths(model, x, y)] :: right
+            torch.cat([g.flatten() for g in grads]).norm() :: right
+        """,
     ),
     Exercise(
         "17.6",
@@ -844,47 +740,49 @@ EXERCISES: list[Exercise] = [
             "Go through `model[:-1].parameters()` and set the flag of each. Lesson 8 had the loop.",
             "`return list(model[-1].parameters())`",
         ),
-        wrong=(
-            Wrong(
-                _all_but_the_last_parameter,
-                "The last *layer* has a weight and a bias, and both go on learning. The list of all parameters ends with its bias alone.",
-            ),
-            Wrong(
-                _all_but_two,
-                "The last two parameters are the last layer only if it has a bias. Take the layers: `model[:-1]` and `model[-1]`.",
-            ),
-            Wrong(
-                _freezing(lambda m: m[:-1], lambda m: [m[-1].weight]),
-                "The bias of the last layer learns, too: return all of its parameters.",
-            ),
-            Wrong(
-                _freezing(lambda m: [m[-1]], lambda m: list(m[:-1].parameters())),
-                "That is the wrong way round: the last layer is to go on learning.",
-            ),
-            Wrong(
-                _freezing(lambda m: m, lambda m: list(m.parameters())),
-                "Everything is frozen. The last layer is to go on learning.",
-            ),
-            Wrong(
-                _freezing(lambda m: m[:1], lambda m: list(m[1:].parameters())),
-                "Only the first layer is frozen. All but the *last* are meant, however many there are.",
-            ),
-            Wrong(
-                _freezing(lambda m: m[:-1], lambda m: list(m.parameters())),
-                "The freezing is right. But the list holds frozen ones too: the optimizer would go through them for nothing.",
-            ),
-            Wrong(
-                _freezing(lambda m: m[:-1], lambda m: list(m[:-1].parameters())),
-                "The freezing is right. Those that you return are the frozen ones: nothing would ever move.",
-            ),
-            Wrong(
-                _freezing(lambda m: m[:-1], lambda m: []), "The freezing is right. The list is empty, though."
-            ),
-            Wrong(_weights_only, "The biases still ask. `parameters()` has both."),
-            Wrong(
-                _freezing(lambda m: [], _last),
-                "Nothing is frozen. `eval()`, an empty `.grad` or an attribute of the *layer* do not freeze: set the flag of each parameter, with `requires_grad_(False)`.",
-            ),
-        ),
+        answers=r"""
+            *before, last = model.parameters()
+            for parameter in before:
+                parameter.requires_grad_(False)
+            return [last] :: The last *layer* has a weight and a bias, and both go on learning. The list of all parameters ends with its bias alone.
+
+            every = list(model.parameters())
+            for parameter in every[:-2]:
+                parameter.requires_grad_(False)
+            return every[-2:] :: The last two parameters are the last layer only if it has a bias. Take the layers: `model[:-1]` and `model[-1]`.
+
+            freezing(lambda m: m[:-1], lambda m: [m[-1].weight]) :: The bias of the last layer learns, too: return all of its parameters.
+            freezing(lambda m: [m[-1]], lambda m: list(m[:-1].parameters())) :: That is the wrong way round: the last layer is to go on learning.
+            freezing(lambda m: m, lambda m: list(m.parameters())) :: Everything is frozen. The last layer is to go on learning.
+            freezing(lambda m: m[:1], lambda m: list(m[1:].parameters())) :: Only the first layer is frozen. All but the *last* are meant, however many there are.
+            freezing(lambda m: m[:-1], lambda m: list(m.parameters())) :: The freezing is right. But the list holds frozen ones too: the optimizer would go through them for nothing.
+            freezing(lambda m: m[:-1], lambda m: list(m[:-1].parameters())) :: The freezing is right. Those that you return are the frozen ones: nothing would ever move.
+            freezing(lambda m: m[:-1], lambda m: []) :: The freezing is right. The list is empty, though.
+
+            for layer in model[:-1]:
+                if hasattr(layer, "weight"):
+                    layer.weight.requires_grad_(False)
+            return _last(model) :: The biases still ask. `parameters()` has both.
+
+            freezing(lambda m: [], _last) :: Nothing is frozen. `eval()`, an empty `.grad` or an attribute of the *layer* do not freeze: set the flag of each parameter, with `requires_grad_(False)`.
+
+            for layer in model[:-1]:
+                if isinstance(layer, torch.nn.Linear):
+                    for parameter in layer.parameters():
+                        parameter.requires_grad_(False)
+            return _last(model) :: Only the `Linear` layers are frozen. Other layers have parameters as well, a convolution for one: `model[:-1].parameters()`.
+
+            for layer in (model[0], model[2]):
+                for parameter in layer.parameters():
+                    parameter.requires_grad_(False)
+            return _last(model) :: Numbers of layers fit one model only. All but the last, however many there are: `model[:-1]`.
+
+            for parameter in model[:-1].parameters():
+                parameter.requires_grad_(False)
+            model.eval()
+            return _last(model) :: `model` is left in eval mode
+
+            list(model.parameters()) :: Nothing is frozen, and all parameters are returned. Set `requires_grad_(False)` on those of `model[:-1]`, and return those of `model[-1]`.
+        """,
     ),
 ]

@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 import re
 from functools import cache
+from types import ModuleType
 
 from .model import Exercise, Question
 
@@ -71,7 +72,12 @@ def lesson_number(key: object) -> str:
     return _lesson_of(key)
 
 
-def _module(lesson: int | str):
+def module_of(key: str) -> ModuleType:
+    """The module of the lesson that the exercise or question `key` belongs to: "3.2" -> lesson_03."""
+    return _module(key.split(".")[0])
+
+
+def _module(lesson: int | str) -> ModuleType:
     return importlib.import_module(f".lesson_{padded(lesson)}", __package__)
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from .answer_table import RIGHT, Reader, Row
+
 Probe = Callable[..., Iterable[tuple[str, Any]]]
 """A function of the answer (or answers) that yields (label, value) pairs: what was tried, what came out."""
 
@@ -25,17 +27,57 @@ class Complaint(Exception):
 
 @dataclass(frozen=True)
 class Wrong:
-    """An answer that learners give, and what to say to it.
+    """An answer that learners give, and the reply to it.
 
     Where the exercise has several parts: a tuple of all, or a dict of those that are wrong (the others are right).
+    `code` is the answer as a learner writes it.
     """
 
     answer: Any
     advice: str
+    code: str = ""
+
+
+class _Answered:
+    """What an Exercise and a Question have in common: a table of answers that people give (see answer_table.py)."""
+
+    id: str
+    answers: str
+    patterns: tuple[Wrong, ...]
+
+    @cached_property
+    def _reader(self) -> Reader:
+        from .lessons import module_of  # which imports this file
+
+        names = getattr(self, "names", ())
+        wanted = self.reference[0] if len(names) == 1 else None
+        function = callable(wanted) and not isinstance(wanted, type)
+        parameters = tuple(inspect.signature(wanted).parameters) if function else ()
+        return Reader(self.id, module_of(self.id), names, parameters)
+
+    @cached_property
+    def _table(self) -> list[tuple[Row, Any]]:
+        return [(row, self._reader.answer(row)) for row in self._reader.rows(self.answers)]
+
+    def answer(self, code: str) -> Any:
+        """What a learner who writes `code` hands over; it is read as a row of this exercise's table is."""
+        maker = next((row.maker for row, _ in self._table if row.maker), None)
+        return self._reader.evaluate(Row(0, code, "", maker))
+
+    @cached_property
+    def wrong(self) -> tuple[Wrong, ...]:
+        """The wrong answers that are known, each with its reply."""
+        read = (Wrong(answer, row.reply, row.code) for row, answer in self._table if row.reply != RIGHT)
+        return (*read, *self.patterns)
+
+    @cached_property
+    def right(self) -> tuple[Any, ...]:
+        """Other answers that must be accepted: test data."""
+        return tuple(answer for row, answer in self._table if row.reply == RIGHT)
 
 
 @dataclass(frozen=True)
-class Exercise:
+class Exercise(_Answered):
     """One exercise. Texts may use `code`, **bold**, *stress*, $mathematics$; a blank line starts a paragraph.
 
     id:       "3.2": the lesson and the number in it.
@@ -47,15 +89,17 @@ class Exercise:
     shows:    what a correct answer has shown, shown with the verdict *correct*.
     hints:    from a nudge to nearly everything.
     look:     where to look again if nothing is known of a wrong answer, no hint yet: for typed numbers by name, for code "".
-    wrong:    answers that learners give, each with its advice.
-    right:    other answers that must be accepted as well: test data.
+    answers:  a table of answers that learners give, each with its reply: see answer_table.py.
+    patterns: more wrong answers, which follow one pattern and are put together by a program.
     cases:    for an exercise on one function: makes the argument tuples to call it with, afresh each time.
+    besides:  for such an exercise: a look at how a function came to its right values; raises a Complaint.
     returns:  what that function returns, if it is several values: they are then looked at one by one.
     gives:    the type that such a function must give back, where a list of the right numbers will not do.
     strict:   whether the shape of a single number matters, (1,) or (): only where shapes are the subject.
     without:  (names that the learner's code must do without, what to say if it does not).
     words:    other ways to write a letter: {"detach": "b"}.
     probe:    for any other exercise: see `Probe`. Without cases and probe, the answers are compared.
+    diagnose: for code that no listed answer behaves like: the cause, from all that the probe saw by its label (or "").
     setup:    lines that a solution given as text needs before it (names that the lesson has defined by then).
     allowed:  for typed numbers: the only ones that can be an answer at all, such as (1, -1, 0).
     counts:   for typed numbers: what they are multiples of: 1 if they count something, 4 if it is bytes of numbers.
@@ -70,9 +114,10 @@ class Exercise:
     why: str
     shows: str
     hints: tuple[str, ...]
-    wrong: tuple[Wrong, ...]
-    right: tuple[Any, ...] = ()
+    answers: str = ""
+    patterns: tuple[Wrong, ...] = ()
     cases: Callable[[], list[tuple]] | None = None
+    besides: Callable[[Any], None] = lambda function: None
     returns: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
     look: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +126,7 @@ class Exercise:
     without: tuple[tuple[str, ...], str] | None = None
     words: Mapping[str, str] = field(default_factory=dict)
     probe: Probe | None = None
+    diagnose: Callable[[dict[str, Any]], str] = lambda seen: ""
     allowed: tuple[float, ...] = ()
     counts: int = 0
     setup: str = ""
@@ -134,15 +180,15 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Question:
+class Question(_Answered):
     """A prediction that the lesson asks for before it runs anything. It is noted, not marked.
 
     id:     "3.a": the lesson and a letter.
     asks:   the question in a few words, for the summary at the end of the lesson.
     truth:  gives the answer, by computing it wherever it can be computed.
     found:  what to think of a prediction that came true.
-    right:  other forms of the answer that count as it: the same number for each entry, and the like.
-    wrong:  predictions that people make, each with the thought behind it.
+    answers: a table of predictions that people make, each with the thought behind it; ` :: right` marks other forms
+            of the answer, such as the same number for each entry.
     missed: what to think of any other prediction.
     rtol:   how near a predicted number must be to count as come true.
     """
@@ -152,6 +198,6 @@ class Question:
     truth: Callable[[], Any]
     found: str
     missed: str
-    wrong: tuple[Wrong, ...] = field(default=())
-    right: tuple[Any, ...] = ()
+    answers: str = ""
+    patterns: tuple[Wrong, ...] = ()
     rtol: float = 0.02

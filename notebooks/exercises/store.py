@@ -165,7 +165,7 @@ def note(
     exam: tuple[str, Any] | None = None,
 ) -> None:
     """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), a wrong try, or what
-    was answered to a question of the exam (in place of what was noted for it before; None removes it)."""
+    was answered to a question of the exam (in place of what was noted for it before)."""
     _unwritten.append({"solved": solved, "predicted": predicted, "tried": tried, "exam": exam})
     place = path()
     if place is None:
@@ -192,9 +192,7 @@ def note(
 def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any, exam: Any) -> None:
     if exam is not None:
         question, kept = exam
-        data["exam"] = {key: value for key, value in data.get("exam", {}).items() if key != question}
-        if kept is not None:
-            data["exam"][question] = kept
+        data["exam"] = data.get("exam", {}) | {question: kept}
     if tried is not None:
         key, *said = tried
         data["tries"][key] = [*data["tries"].get(key, []), said][-TRIES:]

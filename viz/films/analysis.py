@@ -108,7 +108,11 @@ class SceneAnalysis:
             yield self.at_function(kind, self.all, f, text)
         scene = self.table.scene
         a, b = loss_text(curve.start), loss_text(curve.end)
-        if (f := negated(scene)) is not None and curve.end < curve.start - 0.1 * abs(curve.start):
+        if (
+            curve.alone
+            and (f := negated(scene)) is not None
+            and curve.end < curve.start - 0.1 * abs(curve.start)
+        ):
             text = f"The loss is minus a {loss_name(scene, f)}, and training makes it {a} → {b}: the error grows."
             yield self.at_function("sign", self.all, f, text)
             return
@@ -272,7 +276,14 @@ class SceneAnalysis:
             f, starts = uses[0], {a for a, _ in units.values()}
             first, last = min(starts), max(b for _, b in units.values())
             count, every, one = len(units), len(self.table.alive[f]), len(units) == 1
-            row = self.rows[self.row_of[f]].name if len(uses) == 1 else f"all {len(uses)} uses of the layer"
+            row = self.rows[self.row_of[f]].name
+            if len(uses) > 1:
+                often = "both" if len(uses) == 2 else f"all {len(uses)}"
+                row = (
+                    "every time step"
+                    if row.startswith("t = ")
+                    else f"{row.partition(' (')[0]}, in {often} uses,"
+                )
             are, since = ("has been" if one else "have been"), f"since step {self.steps[first]}"
             if last < len(self.at) - 1:
                 are, since = (
@@ -286,7 +297,7 @@ class SceneAnalysis:
             if one:
                 who, which = f"Unit {next(iter(units))} of {every}", ""
             some = " " if len(starts) == 1 else ", the first "
-            text = f"{who} in {self.node(f)} of {row} {are} dead{some}{since}{which}."
+            text = f"{who} in {self.node(f)} of {row} {are} dead{some}{since}{which}.".replace("….", "…")
             kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
             hinge = f in top_of(self.table.scene)  # a margin that is kept
             alarm = kills and ((count == every and not hinge) or (count >= every / 2 and not curve.learns))

@@ -14,10 +14,14 @@ JUMP, WITHIN = 1.5, 5  # times, frames
 
 
 class LossCurve:
-    """The known losses of some frames, in their order. ``start`` and ``end`` are means of the first and last few."""
+    """The known losses of some frames, in their order. ``start`` and ``end`` are means of the first and last few.
 
-    def __init__(self, losses: list[float | None], at: list[int]):
-        self.at = at  # the numbers of the frames in the film
+    ``at``: the numbers of the frames in the film. ``alone``: whether it is the only loss; of several that pull apart, as those
+    of a GAN, none need fall.
+    """
+
+    def __init__(self, losses: list[float | None], at: list[int], alone: bool = True):
+        self.at, self.alone = at, alone
         self.place = {frame: i for i, frame in enumerate(at)}
         self.values = np.array([math.nan if x is None else x for x in losses], float)
         self.known = self.values[np.isfinite(self.values)]
@@ -28,9 +32,9 @@ class LossCurve:
 
     @property
     def learns(self) -> bool:
-        """Whether the loss has fallen by a fifth of what it was, and by more than its noise."""
+        """Whether the loss has fallen by a fifth of what it was, and by more than its noise; or need not fall."""
         fall = self.start - self.end
-        return bool(fall > max((1 - LEARNS) * abs(self.start), 2 * self._noise()))
+        return not self.alone or bool(fall > max((1 - LEARNS) * abs(self.start), 2 * self._noise()))
 
     def _noise(self) -> float:
         """The standard deviation of a loss about the trend, from neighbours."""
@@ -50,7 +54,7 @@ class LossCurve:
     def trend(self) -> str | None:
         """ "runaway", "rising", "flat", or None: of the first third of the frames against the last."""
         v, n = self.known, len(self.known)
-        if n < FEW:
+        if n < FEW or not self.alone:
             return None
         if self.end < 0 and abs(self.end) > 30 * max(1.0, abs(self.start)):
             return "runaway"

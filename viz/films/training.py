@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -173,7 +172,8 @@ def findings_of(
     for frame, scene in enumerate(scene_of):
         if scene in groups:
             frames.setdefault(groups[scene], []).append(frame)
-    curves = {g: LossCurve([losses[i] for i in at], at) for g, at in frames.items()}
+    alone = max(map(len, frames.values()), default=0) > 0.9 * sum(map(len, frames.values()))
+    curves = {g: LossCurve([losses[i] for i in at], at, alone) for g, at in frames.items()}
     out: list[Finding] = []
     for n, analysis in analyses.items():
         out += analysis.found(curves[groups[n]])
@@ -191,9 +191,7 @@ def findings_of(
         node, text = unstepped
         scene = next(n for n, a in analyses.items() if node in a.table.names)
         out.append(make("unstepped", analyses[scene].at[0], len(steps) - 1, node, text, True, scene))
-    many = Counter(groups[s] for s in scene_of if s in groups)
-    one = max(many.values(), default=0) > 0.9 * sum(many.values())  # of losses that pull apart none need fall
-    for group, curve in curves.items() if one else ():
+    for group, curve in curves.items():
         if len(curve.at) < 0.9 * len(steps) or (trend := curve.trend()) is None:
             continue
         first, last = curve.at[0], curve.at[-1]
@@ -210,21 +208,16 @@ def findings_of(
 def _unstepped(analyses: list[SceneAnalysis]) -> tuple[str, str] | None:
     """(leaf, text) of parameters that get a gradient in every graph that has them, and never move."""
     never = {a: a.never_moved() for a in analyses}
-    every = list(
-        dict.fromkeys(
-            n for a in analyses for n, is_one in zip(a.table.names, a.table.trained, strict=True) if is_one
-        )
-    )
+    trained = [zip(a.table.names, a.table.trained.tolist(), strict=True) for a in analyses]
+    every = list(dict.fromkeys(name for pairs in trained for name, is_trained in pairs if is_trained))
     still = [name for name in every if all(name in never[a] for a in analyses if name in a.table.names)]
     if not still:
         return None
     if len(still) == len(every):
-        frames = sum(len(a.at) for a in analyses)
-        return still[
-            0
-        ], f"No parameter moves in {frames} frames, though each gets a gradient. Is optimizer.step() called?"
+        text = (
+            f"No parameter moves in {sum(len(a.at) for a in analyses)} frames, though each gets a gradient. "
+        )
+        return still[0], f"{text}Is optimizer.step() called, and is the learning rate large enough?"
     one = len(still) == 1
-    gets, is_it = (
-        ("gets a gradient and never moves", "Is it") if one else ("get gradients and never move", "Are they")
-    )
-    return still[0], f"{listed(still)} {gets}, while other parameters do. {is_it} in the optimizer?"
+    text = f"{listed(still)} {'gets a gradient and never moves' if one else 'get gradients and never move'}, "
+    return still[0], f"{text}while other parameters do. {'Is it' if one else 'Are they'} in the optimizer?"

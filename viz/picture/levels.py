@@ -31,9 +31,6 @@ def first_sight(root: Block, most: int) -> list[Block]:
     containers, and what is most of the whole, where there is room; equal neighbours are one."""
     open_blocks: set[Block] = {root}
     whole = len(root.functions)
-    for block in root.inside:  # a box of nearly all says nothing
-        if block.inside and len(block.functions) > 0.8 * whole:
-            open_blocks.add(block)
     while True:
         items = _level(root, open_blocks, most)
         tries = [b for b in items if isinstance(b, Block) and b.times == 1 and b.inside and not b.stretch]
@@ -41,10 +38,11 @@ def first_sight(root: Block, most: int) -> list[Block]:
         tries.sort(key=lambda b: (b not in outermost, b.kind not in CONTAINERS, -len(b.functions)))
         for block in tries:
             plain = block in outermost or (block.kind in CONTAINERS and _numbered(block))
+            most_of_it = len(block.functions) > 0.8 * whole  # a box of nearly all says nothing
             if not plain and len(block.functions) < whole / 4:
                 continue
             more = _level(root, open_blocks | {block}, most)
-            if len(more) <= (most if plain else most // 2):
+            if most_of_it or len(more) <= (most if plain or 2 * len(block.functions) > whole else most // 2):
                 open_blocks.add(block)
                 break
         else:

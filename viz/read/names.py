@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import rules
-from .graph import Edge, Function, Graph, describe_output, is_tensor, place
+from .graph import Edge, Function, Graph, describe_output, is_tensor, own_dict, place
 from .shapes import infer_shapes
 from .text import SUBSCRIPTS, one_line
 from .values import Value, dtype_name, shape_of
@@ -68,13 +68,17 @@ def members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 def reachable(frame: FrameType | None) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
     """Tensors and modules that the frame can name, wherever it holds them (``trainer.model.0.weight``): (name, tensor) pairs,
     and path -> module. The shorter way first, locals before globals; at most ``LOOKED_AT`` objects, ``DEEPEST`` levels down."""
+    if frame is None:
+        return [], {}
+    scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
+    return held_by([(k, v) for scope in scopes for k, v in list(scope.items()) if not OF_PYTHON.fullmatch(k)])
+
+
+def held_by(level: list[tuple[str, Any]]) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+    """The same of some variables: (name, value) pairs."""
     tensors: list[tuple[str, Any]] = []
     modules: dict[str, Any] = {}
-    if frame is None:
-        return tensors, modules
     seen: set[int] = set()
-    scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
-    level = [(k, v) for scope in scopes for k, v in list(scope.items()) if not OF_PYTHON.fullmatch(k)]
     for _ in range(DEEPEST):
         below: list[tuple[str, Any]] = []
         tensors += [(path, value) for path, value in level if is_tensor(value)]
@@ -137,26 +141,16 @@ def _inside(path: str, value: Any, tensors: list, modules: dict, seen: set[int])
             own = ((name, item) for name, item in vars(module).items() if not name.startswith("_"))
             yield from ((f"{where}.{name}".strip("."), item) for name, item in own)
     else:
-        held = (
-            object.__getattribute__(value, "__dict__")
-            if hasattr(kind, "__dict__") and _has_dict(value)
-            else {}
-        )
         yield from (
-            (f"{path}.{key}", item) for key, item in list(held.items())[:ENTRIES] if isinstance(key, str)
+            (f"{path}.{key}", item)
+            for key, item in list(own_dict(value).items())[:ENTRIES]
+            if isinstance(key, str)
         )
         for base in kind.__mro__:
             for name, slot in vars(base).items():
                 if isinstance(slot, MemberDescriptorType) and not name.startswith("__"):
                     with contextlib.suppress(AttributeError):  # not filled yet
                         yield f"{path}.{name}", slot.__get__(value)
-
-
-def _has_dict(value: Any) -> bool:
-    try:
-        return isinstance(object.__getattribute__(value, "__dict__"), dict)
-    except AttributeError:
-        return False
 
 
 def classes(frame: FrameType | None) -> dict[str, str]:

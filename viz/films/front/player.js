@@ -299,12 +299,12 @@ class Player {
     ticks.forEach((t, n) => { const w = wide(t); widths.append(s("rect", { x: 32 * n, y: 9 - w / 2, width: 25, height: w, fill: k.steady })); text(widths, 32 * n + 13, `1e${t}`); });
     const change = s("svg", { width: 142, height: 29, role: "img", "aria-label": "arrow colour: change since the frame before, from halved over steady to doubled" });
     [["≤ ÷2", "down-2"], ["", "down-1"], ["± 10 %", "steady"], ["", "up-1"], ["≥ ×2", "up-2"]].forEach(([label, c], n) => { change.append(s("rect", { x: 28 * n, y: 5, width: 27, height: 8, fill: k[c] })); if (label) text(change, 14 + 28 * n, label); });
-    const ramp = s("svg", { width: 244, height: 29, role: "img", "aria-label": `ribbon colour ${each ? "from each row's least norm to its largest" : `from 1e${low} to 1e${high}`}, logarithmic; dot zero, hatched NaN or Inf, line not computed` });
+    const ramp = s("svg", { width: 256, height: 29, role: "img", "aria-label": `ribbon colour ${each ? "from each row's least norm to its largest" : `from 1e${low} to 1e${high}`}, logarithmic; dot zero, hatched NaN or Inf, line not computed` });
     const [from, to] = relative ? [-side, side] : each ? [0, 1] : [low, high];
-    for (let n = 0; n < 60; n++) ramp.append(s("rect", { x: 8 + 1.8 * n, y: 4, width: 2.2, height: 10, fill: (relative ? k.apart : k.ramp)(n / 59) }));
-    for (const t of relative ? [-side, 0, side] : each ? [0, 1] : ticks) text(ramp, 8 + (108 * (t - from)) / (to - from), relative && !t ? "×1" : each ? ["least", "most"][t] : `1e${t}`);
-    ramp.append(s("circle", { cx: 140, cy: 9, r: 1.4, fill: k.mute }), s("path", { d: "M165 14l8-10m-2 10l8-10m-2 10l8-10", stroke: k.alarm, "stroke-width": 1.3 }), s("path", { d: "M206 9h28", stroke: k.mute }));
-    [["zero", 142], ["NaN", 176], ["none", 220]].forEach(([label, x]) => text(ramp, x, label));
+    for (let n = 0; n < 60; n++) ramp.append(s("rect", { x: 18 + 1.8 * n, y: 4, width: 2.2, height: 10, fill: (relative ? k.apart : k.ramp)(n / 59) }));
+    for (const t of relative ? [-side, 0, side] : each ? [0, 1] : ticks) text(ramp, 18 + (108 * (t - from)) / (to - from), relative && !t ? "×1" : each ? ["least", "most"][t] : `1e${t}`);
+    ramp.append(s("circle", { cx: 154, cy: 9, r: 1.4, fill: k.mute }), s("path", { d: "M177 14l8-10m-2 10l8-10m-2 10l8-10", stroke: k.alarm, "stroke-width": 1.3 }), s("path", { d: "M218 9h28", stroke: k.mute }));
+    [["zero", 156], ["NaN", 188], ["none", 232]].forEach(([label, x]) => text(ramp, x, label));
     const sameStep = this.films.every((f) => f.every === this.films[0].every), n = this.films[0].every;
     this.key.replaceChildren(part("Arrow width", "gradient norm, log", widths), part("Arrow colour", sameStep ? `change in ${n} step${n > 1 ? "s" : ""}` : "since last frame", change), part("Ribbon", relative ? "÷ top row" : each ? "norm, of each row" : "norm entering a row", ramp));
   }

@@ -1,0 +1,207 @@
+"""Reads a table of answers: on one line the code of an answer, ` :: ` and the reply to it.
+
+    2 * x                    :: That is the local derivative alone. Multiply by the upstream gradient.
+    x + x                    :: right
+
+The reply `right` marks an answer that must be accepted. An answer may take several lines; the last one has the ` :: `.
+Empty lines, and lines that begin with `#` between two answers, are skipped. The code is one of
+
+    an expression that uses the parameters of the exercise's function    what that function returns
+    any other expression                                                 the answer itself (all parts, if there are several)
+    statements that define names of the exercise, as in `dy_dx = 79`     these parts; the others are right
+    other statements                                                     the body of the exercise's function
+
+A line such as `mul_kind(self, grad):` says that the rows below it are about another function, with these parameters; an
+answer is then what `mul_kind` of the lesson makes of that function (unless it uses a parameter that only the exercise's
+own function has). A line with the name of the exercise's own function ends that.
+
+The code may use every name of its lesson's module, and those of COMMON. The name of the exercise's function means the
+reference; a function that calls itself is written with its `def`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import math
+import re
+import symtable
+import textwrap
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import minigrad
+
+RIGHT = "right"
+HEADING = re.compile(r"(\w+)\(([\w, ]+)\):")
+COMMON = {
+    "torch": minigrad,
+    "np": np,
+    "math": math,
+    "warnings": warnings,
+    "Fraction": Fraction,
+    "Decimal": Decimal,
+}
+"""What any answer may name without an import in its lesson's module."""
+
+
+class Maker(NamedTuple):
+    """The name of a function that makes an answer from a function with these parameters."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+
+class Row(NamedTuple):
+    """One answer of a table: where it begins in its file, its code as written, the reply, and what makes an answer of it."""
+
+    line: int
+    code: str
+    reply: str
+    maker: Maker | None = None
+
+
+class TableError(ValueError):
+    """A row cannot be read. The message names the exercise, the file and the line."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the tables of one exercise.
+
+    owner:      the exercise's id.
+    module:     the module of its lesson: where the table stands, and what its code may name.
+    names:      what the exercise asks for.
+    parameters: those of the function that it asks for, if that is what it asks for and nothing else.
+    """
+
+    owner: str
+    module: ModuleType
+    names: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+
+    def rows(self, text: str) -> Iterator[Row]:
+        """The rows of the table `text`, which stands in the source of the lesson."""
+        code: list[str] = []
+        maker = None
+        begin = _first_line(text, self.module)
+        for line, written in enumerate(textwrap.dedent(text).split("\n"), begin):
+            before, found, reply = f" {written} ".partition(" :: ")
+            if not code and not found and (not written.strip() or written.startswith("#")):
+                continue
+            if not code and (heading := HEADING.fullmatch(written)):
+                maker = self._maker(heading[1], heading[2])
+                continue
+            code.append(before[1:].rstrip())
+            if found:
+                row = Row(line - len(code) + 1, "\n".join(code), reply.strip(), maker)
+                if not row.reply or not row.code.strip():
+                    raise self._error(row, "code, ` :: ` and a reply should stand here")
+                yield row
+                code = []
+        if code:
+            raise self._error(
+                Row(line - len(code) + 1, code[0], ""), "no ` :: ` follows, so there is no reply"
+            )
+
+    def answer(self, row: Row) -> Any:
+        """The answer that a row stands for: a value, a function, or a dict of the parts that it defines."""
+        try:
+            return self.evaluate(row)
+        except Exception as error:
+            raise self._error(row, f"{type(error).__name__}: {error}") from error
+
+    def evaluate(self, row: Row) -> Any:
+        """The same, with the errors of the code as they come."""
+        tree = ast.parse(row.code)
+        scope = COMMON | vars(self.module)
+        free = _free_names(row.code)
+        maker = row.maker
+        if maker and free & (set(self.parameters) - set(maker.parameters)):
+            maker = None  # it is about the exercise's own function
+        parameters = maker.parameters if maker else self.parameters
+        if len(tree.body) == 1 and isinstance(expression := tree.body[0], ast.Expr):
+            if not free & set(parameters):
+                return eval(self._compiled(ast.Expression(expression.value), row), scope)
+            tree.body = [ast.copy_location(ast.Return(expression.value), expression)]
+        if defined := [name for name in self.names if name in _defined(tree)]:
+            exec(self._compiled(tree, row) if row.line else self._kept(row.code), scope)
+            return {name: scope[name] for name in defined} if len(self.names) > 1 else scope[defined[0]]
+        if not parameters:
+            raise SyntaxError(f"nothing here is called {' or '.join(self.names)}")
+        name = f"for_{maker.name}" if maker else self.names[0]
+        function = ast.parse(f"def {name}({', '.join(parameters)}): ...")
+        function.body[0].body = tree.body  # type: ignore[attr-defined]
+        if not row.line:  # not from a table: it is known to Python's own tools as a cell's code would be
+            return self._as_in_a_cell(ast.unparse(function), name, scope, maker)
+        made: dict[
+            str, Any
+        ] = {}  # apart from `scope`: there the name of the exercise's function means the reference
+        exec(self._compiled(function, row), scope, made)
+        return scope[maker.name](made[name]) if maker else made[name]
+
+    def _as_in_a_cell(self, source: str, name: str, scope: dict, maker: Maker | None) -> Any:
+        exec(self._kept(source), scope)
+        return scope[maker.name](scope[name]) if maker else scope[name]
+
+    def _kept(self, source: str) -> Any:
+        """Compiled, and the source kept where Python's own tools look for it."""
+        file = f"<answer to {self.owner}: {hash(source)}>"
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        return compile(source, file, "exec")
+
+    def _maker(self, name: str, parameters: str) -> Maker | None:
+        return None if name in self.names else Maker(name, tuple(parameters.split(", ")))
+
+    def _compiled(self, tree: Any, row: Row) -> Any:
+        """Compiled with the lines of the file, so that a traceback leads to the row."""
+        ast.increment_lineno(tree, max(row.line, 1) - 1)
+        mode = "eval" if isinstance(tree, ast.Expression) else "exec"
+        return compile(ast.fix_missing_locations(tree), self.module.__file__ or "", mode)
+
+    def _error(self, row: Row, told: str) -> TableError:
+        file = (self.module.__file__ or self.module.__name__).rpartition("/")[2]
+        return TableError(f"{file}, line {row.line}, exercise {self.owner}: `{row.code.strip()}`: {told}")
+
+
+def _first_line(text: str, module: ModuleType) -> int:
+    """The line of the module's file on which `text` begins: it is a raw string, so it stands there as it is. Else 1."""
+    source = _source(module)
+    return source.count("\n", 0, max(source.find(text), 0)) + 1
+
+
+def _source(module: ModuleType) -> str:
+    return inspect.getsource(module)
+
+
+def _free_names(code: str) -> set[str]:
+    """The names that a piece of code reads and does not bind itself. It may be the body of a function, with `return`."""
+
+    def read(table: symtable.SymbolTable) -> Iterator[str]:
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and symbol.is_global():
+                yield symbol.get_name()
+        for child in table.get_children():
+            yield from read(child)
+
+    inside = "def answer():\n" + textwrap.indent(code, " ")
+    return set(read(symtable.symtable(inside, "answer", "exec").get_children()[0]))
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    """The names that the statements define: by `def`, `class` or `=`."""
+    found: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            found.add(statement.name)
+        elif isinstance(statement, ast.Assign):
+            found |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    return found

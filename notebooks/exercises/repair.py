@@ -1,0 +1,434 @@
+"""Where a wrong function goes wrong, found by trying: the one small change after which it would be right.
+
+`changes(answer)` makes copies of a learner's function, or of a class's methods, each with a single thing changed: an operand
+left out, another operator, name or number, a call taken away, a line moved out of its loop. The judge puts them to the
+exercise's probe. The sentence that belongs to a change says where to look, and never what to write there.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from types import CellType, FunctionType
+from typing import Any, NamedTuple
+
+OPERATORS: dict[type, tuple[type, ...]] = {
+    ast.Add: (ast.Sub, ast.Mult, ast.Div),
+    ast.Sub: (ast.Add, ast.Mult, ast.Div),
+    ast.Mult: (ast.Div, ast.Add, ast.Sub, ast.MatMult, ast.Pow),
+    ast.Div: (ast.Mult, ast.Sub, ast.Add),
+    ast.FloorDiv: (ast.Div,),
+    ast.Pow: (ast.Mult,),
+    ast.MatMult: (ast.Mult,),
+    ast.BitXor: (ast.Pow,),
+}
+COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+TWINS = (
+    ("sum", "mean", "max", "min"),
+    ("sin", "cos"),
+    ("sinh", "cosh"),
+    ("sigmoid", "tanh", "relu", "exp"),
+    ("log", "log1p"),
+    ("numel", "dim"),
+)
+LIBRARIES = ("torch", "np", "math")
+BUILT_IN = ("sum", "max", "min", "len", "prod", "abs")
+LARGEST = 120  # nodes of a function; a longer one is left alone
+
+
+class Change(NamedTuple):
+    """A copy of an answer with one thing changed, and where that is."""
+
+    told: str
+    answer: Any
+
+
+def changes(answer: Any) -> Iterator[Change]:
+    """All changed copies of a function or class whose source is known, the likeliest kinds first."""
+    if isinstance(answer, type):
+        for name, part in list(vars(answer).items()):
+            function = getattr(part, "__func__", part)
+            if isinstance(function, FunctionType):
+                wrap = type(part) if isinstance(part, staticmethod | classmethod) else (lambda made: made)
+                for told, made in _of_function(function):
+                    setattr(
+                        answer, name, wrap(made)
+                    )  # the class itself: other parts of the answer may name it
+                    try:
+                        yield Change(told, answer)
+                    finally:
+                        setattr(answer, name, part)
+    elif isinstance(answer, FunctionType):
+        yield from _of_function(answer)
+
+
+def _inside(function: FunctionType) -> Iterator[Change]:
+    """Changes of the functions that a function has closed over."""
+    for place, cell in enumerate(function.__closure__ or ()):
+        if isinstance(cell.cell_contents, FunctionType) and cell.cell_contents is not function:
+            for told, inner in _of_function(cell.cell_contents):
+                cells = list(function.__closure__ or ())
+                cells[place] = CellType(inner)
+                made = FunctionType(
+                    function.__code__,
+                    function.__globals__,
+                    function.__name__,
+                    function.__defaults__,
+                    tuple(cells),
+                )
+                made.__kwdefaults__ = function.__kwdefaults__
+                yield Change(told, made)
+
+
+def _of_function(function: FunctionType) -> Iterator[Change]:
+    yield from _inside(function)
+    tree = _parsed(function)
+    if tree is None or sum(1 for _ in ast.walk(tree)) > 6 * LARGEST:
+        return
+    for edits in (_in_expressions, _in_statements):
+        for told, changed in edits(tree):
+            if (made := _compiled(changed, function)) is not None:
+                yield Change(told, made)
+
+
+def _parsed(function: FunctionType) -> ast.FunctionDef | None:
+    """The definition of a function, or None where its source is not known (or is a lambda among others)."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError, IndexError):
+        return None
+    found = tree.body[0] if tree.body else None
+    if not isinstance(found, ast.FunctionDef):
+        return None
+    found.decorator_list = []
+    return found
+
+
+def _compiled(tree: ast.FunctionDef, function: FunctionType) -> FunctionType | None:
+    names = function.__code__.co_freevars
+    closed: dict[str, Any] = {}
+    try:
+        closed = {
+            name: cell.cell_contents for name, cell in zip(names, function.__closure__ or (), strict=True)
+        }
+        scope = {**function.__globals__, **closed}
+        made: dict[str, Any] = {}
+        code = compile(ast.fix_missing_locations(ast.Module([tree], [])), "<changed>", "exec")
+        exec(code, scope, made)
+    except Exception:  # a change that makes no sense
+        return None
+    result = made[tree.name]
+    result.__defaults__, result.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    return result
+
+
+# changes inside an expression: each is made by putting another node in the place of one
+
+
+def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef]]:
+    places = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and not _stored(node)]
+    parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    known = [ast.Name(a.arg, ast.Load()) for a in tree.args.args]
+    known += [node for node in places if isinstance(node, ast.Name | ast.Subscript | ast.Attribute)]
+    distinct = {ast.unparse(node): node for node in known}
+    pieces = [
+        node for name, node in distinct.items() if name.split(".")[0] not in LIBRARIES and len(name) < 25
+    ]
+    alike: dict[tuple[str, str], list[tuple[ast.expr, ast.expr]]] = {}
+    for kind in (
+        _less,
+        _other_operator,
+        _other_comparison,
+        _other_name,
+        _other_number,
+        _twin,
+        _turned,
+        _more,
+    ):
+        for node in places:
+            if _in_a_call_of_a_function(node, parents):
+                continue
+            for told, new in kind(node, pieces):
+                alike.setdefault((told, ast.dump(new) if kind in SAME else ""), []).append((node, new))
+                yield told.format(_shown(node, parents)), _with(tree, {id(node): new})
+        for (told, _), places_alike in alike.items():
+            if len(places_alike) > 1:
+                shown = _shown(places_alike[0][0], parents)
+                yield (
+                    f"{told.format(shown)} It is there {len(places_alike)} times.",
+                    _with(tree, {id(node): new for node, new in places_alike}),
+                )
+        alike.clear()
+
+
+def _stored(node: ast.expr) -> bool:
+    return isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+
+
+def _in_a_call_of_a_function(node: ast.expr, parents: dict[int, ast.AST]) -> bool:
+    """Whether the node is the function that is called, as `torch.exp` is: that is changed by `_twin` as a whole."""
+    parent = parents.get(id(node))
+    if isinstance(parent, ast.Attribute):
+        return _in_a_call_of_a_function(parent, parents) and isinstance(node, ast.Name)
+    return isinstance(parent, ast.Call) and parent.func is node
+
+
+def _shown(node: ast.AST, parents: dict[int, ast.AST]) -> str:
+    """The piece of code to look at, with a little around it, as it can be written between backticks and in braces."""
+    around = parents.get(id(node))
+    wider = around if isinstance(around, ast.expr) and len(ast.unparse(around)) < 40 else node
+    return ast.unparse(wider).replace("`", "'").replace("{", "{{").replace("}", "}}")[:60]
+
+
+def _code(node: ast.AST) -> str:
+    return ast.unparse(node).replace("`", "'").replace("{", "{{").replace("}", "}}")[:50]
+
+
+def _less(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    """Something left out."""
+    too_much = "Look at `{{}}`: `{}` is too much there."
+    match node:
+        case ast.BinOp(left, _, right):
+            yield too_much.format(_code(right)), left
+            yield too_much.format(_code(left)), right
+        case ast.UnaryOp(ast.USub(), operand):
+            yield "Look at `{}`: the minus is too much there.", operand
+        case ast.Call(ast.Attribute(value, name), []) if not isinstance(value, ast.Name) or value.id not in (
+            "torch",
+            "np",
+            "math",
+        ):
+            yield too_much.format(f".{name}()"), value
+        case ast.Call(function, [only, *_]) if len(ast.unparse(function)) < 30:
+            yield too_much.format(f"{_code(function)}(...)"), only
+        case ast.Subscript(value, _):
+            yield too_much.format(f"[{_code(node.slice)}]"), value
+        case ast.Attribute(value, "T" | "data"):
+            yield too_much.format(f".{node.attr}"), value
+        case ast.IfExp(_, body, orelse):
+            yield "Look at `{}`: is there really a choice to be made?", body
+            yield "Look at `{}`: is there really a choice to be made?", orelse
+
+
+def _other_operator(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, ast.BinOp):
+        for other in OPERATORS.get(type(node.op), ()):
+            yield (
+                "Look at `{}`: that is not the operation that belongs there.",
+                ast.BinOp(node.left, other(), node.right),
+            )
+        if isinstance(node.op, ast.Sub | ast.Div | ast.MatMult | ast.Pow):
+            yield (
+                "Look at `{}`: the two sides are the wrong way round.",
+                ast.BinOp(node.right, node.op, node.left),
+            )
+        # brackets: a op (b op2 c) for (a op b) op2 c
+        if isinstance(node.left, ast.BinOp):
+            inner = ast.BinOp(node.left.right, node.op, node.right)
+            yield (
+                "Look at `{}`: what belongs together there? Set brackets.",
+                ast.BinOp(node.left.left, node.left.op, inner),
+            )
+        if isinstance(node.right, ast.BinOp):
+            inner = ast.BinOp(node.left, node.op, node.right.left)
+            yield (
+                "Look at `{}`: what belongs together there? Look at the brackets.",
+                ast.BinOp(inner, node.right.op, node.right.right),
+            )
+
+
+def _other_comparison(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        for other in COMPARISONS:
+            if not isinstance(node.ops[0], other):
+                yield "Look at the comparison `{}`.", ast.Compare(node.left, [other()], node.comparators)
+
+
+def _other_name(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, ast.Name) and node.id not in LIBRARIES:
+        for piece in pieces:
+            if ast.dump(piece) != ast.dump(node):
+                yield f"Look at `{{}}`: `{node.id}` is not what belongs there.", piece
+
+
+def _other_number(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, int | float)
+        and not isinstance(node.value, bool)
+    ):
+        number = node.value
+        for other in (0, 1, 2, 3, 0.5, number + 1, number - 1, -number, number / 2, number * 2):
+            if other != number:
+                yield f"Look at the number {number:g} in `{{}}`.", ast.Constant(other)
+        for piece in pieces:
+            yield f"Look at `{{}}`: is {number:g} right for every call?", piece
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield "Look at `{}`: yes or no?", ast.Constant(not node.value)
+
+
+def _more(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    """A factor, a term or a division put in."""
+    if isinstance(node, ast.BinOp | ast.Name | ast.Subscript | ast.Call | ast.Attribute):
+        for piece in (*pieces, *map(ast.Constant, (2, 3, 5, 10))):
+            yield "Look at `{}`: a factor is missing there.", ast.BinOp(node, ast.Mult(), piece)
+        for piece in pieces:
+            yield "Look at `{}`: a term is missing there.", ast.BinOp(node, ast.Add(), piece)
+            yield "Look at `{}`: a division is missing there.", ast.BinOp(node, ast.Div(), piece)
+
+
+def _twin(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    """Another function of the same kind: the mean for the sum."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BUILT_IN:
+        for other in BUILT_IN:
+            if other != node.func.id:
+                called = ast.Name(other, ast.Load())
+                yield (
+                    f"Look at `{{}}`: `{node.func.id}` is not the function that belongs there.",
+                    ast.Call(called, node.args, node.keywords),
+                )
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        for family in TWINS:
+            for other in family if node.func.attr in family else ():
+                if other != node.func.attr:
+                    called = ast.Attribute(node.func.value, other, ast.Load())
+                    yield (
+                        f"Look at `{{}}`: `{node.func.attr}` is not the function that belongs there.",
+                        ast.Call(called, node.args, node.keywords),
+                    )
+
+
+def _turned(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    """Something put in: a minus, a transpose, an abs, a detach."""
+    if isinstance(node, ast.BinOp | ast.Name | ast.Call):
+        yield "Look at `{}`: is its sign right?", ast.UnaryOp(ast.USub(), node)
+    if isinstance(node, ast.Name | ast.Attribute):
+        yield (
+            "Look at `{}`: is something missing behind it, such as a transpose?",
+            ast.Attribute(node, "T", ast.Load()),
+        )
+
+
+SAME = (_more, _other_name, _other_number, _other_comparison)
+"""Kinds of changes that are made in several places at once only if it is the very same change."""
+
+
+def _with(tree: ast.FunctionDef, instead: dict[int, ast.expr]) -> ast.FunctionDef:
+    """A copy of the tree in which other nodes are in the place of some, which are called by their `id`."""
+
+    class Put(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> ast.AST:
+            if id(node) in instead:
+                return copy.deepcopy(instead[id(node)])
+            fields = {}
+            for name, value in ast.iter_fields(node):
+                if isinstance(value, list):
+                    fields[name] = [self.visit(item) if isinstance(item, ast.AST) else item for item in value]
+                else:
+                    fields[name] = self.visit(value) if isinstance(value, ast.AST) else value
+            return (
+                ast.copy_location(type(node)(**fields), node)
+                if hasattr(node, "lineno")
+                else type(node)(**fields)
+            )
+
+    return Put().visit(tree)  # type: ignore[return-value]
+
+
+# changes of whole lines
+
+
+def _in_statements(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef]]:
+    for path in _blocks(tree):
+        block = _at(tree, path)
+        for place, statement in enumerate(block):
+            line = _code(statement).split("\n")[0].replace("{{", "{").replace("}}", "}")
+            if len(block) > 1:
+                yield (
+                    f"Look at `{line}`: without that line it would be right.",
+                    _edited(tree, path, place, _dropped),
+                )
+            if place + 1 < len(block):
+                after = _code(block[place + 1]).split("\n")[0].replace("{{", "{").replace("}}", "}")
+                yield (
+                    f"Look at `{line}` and `{after}`: they are in the wrong order.",
+                    _edited(tree, path, place, _swapped),
+                )
+            if isinstance(statement, ast.AugAssign):
+                for other in OPERATORS.get(type(statement.op), ()):
+                    yield (
+                        f"Look at `{line}`: that is not the operation that belongs there.",
+                        _edited(tree, path, place, _operated(other)),
+                    )
+                yield (
+                    f"Look at `{line}`: the sign before the equals sign.",
+                    _edited(tree, path, place, _assigned),
+                )
+            if isinstance(statement, ast.For | ast.While | ast.With | ast.If) and len(statement.body) > 1:
+                last = _code(statement.body[-1]).split("\n")[0].replace("{{", "{").replace("}}", "}")
+                yield (
+                    f"Look at `{last}`: is it inside a block that it should stand behind?",
+                    _edited(tree, path, place, _last_out),
+                )
+            if isinstance(statement, ast.For | ast.While | ast.With | ast.If) and place + 1 < len(block):
+                after = _code(block[place + 1]).split("\n")[0].replace("{{", "{").replace("}}", "}")
+                yield (
+                    f"Look at `{after}`: should it stand inside the block above it?",
+                    _edited(tree, path, place, _next_in),
+                )
+
+
+def _blocks(tree: ast.AST, path: tuple = ()) -> Iterator[tuple]:
+    """The way to each list of statements in the tree: (field, place, field, ...)."""
+    for field in ("body", "orelse"):
+        block = getattr(tree, field, None)
+        if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+            yield (*path, field)
+            for place, statement in enumerate(block):
+                yield from _blocks(statement, (*path, field, place))
+
+
+def _at(tree: ast.AST, path: tuple) -> list[ast.stmt]:
+    found: Any = tree
+    for step in path:
+        found = found[step] if isinstance(step, int) else getattr(found, step)
+    return found
+
+
+def _edited(
+    tree: ast.FunctionDef, path: tuple, place: int, edit: Callable[[list, int], None]
+) -> ast.FunctionDef:
+    changed = copy.deepcopy(tree)
+    edit(_at(changed, path), place)
+    return changed
+
+
+def _dropped(block: list, place: int) -> None:
+    del block[place]
+
+
+def _swapped(block: list, place: int) -> None:
+    block[place], block[place + 1] = block[place + 1], block[place]
+
+
+def _last_out(block: list, place: int) -> None:
+    block.insert(place + 1, block[place].body.pop())
+
+
+def _next_in(block: list, place: int) -> None:
+    block[place].body.append(block.pop(place + 1))
+
+
+def _assigned(block: list, place: int) -> None:
+    old = block[place]
+    block[place] = ast.copy_location(ast.Assign([old.target], old.value), old)
+
+
+def _operated(other: type) -> Callable[[list, int], None]:
+    def edit(block: list, place: int) -> None:
+        block[place].op = other()
+
+    return edit

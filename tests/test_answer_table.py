@@ -1,0 +1,93 @@
+"""The table in which a lesson lists answers (exercises/answer_table.py): what each form of code means, and its errors."""
+
+from __future__ import annotations
+
+import inspect
+import types
+
+import pytest
+
+from exercises import lessons, model
+from exercises.answer_table import Reader, Row, TableError
+
+TABLE = r"""
+    # a comment, then an answer in each form
+    2 * x :: the local derivative alone
+    lambda upstream, x: -x :: turned, $\frac{1}{2}$
+    print :: a function
+    return 5 :: a constant
+
+    doubled = upstream * 2
+    return doubled * x :: right
+    x[::2] :: every second one
+"""
+
+
+def a_lesson() -> types.ModuleType:
+    module = types.ModuleType("a_lesson")
+    module.__file__ = "/lessons/a_lesson.py"
+    module.twice = lambda rule: lambda upstream, x: rule(2 * x)
+    return module
+
+
+def reader(monkeypatch, text=TABLE, **how):
+    monkeypatch.setattr("exercises.answer_table._source", lambda module: f"first\nanswers={text}")
+    return Reader("3.1", a_lesson(), **how)
+
+
+def test_a_row_is_a_line_and_its_code_is_what_a_learner_would_hand_over(monkeypatch):
+    table = reader(monkeypatch, names=("square_backward",), parameters=("upstream", "x"))
+    rows = list(table.rows(TABLE))
+    replies = ["the local derivative alone", "turned, $\\frac{1}{2}$", "a function", "a constant", "right"]
+    assert [row.reply for row in rows] == [*replies, "every second one"]
+    assert [row.line for row in rows] == [4, 5, 6, 7, 9, 11]
+    alone, turned, built_in, constant, right, second = (table.answer(row) for row in rows)
+    assert (alone(1, 3), turned(1, 3), constant(1, 3), right(5, 3)) == (6, -3, 5, 30)
+    assert built_in is print and second(1, [1, 2, 3]) == [1, 3]
+
+
+def test_of_several_parts_those_that_are_named_are_wrong(monkeypatch):
+    table = reader(monkeypatch, names=("dy_du", "dy_dx"))
+    assert table.answer(Row(1, "dy_du = 75; dy_dx = None", "")) == {"dy_du": 75, "dy_dx": None}
+    assert table.answer(Row(1, "4.0, 75.0", "")) == (4.0, 75.0)
+
+
+def test_below_a_heading_the_code_is_about_another_function(monkeypatch):
+    text = "twice(y):\ny + 1 :: wrapped\nupstream * x :: plain\nrule(upstream, x):\nx + 1 :: plain"
+    table = reader(monkeypatch, text, names=("rule",), parameters=("upstream", "x"))
+    wrapped, *plain = (table.answer(row) for row in table.rows(text))
+    assert wrapped(0, 5) == 11
+    assert [function(3, 4) for function in plain] == [12, 5]
+
+
+@pytest.mark.parametrize(
+    "text, line, told",
+    [
+        ("2 * x :: ", 2, "a reply should stand here"),
+        (" :: a reply", 2, "code, ` :: ` and a reply"),
+        ("\n\n2 * x", 4, "no ` :: ` follows"),
+        ("x :: a\n2 ** :: b", 3, "SyntaxError"),
+        ("x :: a\n\nmissing :: b", 4, "name 'missing' is not defined"),
+    ],
+)
+def test_a_mistake_in_a_table_is_told_with_exercise_and_line(monkeypatch, text, line, told):
+    table = reader(monkeypatch, text, names=("square_backward",), parameters=("upstream", "x"))
+    with pytest.raises(TableError) as error:
+        [table.answer(row) for row in table.rows(text)]
+    assert f"a_lesson.py, line {line}, exercise 3.1" in str(error.value) and told in str(error.value)
+
+
+def test_each_answer_of_the_lessons_is_on_the_line_that_its_row_names():
+    for number in lessons.numbers():
+        source = inspect.getsource(lessons.module_of(f"{number}.1")).split("\n")
+        for stated in (*lessons.exercises(number).values(), *lessons.questions(number).values()):
+            for row, _answer in stated._table:
+                assert source[row.line - 1].strip().startswith(row.code.split("\n")[0].strip()), (
+                    stated.id,
+                    row,
+                )
+
+
+def test_a_wrong_answer_shows_its_code():
+    wrong = lessons.find_exercise("3.1").wrong[0]
+    assert isinstance(wrong, model.Wrong) and wrong.code and callable(wrong.answer)
