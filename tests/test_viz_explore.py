@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad as torch
+import viz
 from tests.conftest import requires_torch
 from tests.test_viz_page import unpacked
 from viz.show.explorer import Explore, explore
