@@ -33,12 +33,13 @@ same errors, for all that it offers.
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 
 Beside these: autograd/ has further chapters (see its first page), creation, random and mersenne make tensors, nn/, optim/,
-utils/ and serialization are what training needs, dtypes, basics, printing and tensor_methods describe tensors, and missing
+utils/ and serialization are what training needs, dtypes, devices, basics, printing and tensor_methods describe tensors, missing
 says what PyTorch has and minigrad lacks (pytorch_names lists it).
 
 Tensor's methods are attached below, all in one place.
 """
 
+import sys
 import types
 import warnings
 
@@ -99,7 +100,9 @@ for _name in ("Tensor", "dtype", "Generator"):
     missing.complete(globals()[_name], _name)
 missing.guard(Tensor, "Tensor")
 globals().update(publish.FUNCTIONS)
-linalg = types.ModuleType("minigrad.linalg", "Linear algebra: `torch.linalg`.")
+linalg = sys.modules[f"{__name__}.linalg"] = types.ModuleType(
+    "minigrad.linalg", "Linear algebra: `torch.linalg`."
+)
 linalg.__dir__, linalg.__getattr__ = missing.offers(linalg.__name__, publish.LINALG)
 vars(linalg).update(publish.LINALG)
 
