@@ -197,6 +197,7 @@ class Signature:
     """The parameters of an operation or a function; its annotations, which `words` may translate, are the kinds."""
 
     numbers = False  # whether a Python number may stand for any tensor but the first
+    arrays = (np.ndarray,)  # may arrays stand for all tensors? In operations, which rules call
 
     def __init__(self, name: str, parameters: Mapping[str, Parameter], words: dict[str, str]):
         self.name, self.named, self.only, self.many = name, [], [], ""
@@ -303,7 +304,7 @@ class Signature:
             if value is self.defaults[n] or KINDS[kind].accepts(value):
                 continue
             # a rule computes on arrays; beside a Tensor they are none
-            arrays = () if any(isinstance(v, Tensor) for v in values.values()) else (np.ndarray,)
+            arrays = () if any(isinstance(v, Tensor) for v in values.values()) else self.arrays
             if kind or not isinstance(value, arrays + NUMBERS * bool(self.numbers and place)):
                 position = f" (position {place + 1 - method})" * (place < count and n not in kwargs)
                 found = full_name(Tensor if hasattr(value, "level") else type(value))
