@@ -98,7 +98,7 @@ def _exam(number: int) -> dict:
     """What a page knows of a question of the exam: it is read as a prediction is, and answered as Exam.answer does."""
     asked = QUESTIONS[number]
     wrong = tuple(Wrong(letter, says) for letter, (_, says) in asked.wrong.items())
-    question = Question(f"exam.{number}", asked.asks, lambda: asked.right, asked.shows, "", wrong)
+    question = Question(f"exam.{number}", asked.asks, lambda: asked.right, asked.shows, "", patterns=wrong)
     return _prediction(question) | {"kind": "question"}
 
 

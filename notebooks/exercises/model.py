@@ -57,6 +57,8 @@ class _Answered:
 
     @cached_property
     def _table(self) -> list[tuple[Row, Any]]:
+        if not self.answers.strip():
+            return []  # nor need there be a lesson's module: a question of the exam has none
         return [(row, self._reader.answer(row)) for row in self._reader.rows(self.answers)]
 
     def answer(self, code: str) -> Any:
