@@ -63,7 +63,7 @@ def passes(t: ModuleType, width: int, act: str, rounds: int = ROUNDS) -> dict[st
         "a frame": viz.film(names=dict(model.named_parameters())),
         "between frames": viz.film(every=10**9),
     }
-    films["between frames"].passes = 1
+    films["between frames"]._passes = 1
     runs = {"plain": lambda loss: loss.backward()} | {name: f.backward for name, f in films.items()}
     took: dict[str, list[float]] = {name: [] for name in runs}
     names = list(runs)
@@ -124,7 +124,7 @@ def changes() -> list[str]:
     with chromium() as browser, tempfile.TemporaryDirectory() as folder:
         for steps in (8, 142):
             film = recurrent(steps)
-            edges = len(film.reels[0].scene.edges)
+            edges = len(film._tables[0].scene.edges)
             file = film.save(Path(folder) / "film.html")
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             page.goto(file.as_uri())

@@ -8,9 +8,9 @@ import sys
 import tempfile
 from statistics import median
 
-LIMITS = {"minigrad": 0.08, "viz": None}  # seconds beyond NumPy
+LIMITS = {"minigrad": 0.05, "viz": None}  # seconds beyond NumPy
 ROUNDS = 11
-FIRST_STEP = 0.005  # seconds that the first training step may take longer than the second
+FIRST_STEP = 0.003  # seconds that the first training step may take longer than the second
 
 TRAINING = """
 import time, minigrad as torch
@@ -29,7 +29,7 @@ print(times[0] - times[1])
 
 
 def first_step() -> float:
-    """Seconds by which the first training step of a process is slower than the second: operations are written in it."""
+    """Seconds by which the first training step of a process is slower than the second."""
     return float(subprocess.check_output([sys.executable, "-c", TRAINING], text=True))
 
 

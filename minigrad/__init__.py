@@ -33,11 +33,13 @@ same errors, for all that it offers.
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 
 Beside these: autograd/ has further chapters (see its first page), creation, random and mersenne make tensors, nn/, optim/,
-utils/ and serialization are what training needs, dtypes, basics, printing and tensor_methods describe tensors.
+utils/ and serialization are what training needs, dtypes, devices, basics, printing and tensor_methods describe tensors, missing
+says what PyTorch has and minigrad lacks (pytorch_names lists it).
 
 Tensor's methods are attached below, all in one place.
 """
 
+import sys
 import types
 import warnings
 
@@ -51,8 +53,23 @@ from .autograd import tensor_hooks as _hooks
 from .autograd.grad_mode import *  # noqa: F403
 from .basics import Size, device
 from .creation import *  # noqa: F403
+from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
-from .ops import indexing, pointwise, publish, reduction, shape
+from .ops import (
+    arrange,
+    casts,
+    indexing,
+    norms,
+    pointwise,
+    products,
+    publish,
+    reduction,
+    selection,
+    shape,
+    special,
+    stacking,
+    statistics,
+)
 from .ops import linalg as _linalg
 from .ops import nn as _nn
 from .random import *  # noqa: F403
@@ -83,9 +100,21 @@ for _name in ("Tensor", "dtype", "Generator"):
     missing.complete(globals()[_name], _name)
 missing.guard(Tensor, "Tensor")
 globals().update(publish.FUNCTIONS)
-linalg = types.ModuleType("minigrad.linalg", "Linear algebra: `torch.linalg`.")
+linalg = sys.modules[f"{__name__}.linalg"] = types.ModuleType(
+    "minigrad.linalg", "Linear algebra: `torch.linalg`."
+)
 linalg.__dir__, linalg.__getattr__ = missing.offers(linalg.__name__, publish.LINALG)
 vars(linalg).update(publish.LINALG)
+
+
+def is_floating_point(input: Tensor) -> "bool":
+    """True if the elements are floating point numbers."""
+    return input.is_floating_point()
+
+
+def numel(input: Tensor) -> "int":
+    """The number of elements."""
+    return input.numel()
 
 
 def is_tensor(obj: object, /) -> "bool":
@@ -98,6 +127,7 @@ OFFERED = {name for name in globals() if name[0] != "_" and not name.isupper()}
 OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.ModuleType)}
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
 LATER = {name: f".{name}" for name in ("func", "nn", "optim", "utils")}
+LATER |= {"cosine_similarity": ".nn.functional", "pairwise_distance": ".nn.functional"}
 LATER |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
-OFFERED |= {*LATER, "__version__", "autograd", "linalg", "random"}
+OFFERED |= {*LATER, "__version__", "accelerator", "autograd", "backends", "cuda", "linalg", "mps", "random"}
 __dir__, __getattr__ = missing.offers(__name__, OFFERED, LATER)

@@ -14,7 +14,7 @@ import numpy as np
 from . import basics, dtypes
 from .autograd.modes import local, special
 from .dtypes import dtype
-from .ops.publish import function
+from .ops.publish import function, method
 from .tensor import InferenceTensor, Tensor, wrap
 from .words import expect
 
@@ -118,8 +118,9 @@ def from_numpy(array: ndarray) -> Tensor:
 
 
 def checked_array(array: ndarray) -> ndarray:
-    """The array. Raises PyTorch's error for one that cannot be a tensor."""
-    dtypes.of_numpy(array.dtype)
+    """The array, with the one dtype object of its kind. Raises PyTorch's error for one that cannot be a tensor."""
+    known = dtypes.of_numpy(array.dtype).numpy
+    array = array if array.dtype is known else array.view(known)  # what was pickled has one of its own
     told = "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently"
     told += " supported. (You can probably work around this by making a copy of your array  with "
     expect(min(array.strides, default=0) >= 0, told + "array.copy().) ", error=ValueError)
@@ -167,7 +168,8 @@ def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
     other = 'failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
     for place, n in enumerate(size, 1):
         told = f"{name}(): argument 'size' {other if place > 1 else first}"
-        expect(hasattr(n, "__index__"), told, place, type(n), error=TypeError)
+        expect(hasattr(n, "__index__") and not isinstance(n, ndarray), told, place, type(n), error=TypeError)
+        expect(not isinstance(n, Tensor) or n.numel() == 1, told, place, type(n), error=TypeError)
         expect(n >= 0 or name != "zeros", "zeros: Dimension size must be non-negative.")
         expect(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
     return tuple(map(operator.index, size))
@@ -182,8 +184,13 @@ def filled(name: str, fill: Callable[[tuple, np.dtype], ndarray], what: str) -> 
     def like(input: Tensor, *, dtype: np.dtype) -> ndarray:
         return fill(input._array.shape, dtype)
 
+    def new(self: Tensor, *lengths: object, size: tuple | None = None, dtype: np.dtype) -> ndarray:
+        return fill(shape_of("new_" + name, lengths, size), dtype)
+
     sized.__doc__ = f"A tensor of the given size: {what}."
     like.__doc__ = f"A tensor in the shape and dtype of `input`: {what}."
+    new.__doc__ = f"A tensor of the given size in this tensor's dtype: {what}."
+    method("new_" + name)(factory(new, "new_" + name))
     return factory(sized, name), factory(like, name + "_like")
 
 
@@ -200,6 +207,48 @@ def full(size: tuple, fill_value: float, *, dtype: np.dtype | None = None) -> nd
     dtype = array_of(value, None).dtype if dtype is None else dtype
     return np.full(shape, dtypes.fitting(value, dtype), dtype)
 
+
+@factory
+def full_like(input: Tensor, fill_value: float, *, dtype: np.dtype) -> ndarray:
+    """A tensor in the shape and dtype of `input`, filled with one value."""
+    value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
+    return np.full(input._array.shape, dtypes.fitting(value, dtype), dtype)
+
+
+@method("new_full")
+@factory
+def new_full(self: Tensor, size: tuple, fill_value: float, *, dtype: np.dtype) -> ndarray:
+    """A tensor of the given size in this tensor's dtype, filled with one value."""
+    return np.full(shape_of("new_full", (), size), dtypes.fitting(fill_value, dtype), dtype)
+
+
+@function("Tensor")
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: dtype | None = None, device: object = None, requires_grad: bool = False
+) -> Tensor:
+    """A new leaf with a copy of `data`, by default in this tensor's dtype."""
+    values = data.detach()._array if isinstance(data, Tensor) else data
+    return new_leaf(array_of(values, self.dtype if dtype is None else dtype), requires_grad, device)
+
+
+@function(at="torch")
+def scalar_tensor(s: float, *, dtype: dtype | None = None) -> Tensor:
+    """A 0-d tensor of a number, floating point unless `dtype` says otherwise."""
+    told = "scalar_tensor(): argument 's' (position 1) must be Number, not {}"
+    expect(isinstance(s, (int, float, np.number, np.bool_)), told, type(s), error=TypeError)
+    return new_leaf(np.asarray(s, dtypes.default_float() if dtype is None else dtypes.to_numpy(dtype)))
+
+
+def as_tensor(data: Any, dtype: dtype | None = None, device: object = None) -> Tensor:
+    """`data` as a tensor: itself if it is one of this dtype, sharing the memory of an array if that is possible."""
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
+    if isinstance(data, ndarray) and (dtype is None or dtypes.to_numpy(dtype) == data.dtype):
+        return from_numpy(data)
+    return new_leaf(array_of(data, dtype), False, device)
+
+
+asarray = as_tensor  # its NumPy name
 
 # ---------------------------------------------------------------- counted
 
@@ -235,12 +284,21 @@ def linspace(start: float, end: float, steps: int, *, dtype: np.dtype) -> ndarra
 
 
 @factory
+def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: np.dtype) -> ndarray:
+    """`base` to the power of `steps` evenly spaced numbers from start to end."""
+    expect(steps >= 0, "number of steps must be non-negative")
+    start, end = (float(v) if dtype.kind == "f" else float(int(v)) for v in (start, end))
+    exponents = np.linspace(start, end, operator.index(steps)).astype(dtype)
+    return (float(base) ** exponents).astype(dtype)
+
+
+@factory
 def eye(n: int, m: int | None = None, *, dtype: np.dtype) -> ndarray:
     """An n × m matrix with ones on the diagonal."""
     return np.eye(n, m, dtype=dtype)
 
 
 __all__ = [
-    "arange", "empty", "empty_like", "eye", "from_numpy", "full", "linspace", "ones", "ones_like", "tensor", "zeros",
-    "zeros_like",
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace", "logspace",
+    "ones", "ones_like", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -94,6 +94,11 @@ def fitting(number: object, numpy_dtype: np.dtype) -> np.ndarray:
     return wrapped(number, numpy_dtype)
 
 
+def all_of_them() -> list[dtype]:
+    """All element types."""
+    return list(_of_numpy.values())
+
+
 def get_default_dtype() -> dtype:
     """The dtype of new floating point tensors."""
     return _default

@@ -1,7 +1,7 @@
-"""What PyTorch has and minigrad lacks says so, in one sentence: names, operators, arguments, kinds of arguments.
+"""The one sentence for everything that PyTorch has and minigrad does not: names, operators, arguments, kinds of arguments.
 
-`pytorch_names.py` holds the names as data. Whatever is asked for in vain is looked up there: what PyTorch does not know
-either gets the error that it gets in PyTorch. Imports nothing of minigrad but the data.
+`pytorch_names.py` holds PyTorch's names as data. They are looked up when an access or a call has failed: what PyTorch does
+not know either gets the same error as in PyTorch. Imports nothing of minigrad but the data.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from .pytorch_names import NAMES
 SENTENCE = (
     "minigrad does not implement {}; PyTorch does: use `import torch` for this code. viz works with both."
 )
-# PyTorch's classes among the places of the data, by name.
-CLASSES = {
-    path.rpartition(".")[2]: path for path in NAMES if path == "dtype" or path.rpartition(".")[2][0].isupper()
-}
-# The operators that Python writes in its own way. The data have them under these names.
+# The classes among the places of the data: name -> place.
+CLASSES = {path.split(".")[-1]: path for path in NAMES if path == "dtype" or path.split(".")[-1][0].isupper()}
+# Methods that are called by an operator or a built-in function, and how that is written.
 OPERATORS = {
     "__floordiv__": "//", "__lshift__": "<<", "__rshift__": ">>", "__mod__": "%", "__matmul__": "@", "__add__": "+",
     "__mul__": "*", "__complex__": "complex()", "__reversed__": "reversed()", "__delitem__": "del",
@@ -37,13 +35,13 @@ TOO_MANY = r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+)"
 
 
 class MissingError(AttributeError, TypeError):
-    """PyTorch has it, minigrad does not. A TypeError too, as Python says of an operator that there is not."""
+    """PyTorch has this attribute, minigrad does not. Also a TypeError, which is what an unsupported operator raises."""
 
 
 class Arguments(NamedTuple):
-    """The arguments of one function of PyTorch, and the letters of what they may be."""
+    """The arguments of one function of PyTorch: its full name, the letters of each argument, how many go by position."""
 
-    path: str
+    function: str
     kinds: dict[str, str]
     positional: int
 
@@ -54,84 +52,105 @@ def names(path: str) -> dict[str, str]:
     return {name: more for name, _, more in (entry.partition("(") for entry in NAMES.get(path, "").split())}
 
 
+def qualified(path: str, name: str) -> str:
+    """A name as users write it: torch.nn.functional.relu."""
+    return f"torch.{name}" if path == "torch" else f"torch.{path}.{name}"
+
+
 @functools.cache
 def functions() -> dict[str, list[Arguments]]:
     """All functions and classes of PyTorch by the last part of their name."""
     found: dict[str, list[Arguments]] = {}
     for path in NAMES:
         for name, more in names(path).items():
-            if more:
-                written = more.removesuffix(")").split(",")
-                kinds = {
-                    n: letters for n, _, letters in (w.partition(":") for w in written) if n.isidentifier()
-                }
-                whole = f"torch.{path}.{name}".replace("torch.torch.", "torch.")
-                count = written.index("*") if "*" in written else len(written)
-                found.setdefault(name, []).append(Arguments(whole, kinds, count))
+            written = more.removesuffix(")").split(",")
+            kinds = dict(w.partition(":")[::2] for w in written if w not in ("*", ""))
+            count = written.index("*") if "*" in written else len(written)
+            found.setdefault(name, []).append(Arguments(qualified(path, name), kinds, count))
     return found
 
 
 def missing_error(path: str, name: str) -> MissingError | None:
-    """The error for a name that PyTorch has at this place; None if it has not."""
+    """The error for a name that PyTorch has at this place; None if it has no such name."""
     if name not in names(path):
         return None
-    whole = f"torch.{path}.{name}".replace("torch.torch.", "torch.")
-    what = f"`{OPERATORS[name]}` for a {path.split('.')[-1]} ({whole})" if name in OPERATORS else whole
+    what = qualified(path, name)
+    if name in OPERATORS:
+        what = f"`{OPERATORS[name]}` for a {path.split('.')[-1]} ({what})"
     return MissingError(SENTENCE.format(what), name=name)
 
 
-def argument(name: str, told: str, place: str = "") -> str | None:
-    """The sentence for a TypeError about an argument that PyTorch's function of this name takes; None if it does not.
+def argument(name: str, message: str, place: str = "") -> str | None:
+    """The sentence for a TypeError about an argument that PyTorch's function of this name accepts; None if it does not.
 
-    told: the error's message, in Python's words or in those of `Signature.bind`. place: where the function is; anywhere if
-    that is not known.
+    message: the error's, as Python or `Signature.bind` words it. place: where the function is; by default anywhere.
     """
-    unknown, wrong, many = (re.search(pattern, told) for pattern in (UNKNOWN, WRONG_KIND, TOO_MANY))
+    unknown, wrong, many = (re.search(pattern, message) for pattern in (UNKNOWN, WRONG_KIND, TOO_MANY))
     known = functions().get(name) or functions().get(name.removesuffix("_loss"), [])
-    known = [k for k in known if k.path.startswith(f"torch.{place}".removesuffix(".torch"))]
-    bound = "__init__()" in told  # Python counts the object among the arguments
-    for path, kinds, positional in known:
+    bound = "__init__()" in message  # Python counts the object as an argument
+    if wrong and wrong[2].startswith("tuple") and wrong[3] in ("tuple", "list"):
+        wrong = None  # its elements do not fit
+    for function, kinds, positional in known:
+        if not function.startswith(qualified(place, "") if place else "torch."):
+            continue
         if unknown and unknown[1] in kinds:
-            return SENTENCE.format(f"the argument `{unknown[1]}` of {path}()")
-        if (
-            many
-            and path.startswith("torch.Tensor.") == (place == "Tensor")
-            and int(many[1]) < int(many[2]) <= positional + bound
-        ):
-            return SENTENCE.format(f"{path}() with {int(many[2]) - bound} arguments by position")
-        inside = (
-            wrong and wrong[2].startswith("tuple") and wrong[3] in ("tuple", "list")
-        )  # what is in it does not fit
-        if wrong and not inside and LETTERS.get(wrong[3], "?") in kinds.get(wrong[1], ""):
+            return SENTENCE.format(f"the argument `{unknown[1]}` of {function}()")
+        if wrong and LETTERS.get(wrong[3], "?") in kinds.get(wrong[1], ""):
             article = "an" if wrong[3] == "int" else "a"
-            return SENTENCE.format(f"{path}() with {article} {wrong[3]} as `{wrong[1]}`")
+            return SENTENCE.format(f"{function}() with {article} {wrong[3]} as `{wrong[1]}`")
+        counted_alike = function.startswith("torch.Tensor.") == (place == "Tensor")
+        if many and counted_alike and int(many[1]) < int(many[2]) <= positional + bound:
+            return SENTENCE.format(f"{function}() with {int(many[2]) - bound} arguments by position")
     return None
 
 
 # ---------------------------------------------------------------- where it is asked for
 
 
-def offers(module: str, public: Iterable[str], homes: Mapping[str, str] = {}) -> tuple[Callable, Callable]:
-    """A module's `__dir__` and `__getattr__`: completion shows these names, and what PyTorch has beside them says so.
+class Finder:
+    """Raises the sentence for `import minigrad.fft` and `from minigrad.nn import Fold`: Python asks it last of all finders."""
 
-    homes: where to find what is loaded when it is first used: name → module, which may be what is asked for itself.
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        parent, _, last = name.rpartition(".")
+        if parent.split(".")[0] != __package__ or last in vars(sys.modules[parent]):
+            return
+        error = missing_error(place_of(parent), last)
+        if error is not None:
+            raise ModuleNotFoundError(str(error))
+
+
+sys.meta_path.append(Finder)
+
+
+def place_of(module: str) -> str:
+    """Where the data have the names of one of minigrad's modules: "torch", "nn.functional"."""
+    return module.partition(".")[2] or "torch"
+
+
+def offers(module: str, public: Iterable[str], homes: Mapping[str, str] = {}) -> tuple[Callable, Callable]:
+    """A module's `__dir__` and `__getattr__`: completion shows these names, and PyTorch's other names raise the sentence.
+
+    homes: where to find what is loaded on first use: name -> module, which may itself be what is asked for.
     """
 
     def __getattr__(name: str) -> object:
         if name in homes:
             home = import_module(homes[name], module)
             return vars(import_module(module)).setdefault(name, getattr(home, name, home))  # not asked again
-        path = module.removeprefix("minigrad.").replace("minigrad", "torch")
-        whole = f"torch.{path}".removesuffix(".torch")
-        raise missing_error(path, name) or AttributeError(
-            f"module '{whole}' has no attribute '{name}'", name=name
-        )
+        path = place_of(module)
+        message = f"module '{qualified(path, name).removesuffix(f'.{name}')}' has no attribute '{name}'"
+        raise missing_error(path, name) or AttributeError(message, name=name)
 
+    if module in sys.modules:
+        vars(sys.modules[module]).setdefault(
+            "__path__", []
+        )  # so that `from ... import` asks the Finder, as for a package
     return sorted(public).copy, __getattr__
 
 
 class Missing:
-    # An attribute that a class has in PyTorch alone; a `__getattr__` of Tensor would slow down all others by a tenth.
+    # An attribute that only PyTorch's class has. A `__getattr__` of Tensor would make every attribute slower by a tenth.
 
     __slots__ = ("name", "path")
     __doc__ = property(lambda self: str(missing_error(self.path, self.name)))  # what help() shows
@@ -144,14 +163,14 @@ class Missing:
 
 
 def complete(cls: type, path: str, only: Iterable[str] | None = None) -> None:
-    """Give a class an attribute that says so for each name of PyTorch's class that it lacks."""
+    """Give a class an attribute that raises the sentence for each name of PyTorch's class that it lacks."""
     for name in names(path) if only is None else only:
         if name in names(path) and not hasattr(cls, name):
             setattr(cls, name, Missing(path, name))
 
 
 class SaysWhatIsMissing:
-    """A class whose objects say so of what PyTorch's have beside theirs. For what is not on the path of every operation."""
+    """Base of classes whose objects raise the sentence for attributes that only PyTorch's have. Not for the main path."""
 
     def __getattr__(self, name: str) -> object:
         told = f"'{type(self).__name__}' object has no attribute '{name}'"
@@ -159,17 +178,18 @@ class SaysWhatIsMissing:
 
 
 def of_class(cls: type, name: str) -> MissingError | None:
-    """The error for an attribute that one of PyTorch's classes of the same name, of this or a base class, has."""
-    ours = [
-        CLASSES[c.__name__]
-        for c in cls.__mro__
-        if c.__name__ in CLASSES and c.__module__.startswith("minigrad")
-    ]
-    return next(filter(None, (missing_error(path, name) for path in ours)), None)
+    """The error for an attribute of PyTorch's class of the same name, or of one of its bases; None if there is none."""
+    found = [missing_error(CLASSES[base], name) for base in ours(cls) if base in CLASSES]
+    return next(filter(None, found), None)
+
+
+def ours(cls: type) -> list[str]:
+    """The names of a class and its bases, as far as they are minigrad's."""
+    return [base.__name__ for base in cls.__mro__ if base.__module__.startswith("minigrad")]
 
 
 def answering(run: Callable, place: str, name: str = "") -> Callable:
-    """A function whose TypeErrors about arguments that PyTorch takes are the sentence. Without a name it is an `__init__`."""
+    """A function whose TypeErrors about arguments that PyTorch accepts become the sentence. Without a name: an `__init__`."""
 
     @functools.wraps(run)
     def call(*args, **kwargs):
@@ -177,12 +197,10 @@ def answering(run: Callable, place: str, name: str = "") -> Callable:
             return run(*args, **kwargs)
         except TypeError as error:
             if name and error.__traceback__.tb_next is not None:
-                raise  # from inside of the function
-            told = str(error).replace(
-                "too many positional arguments", f"takes 0 positional arguments but {len(args) - 1}"
-            )
-            ours = [c.__name__ for c in type(args[0]).__mro__ if c.__module__.startswith("minigrad")]
-            sentence = argument(name or ours[0], told, place)
+                raise  # it was raised inside the function
+            count = f"takes 0 positional arguments but {len(args) - 1}"
+            message = str(error).replace("too many positional arguments", count)
+            sentence = argument(name or ours(type(args[0]))[0], message, place)
             if sentence is None:
                 raise
             raise TypeError(sentence) from None
@@ -191,19 +209,18 @@ def answering(run: Callable, place: str, name: str = "") -> Callable:
 
 
 def guard(where: str | type, place: str) -> None:
-    """Let the functions of a module, or of a class, answer so that take fewer arguments than PyTorch's at this place."""
+    """Wrap those functions of a module or a class in `answering` that accept fewer arguments than PyTorch's at this place."""
     module = isinstance(where, str)
     space = vars(sys.modules[where]) if module else dict(inspect.getmembers_static(where))
     for name, value in list(space.items()):
         run = vars(value).get("__init__") if isinstance(value, type) else value
         code = getattr(run, "__code__", None)
-        if name not in names(place) or code is None or code.co_flags & 8:  # 8: it takes any keyword
+        imported = module and getattr(value, "__module__", None) != where
+        if name not in names(place) or imported or code is None or code.co_flags & inspect.CO_VARKEYWORDS:
             continue
-        if module and value.__module__ != where:
-            continue
-        taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        accepted = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         wanted = {w.partition(":")[0] for w in names(place)[name].removesuffix(")").split(",")}
-        if wanted <= {*taken, "*", ""}:
+        if wanted <= {*accepted, "*", ""}:
             continue
         if isinstance(value, type):
             value.__init__ = answering(run, place)

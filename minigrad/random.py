@@ -13,7 +13,8 @@ from .creation import factory, new_leaf, shape_of
 from .mersenne import Generator
 from .missing import offers
 from .ops.publish import function, method
-from .tensor import Tensor
+from .ops.shape import common_shape
+from .tensor import Tensor, wrap
 from .words import expect
 
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run
@@ -81,6 +82,92 @@ def randn_like(input: Tensor, *, dtype: np.dtype) -> ndarray:
     return rng().normal(input._array.shape, floating(dtype, "normal_kernel_cpu"))
 
 
+@factory
+def rand_like(input: Tensor, *, dtype: np.dtype) -> ndarray:
+    """Evenly distributed numbers from 0 up to but not including 1, in the shape and dtype of `input`."""
+    return rng().random(input._array.shape, floating(dtype, "check_uniform_bounds"))
+
+
+@factory
+def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: np.dtype) -> ndarray:
+    """Integers from `low` (0 if it is the only number) up to but not including `high`, in the shape and dtype of `input`."""
+    low, high = (0, low) if high is None else (low, high)
+    return rng().integers(operator.index(low), operator.index(high), input._array.shape).astype(dtype)
+
+
+# ---------------------------------------------------------------- into a tensor that is there
+
+
+def written(self: Tensor, values: ndarray) -> Tensor:
+    """`self`, with these values written into it."""
+    return self.copy_(wrap(values.astype(self._array.dtype)))
+
+
+@function("Tensor")
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Source = None) -> Tensor:
+    """Normally distributed numbers of this mean and standard deviation, in place. Returns self."""
+    expect(std >= 0, "normal expects std >= 0.0, but found std {:g}", std)
+    dtype = floating(self._array.dtype, "normal_kernel_cpu")
+    return written(self, rng(generator).normal(self._array.shape, dtype) * float(std) + float(mean))
+
+
+@function("Tensor")
+def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Source = None) -> Tensor:
+    """Evenly distributed numbers between two bounds, in place. Returns self."""
+    expect(
+        from_ <= to, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", from_, to
+    )
+    dtype = floating(self._array.dtype, "check_uniform_bounds")
+    return written(self, rng(generator).uniform(from_, to, self._array.shape, dtype))
+
+
+@function("Tensor")
+def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Source = None) -> Tensor:
+    """Ones with probability p, else zeros, in place. Returns self."""
+    expect(0 <= p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={:g}", p)
+    return written(self, rng(generator).random(self._array.shape) < p)
+
+
+@function("Tensor")
+def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: Source = None) -> Tensor:
+    """Integers from one bound up to but not including another, below a single bound if there is one, in place. Returns self."""
+    low, high = (from_, to) if to is not None else (0, from_ or 2**24)
+    expect(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
+    return written(
+        self, rng(generator).integers(operator.index(low), operator.index(high), self._array.shape)
+    )
+
+
+@function("torch")
+def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, generator: Source = None) -> Tensor:
+    """Normally distributed numbers: of one mean and standard deviation in a `size`, or of those in tensors."""
+    for name, value in (("mean", mean), ("std", std)):
+        told = "normal(): argument '{}' must be Tensor or Number, not {}"
+        expect(isinstance(value, (Tensor, int, float)), told, name, type(value), error=TypeError)
+    if size is not None:
+        return new_leaf(
+            rng(generator).normal(shape_of("normal", (), size), dtypes.default_float()) * std + mean
+        )
+    told = 'normal() missing 1 required positional arguments: "size"'
+    expect(isinstance(mean, Tensor) or isinstance(std, Tensor), told, error=TypeError)
+    arrays = [v.detach()._array if isinstance(v, Tensor) else v for v in (mean, std)]
+    shape = common_shape(*map(np.shape, arrays))
+    dtype = floating(next(a.dtype for a in arrays if isinstance(a, ndarray)), "normal_kernel_cpu")
+    return new_leaf(rng(generator).normal(shape, dtype) * arrays[1] + arrays[0])
+
+
+@function("torch Tensor")
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Source = None) -> Tensor:
+    """Ones with the probabilities in `input` (or with probability p in its shape), else zeros; no gradient passes."""
+    chances = input.detach()._array if p is None else p
+    possible = np.all((np.asarray(chances) >= 0) & (np.asarray(chances) <= 1))
+    expect(possible, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    exactness = np.float64 if p is not None else input._array.dtype
+    return new_leaf(
+        (rng(generator).random(input._array.shape, exactness) < chances).astype(input._array.dtype)
+    )
+
+
 # ---------------------------------------------------------------- draws with given probabilities
 
 
@@ -111,7 +198,19 @@ def multinomial(
 
 
 __all__ = [
-    "Generator", "default_generator", "manual_seed", "multinomial", "rand", "randint", "randn", "randn_like", "randperm",
+    "Generator",
+    "bernoulli",
+    "default_generator",
+    "manual_seed",
+    "multinomial",
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
 ]  # fmt: skip
 
 __dir__, __getattr__ = offers(__name__, __all__)

@@ -13,6 +13,7 @@ import weakref
 import numpy as np
 
 from . import dtypes, words
+from .basics import Size
 from .tensor_methods import TensorMethods
 from .words import expect
 
@@ -79,9 +80,17 @@ class Tensor(TensorMethods):
     _repr_prefix = ""  # a Parameter says what it is
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
-    def __new__(cls, data: object = ()) -> Tensor:
-        """`Tensor([1, 2])`: a float32 tensor of the numbers; `tensor(...)` is the function to prefer."""
-        return rebuilt(cls, np.array(data, dtypes.default_float()), False, {})
+    def __new__(cls, *data: object) -> Tensor:
+        """`Tensor([1, 2])`: a float32 tensor of the numbers; `Tensor(2, 3)`: one of that size, with arbitrary numbers.
+
+        `tensor(...)` and `empty(...)` are the functions to prefer.
+        """
+        if all(hasattr(n, "__index__") for n in data) or isinstance(data[0], Size):
+            size = data[0] if data and isinstance(data[0], Size) else data or (0,)
+            return rebuilt(cls, np.empty(size, dtypes.default_float()), False, {})
+        told = "new(): data must be a sequence (got {})"
+        expect(len(data) == 1 and hasattr(data[0], "__len__"), told, type(data[0]).__name__, error=TypeError)
+        return rebuilt(cls, np.array(data[0], dtypes.default_float()), False, {})
 
     # ------------------------------------------------------------------ its memory
 

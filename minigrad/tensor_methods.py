@@ -26,6 +26,8 @@ class TensorMethods:
     shape = property(lambda self: tuple.__new__(Size, self._array.shape), doc="The length of each dimension.")
     dtype = property(lambda self: dtypes.of_numpy(self._array.dtype), doc="The type of the elements.")
     device = property(lambda self: cpu, doc='Where the elements are: `device("cpu")`, always.')
+    is_cuda = property(lambda self: False, doc="False: it is on the CPU.")
+    is_cpu = property(lambda self: True, doc="True.")
     ndim = property(lambda self: self._array.ndim, doc="The number of dimensions.")
     itemsize = property(lambda self: self._array.itemsize, doc="Bytes of one element.")
     nbytes = property(lambda self: self._array.nbytes, doc="Bytes of all elements.")

@@ -116,7 +116,7 @@ def test_to_install_it_brings_what_the_two_packages_import_and_no_more():
 
 def test_each_extra_is_for_one_thing_and_make_test_needs_no_browser():
     extras = {name: names_of(what) for name, what in PYPROJECT["project"]["optional-dependencies"].items()}
-    assert set(extras) == {"lessons", "tests", "browser", "torch", "benchmarks"}
+    assert set(extras) == {"lessons", "tests", "browser", "torch", "benchmarks", "zoo"}
     assert {"playwright", "notebook"} <= extras["browser"]
     for name in ("lessons", "tests", "browser"):
         others = set().union(*(extras[other] for other in extras if other != name))

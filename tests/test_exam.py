@@ -343,7 +343,14 @@ def test_a_graph_can_be_begun_anew_and_one_with_other_numbers_is_another():
     assert exam.step(1, x * 5).answers == [], "the answers were to another question"
     assert exam.step(1, graph()).answers != [], "and are not lost"
     assert exam.step(1, graph(), again=True).answers == []
-    assert Exam().step(1, graph()).answers == []
+    anew = Exam().step(1, graph())
+    assert anew.answers == []
+    anew.pane.answers = [{"step": 1, "given": "2", "outcome": "right"}]
+    (result,) = exam.results()
+    assert (result.begun, result.remarks) == (2, ("begun 2 times",)), "it shows"
+    assert "begun 2 times" in exam.report()._repr_html_()
+    (handed_in,) = results_of(store.load()["exam"])
+    assert (handed_in.first, handed_in.begun) == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -258,7 +258,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
 @pytest.mark.parametrize("name", ["step", "film"])
 def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
     """Not where a clock happens to strike: at each call and each line of the files that hang hooks, one after the other."""
-    hanging = ("read/hooks.py", "run/trace.py", "film/camera.py", "film/film.py")
+    hanging = ("read/hooks.py", "run/trace.py", "films/pass_hooks.py", "films/film.py")
     files = {str(Path(viz.__file__).parent / name) for name in hanging}
     _, loss = chain(1)
     JOBS[name](loss)  # what is loaded when it is first needed

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from exercises import lessons, predict
+from exercises.exam import Exam
+from exercises.exam_questions import QUESTIONS
 from exercises.judge import as_answers, judge
 from exercises.model import Exercise
 from exercises.values import plain
@@ -112,3 +114,14 @@ def test_predictions_get_the_replies_of_predict(node: str, lesson: str):
             card = predict(question.id, text)
             cases.append((question.id, data, [text], card.state, card.text))
     assert not (found := differences(node, cases)), "\n".join(found[:20])
+
+
+@pytest.mark.parametrize("number", QUESTIONS)
+def test_questions_of_the_exam_get_the_replies_of_the_exam(node: str, number: int, monkeypatch):
+    monkeypatch.setenv("MINIGRAD_PROGRESS", "off")
+    data, cases = answers._exam(number), []
+    for text in (*QUESTIONS[number].letters, *ODD):
+        card = Exam().answer(number, text)
+        cases.append((str(number), data, [text], card.state, card.text))
+    assert not (found := differences(node, cases)), "\n".join(found[:20])
+    assert f'aria-label="Question {number}"' in answers.exam_form(number)

@@ -72,7 +72,9 @@ def test_the_recording_goes_with_the_graph(t):
     assert kept() is None
 
 
-def test_a_keyword_that_does_not_exist_is_named_as_pythons_own(t):
+def test_an_option_that_does_not_exist_is_answered_with_those_that_do(t):
     _, c = diamond(t)
-    with pytest.raises(TypeError, match=r"viz\.step\(\) got an unexpected keyword argument 'foo'"):
+    with pytest.raises(
+        TypeError, match=r"viz\.step has no option foo=\. It takes view, direction, fold, names, "
+    ):
         viz.step(c, foo=1)

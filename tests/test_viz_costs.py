@@ -221,6 +221,43 @@ def test_without_modules_the_nodes_that_keep_most_are_listed(t):
     assert text.startswith("node") and "ExpBackward0" in text and "SumBackward0" not in text
 
 
+@pytest.mark.parametrize("by", ["kept", "forward", "backward"])
+@pytest.mark.parametrize("fold", [None, False, 1])
+def test_a_picture_says_on_each_box_what_it_costs_and_is_darkest_where_it_is_most(t, by, fold):
+    with viz.record():
+        net, loss = mlp(t)
+    assert next(net.modules()) is net
+    found = viz.costs(viz.trace(loss))
+    drawing = found.draw(by, fold=fold)
+    heat = {}
+    for item in drawing.picture.items:
+        (told,) = [line.text for line in item.lines if line.css == "cost"] or [None]
+        levels = [css for css in item.classes if css.startswith("heat")]
+        assert (told is None) == (not levels)
+        if told is not None:
+            heat[item.name] = int(levels[0].removeprefix("heat"))
+            assert told.startswith("keeps ") == (by == "kept") and item.width > 8 * len(told) * 0.5
+            assert max(line.y for line in item.lines) < item.height
+    assert max(heat.values()) == 5 and drawing.svg
+    if by == "kept" and fold is False:
+        kept = {cost.name: cost.kept for cost in found.nodes.values()}
+        most = max(kept.values())
+        assert heat == {name: -(-5 * n // most) for name, n in kept.items() if n}
+
+
+def test_a_picture_of_what_nobody_has_measured_is_refused(t):
+    _, loss = mlp(t)
+    found = viz.costs(loss)
+    with pytest.raises(ValueError, match="must be 'kept', 'forward' or 'backward', not 'time'"):
+        found.draw("time")
+    with pytest.raises(
+        ValueError, match=r"No forward times are known: put the forward pass into viz.record\(\)"
+    ):
+        found.draw("forward")
+    with pytest.raises(ValueError, match=r"No backward times are known: call viz.costs\(viz.trace\(loss\)\)"):
+        found.draw("backward")
+
+
 def test_seconds_in_words():
     assert [seconds_text(s) for s in (None, 35e-6, 0.0012, 2.1)] == ["–", "35 µs", "1.20 ms", "2.10 s"]
 

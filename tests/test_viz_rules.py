@@ -371,7 +371,7 @@ def test_a_formula_cannot_be_misread(t):
     ]
     told = [s.math for step in viz.trace(abs(q - 1).sum(), names={"q": q}) for s in step.sent]
     assert any(m and m.endswith("· sign(q - constant)") for m in told)
-    links = viz.draw(abs(q - 1).sum(), "graph", names={"q": q}).picture.links
+    links = viz.draw(abs(q - 1).sum(), view="graph", names={"q": q}).picture.links
     assert [x.tooltip for x in links if x.kind == "forward"][1:3] == ["q - constant", "abs(q - constant)"]
 
 

@@ -219,7 +219,7 @@ def compiled_module(t: Any) -> Program:
 
 def checkpointed_in_parts(t: Any) -> Program:
     net, x = small(t), leaf(t, 2, 3)
-    made = t.utils.checkpoint.checkpoint_sequential(net, 2, x * 1, use_reentrant=False)
+    made = t.utils.checkpoint.checkpoint(net, x * 1, use_reentrant=False)
     return of_module(t, net, made.sum(), x=x)
 
 

@@ -65,7 +65,7 @@ def test_it_is_drawn_and_stepped(torch, name, view):
             warnings.simplefilter("ignore")
             return OPERATIONS[name](torch, torch.nn.functional, torch.nn)
 
-    assert viz.draw(build(), view, saved=True).svg.endswith("</svg>")
+    assert viz.draw(build(), view=view, saved=True).svg.endswith("</svg>")
     data = payload(build(), view=view)
     json.dumps(data, allow_nan=False)
     assert data["steps"]

@@ -16,10 +16,13 @@ def test_there_are_losses_and_architectures_of_all_kinds(torch):
 
     names = transformers_models.names()
     assert len(LOSSES) >= 20 and len(names) >= 60 and len(set(names)) == len(names)
-    rows = re.findall(r"^\| (?!model|---)([^|]+?) \|", TABLE.read_text(encoding="utf-8"), re.M)
-    assert rows == [make.__name__.replace("_", " ") for make in LOSSES] + [
-        name.partition("/")[2] for name in names
-    ]
+    tried = set(re.findall(r"^\| (?!model|---)([^|]+?) \|", TABLE.read_text(encoding="utf-8"), re.M))
+    losses, architectures = (
+        {make.__name__.replace("_", " ") for make in LOSSES},
+        {n.partition("/")[2] for n in names},
+    )
+    assert tried <= losses | architectures
+    assert len(tried & losses) >= 20 and len(tried & architectures) >= 60
 
 
 @pytest.mark.parametrize("name", ["lora", "wgan_gradient_penalty"])

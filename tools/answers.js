@@ -25,11 +25,18 @@ const filled = (form, values) => (Array.isArray(form) ? form.map((part) => fille
 // The letter that is meant: itself, another word for it, or the text of its option.
 function letter(text, words, options) {
   const word = tidy(text).replace(/^(?:option|answer|letter|choice)\b */, "").replace(/^[\s.,:;()[\]{}*`'"]+|[\s.,:;()[\]{}*`'"]+$/g, "");
-  if (word.length <= 1 && (word in options || word in words || !Object.keys(options).length)) return words[word] ?? word;
+  if (word.length <= 1 && !/\d/.test(word)) return words[word] ?? word;
   const call = word.replace(/^with /, "").replace(/^torch\./, "");
   const known = [word, call, call.split(/[(=]/)[0].split(".").at(-1)].find((name) => Object.hasOwn(words, name));
   if (known !== undefined) return words[known];
-  return option(word, options) ?? (readTyped(word) === null ? option("none", options) : undefined) ?? word;
+  return option(word, options) ?? letterOfValue(readTyped(word), words, options) ?? word;
+}
+
+// The letter whose text or other name is this value: inf, 3000, none.
+function letterOfValue(value, words, options) {
+  if (value?.unread !== undefined) return undefined;
+  const text = JSON.stringify(value, (_, x) => (typeof x === "number" && !Number.isFinite(x) ? String(x).replace("Infinity", "inf").toLowerCase() : x ?? "none")).replace(/"/g, "");
+  return words[text] ?? option(text, options) ?? (typeof value === "number" && Number.isFinite(value) ? words.finite : undefined);
 }
 
 const COUNTED = "one two three four five six seven eight nine ten".split(" ");
@@ -82,6 +89,7 @@ function prediction(data, [text]) {
     if ([data.want, ...data.right].some((right) => meant(right, exactly))) reply ??= data.found;
     reply ??= data.wrong.find((wrong) => meant(wrong.value, exactly))?.says;
   }
+  if (data.kind === "question") return [reply === data.found ? "Correct" : "Try again", reply];
   return ["Noted", `<details><summary>I have looked. What does my prediction say?</summary>${reply ?? data.missed}</details>`];
 }
 
@@ -185,7 +193,7 @@ function table(data, [text]) {
   return [reply[0] === "+" ? "Correct" : "Try again", reply.slice(1)];
 }
 
-const KINDS = { prediction, parts, flips, names: functionNames, table };
+const KINDS = { prediction, question: prediction, parts, flips, names: functionNames, table };
 
 // The state and the reply, in HTML, to what was typed into the fields of one form.
 function answered(data, texts) {

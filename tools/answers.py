@@ -21,10 +21,11 @@ from exercises import lessons, options
 from exercises.answers import wanted
 from exercises.api import letters_of
 from exercises.cards import paragraphs
+from exercises.exam_questions import QUESTIONS
 from exercises.judge import CORRECT, as_answers, impossible, judge, no_such_letter, possible
-from exercises.lesson_02 import KNOWN_NAMES, name_of
+from exercises.lesson_02 import known_names, name_of
 from exercises.lesson_04 import RIGHT_PATHS
-from exercises.model import Exercise, Question
+from exercises.model import Exercise, Question, Wrong
 from exercises.replies import say
 from exercises.symptoms import advise
 from exercises.values import describe, plain
@@ -88,6 +89,19 @@ def form(key: str, *, prediction: bool) -> str:
     return _form(f"Exercise {key}", list(exercise.names), data)
 
 
+def exam_form(number: int) -> str:
+    """The form under the cell of a question of the exam."""
+    return _form(f"Question {number}", ["My answer"], _exam(number))
+
+
+def _exam(number: int) -> dict:
+    """What a page knows of a question of the exam: it is read as a prediction is, and answered as Exam.answer does."""
+    asked = QUESTIONS[number]
+    wrong = tuple(Wrong(letter, says) for letter, (_, says) in asked.wrong.items())
+    question = Question(f"exam.{number}", asked.asks, lambda: asked.right, asked.shows, "", wrong)
+    return _prediction(question) | {"kind": "question"}
+
+
 def _form(title: str, names: list[str], data: dict) -> str:
     fields = "".join(
         f'<label><code>{html.escape(name)}</code> <input name="{place}" autocomplete="off" spellcheck="false"></label>'
@@ -144,7 +158,7 @@ def _exercise(exercise: Exercise) -> dict | None:
         "4.4": lambda e: _table(
             e,
             "paths",
-            [RIGHT_PATHS, *(wrong.answer for wrong in e.wrong)],
+            [list(RIGHT_PATHS), *(wrong.answer for wrong in e.wrong)],
             "Write three lists of numbers, one for each path. Follow each path again, arrow by arrow.",
         ),
         "5.5": lambda e: _choice(e, "abcdef"),
@@ -247,7 +261,7 @@ def _names(exercise: Exercise) -> dict:
     for name in exercise.names:
         said_of = {
             known or "none": said(judge(exercise, as_answers(exercise, {name: known})).message)
-            for known in sorted(KNOWN_NAMES, key=str)
+            for known in sorted(known_names(), key=str)
             if known != right[name]
         }
         unknown = judge(exercise, as_answers(exercise, {name: "?"})).message

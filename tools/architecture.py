@@ -20,7 +20,8 @@ from viz.picture.layout import render
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "architecture.svg"
 CORE = " ".join(
-    f"minigrad.autograd.{n}" for n in ("node", "saved", "views", "anomaly", "hooks", "engine", "passes")
+    f"minigrad.autograd.{n}"
+    for n in ("node", "saved", "views", "anomaly", "hooks", "tensor_hooks", "engine", "passes")
 )
 
 
@@ -37,7 +38,7 @@ class Room:
 ROOMS = [
     Room("notebooks/", "lessons, and what answers", "exercises", "notebooks"),
     Room("viz/show/", "stepper, pages, questions", "viz viz.show", "viz"),
-    Room("viz/film/", "a training, step by step", "viz.film", "viz"),
+    Room("viz/films/", "a training, step by step", "viz.films", "viz"),
     Room("viz/picture/", "views, folding, SVG", "viz.picture", "viz"),
     Room("viz/run/", "one pass, recorded", "viz.run", "viz"),
     Room("viz/read/", "the live graph, names", "viz.read", "viz"),
@@ -52,7 +53,12 @@ ROOMS = [
     Room("creation, random", "tensors out of nothing", "minigrad.creation minigrad.random", "minigrad"),
     Room("ops/", "every derivative there is", "minigrad.ops", "minigrad"),
     Room("autograd/, the core", "the graph, and the walk", CORE, "minigrad"),
-    Room("tensor and its kin", "arrays, dtypes, printing", "minigrad minigrad.autograd.modes", "minigrad"),
+    Room(
+        "tensor and its kin",
+        "arrays, dtypes, printing",
+        "minigrad minigrad.autograd.modes minigrad.autograd.grad_mode",
+        "minigrad",
+    ),
 ]
 FLOORS = {
     "notebooks": "notebooks",

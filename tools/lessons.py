@@ -115,6 +115,10 @@ def main() -> int:
         return 0
     port = port_number(arguments.port)
     refresh(folder)
+    if (
+        os.environ.get("CONDA_DEFAULT_ENV") == "minigrad"
+    ):  # the environment of environment.yml: nobody else's settings are there
+        set_up.configure(sys.prefix)
     return serve(folder, port)
 
 

@@ -143,11 +143,13 @@ def size_of(png: bytes) -> tuple[int, int]:
 
 
 def _asked(cell: nbformat.NotebookNode) -> str:
-    """The form of a prediction or an exercise; "" for any other cell."""
+    """The form of a prediction, an exercise or a question of the exam; "" for any other cell."""
     for tag in cell.metadata.get("tags", []):
         kind, _, key = tag.partition(":")
         if kind in ("predict", "exercise"):
             return answers.form(key, prediction=kind == "predict")
+        if kind == "exam":
+            return answers.exam_form(int(key))
     return ""
 
 

@@ -22,7 +22,7 @@ writes it into the step under the edge's own name (``_step``), show/front/timeli
 
 import importlib
 
-from .film.film import Film
+from .films.film import Film, film
 from .picture.draw import Drawing, draw
 from .read.record import Recording, record
 from .run.compare import Comparison, compare
@@ -54,9 +54,8 @@ magic.register()
 Recording.explain = staticmethod(failed.of_recording)
 ON_FAILURE.append(failed.of_pass)
 
-film = Film  # called as the others are
 
-LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.sides"}  # with widgets
+LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.side_by_side"}  # with widgets
 
 
 def __getattr__(name: str):

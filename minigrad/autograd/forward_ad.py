@@ -116,7 +116,8 @@ class Dual(Wrapper):
             return repr(self.value)
         if type(self.value) not in plain_types:
             return f"{repr(self.value)[:-1]}, tangent={self.tangent.detach()})"
-        return (self if self._requires_grad else self.value)._text(f"tangent={self.tangent!r}")
+        shown = self.tangent if type(self.tangent) in plain_types else repr(self.tangent)
+        return (self if self._requires_grad else self.value)._text(f"tangent={shown}")
 
 
 Dual.__name__ = Dual.__qualname__ = "Tensor"

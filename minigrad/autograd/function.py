@@ -101,8 +101,8 @@ class FunctionCtx(Node):
         if self.materialize_grads:
             pairs = zip(grads, self._outputs, strict=True)
             grads = [wrap(np.zeros(*look)) if g is None and look is not None else g for g, look in pairs]
-        with set_grad_enabled(bool(recorded)):
-            results = self._forward_cls.backward(self, *grads)
+        with set_grad_enabled(bool(recorded) and local.grad):
+            results = self._forward_cls.gradients()(self, *grads)
         results = self._checked(results if isinstance(results, tuple) else (results,))
         return results if recorded else tuple(g if g is None else g._array for g in results)
 
@@ -146,7 +146,8 @@ class Function:
     forward(ctx, *args) computes the result, with recording off; with setup_context(ctx, inputs, output), which saves in
     `ctx` what backward needs, it is forward(*args).
     backward(ctx, *grad_outputs) returns one gradient for each argument of forward, None for those that need none.
-    jvp(ctx, *tangents) is the forward-mode derivative.
+    vjp is another name for backward. jvp(ctx, *tangents) is the forward-mode derivative.
+    vmap(info, in_dims, *args) computes a whole batch: (output, out_dims), by operations and other Functions.
     """
 
     node_class: type[FunctionCtx]
@@ -154,14 +155,24 @@ class Function:
     forward = missing("the forward function for custom autograd.Function.")
     setup_context = missing("the setup_context function to use it.")
     jvp = missing("the jvp function for custom autograd.Function to use it with forward mode AD.")
-    backward = missing(
+    backward = vjp = missing(
         "either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
     )
+    vmap = missing("the vmap staticmethod to use it with torch.vmap.")
+    generate_vmap_rule = False
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls.node_class = type(cls.__name__ + "Backward", (FunctionCtx,), {"_forward_cls": cls})
         cls.old_form = cls.setup_context is Function.setup_context
+
+    @classmethod
+    def gradients(cls) -> Callable:
+        """`backward` or `vjp`, whichever is defined."""
+        both = cls.backward is not Function.backward and cls.vjp is not Function.vjp
+        told = "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of"
+        expect(not both, f"{told} them.")
+        return cls.backward if cls.vjp is Function.vjp else cls.vjp
 
     @classmethod
     def apply(cls, *args: object, **kwargs: object) -> object:

@@ -15,6 +15,7 @@ import numpy as np
 from ..missing import guard, offers
 from ..tensor import Tensor, wrap
 from ..words import expect
+from .forward_ad import dual_level, make_dual, unpack_dual
 from .passes import grad, zeros_of
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
@@ -34,12 +35,13 @@ def gradcheck(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
-    fast_mode: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
 ) -> bool:
     """Check the gradients of `func` with respect to those `inputs` that require grad. Returns True if they are right.
 
-    Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|. fast_mode: only one number for each input and
-    output is compared, uᵀJv with random u and v.
+    Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|. check_forward_ad: check the tangents of forward mode,
+    too; check_backward_ad: the gradients.
     Raises GradcheckError (or returns False without `raise_exception`), ValueError if there is nothing to check.
     """
     arguments = as_sequence(inputs)
@@ -50,10 +52,10 @@ def gradcheck(
             told = f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will"
             more = "likely fail if all the inputs are not of double precision floating point or complex. "
             warnings.warn(f"{told} {more}", stacklevel=2)
-    if fast_mode:
-        func, arguments = projected(func, arguments)
+    told = "Expected at least one of check_forward_ad or check_backward_ad to be True"
+    expect(check_forward_ad or check_backward_ad, told, error=AssertionError)
     try:
-        check(func, arguments, eps, atol, rtol)
+        check(func, arguments, (eps, atol, rtol), check_forward_ad, check_backward_ad)
     except GradcheckError:
         if raise_exception:
             raise
@@ -86,29 +88,9 @@ def differentiable(values: Sequence[object]) -> list[int]:
     return [i for i, a in enumerate(values) if isinstance(a, Tensor) and a.requires_grad]
 
 
-def projected(func: Callable, arguments: tuple) -> tuple[Callable, tuple[Tensor, ...]]:
-    """A function of one number for each input, which moves it in a random direction; it gives one for each output, a random
-    combination of its elements. And the numbers at which to check it."""
-
-    def unit(t: Tensor, *seed: int) -> Tensor:
-        v = np.random.default_rng(seed).standard_normal(t.shape)
-        return wrap(np.asarray(v / np.linalg.norm(v), t._array.dtype))
-
-    def number(*steps: Tensor) -> tuple:
-        moved = list(arguments)
-        for i, step in zip(differentiable(arguments), steps, strict=True):
-            moved[i] = arguments[i].detach() + step * unit(arguments[i], 0, i)
-        results = as_sequence(func(*moved))
-        floating = [isinstance(r, Tensor) and r.is_floating_point() for r in results]
-        return tuple((r * unit(r, 1, k)).sum() if floating[k] else r for k, r in enumerate(results))
-
-    zeros = [np.zeros((), arguments[i]._array.dtype) for i in differentiable(arguments)]
-    return number, tuple(wrap(zero, requires_grad=True) for zero in zeros)
-
-
-def check(func: Callable, arguments: tuple, eps: float, atol: float, rtol: float) -> None:
-    """Raise GradcheckError if a gradient of the function at these arguments is wrong."""
-    inputs, outputs = [arguments[i] for i in differentiable(arguments)], as_sequence(func(*arguments))
+def check(func: Callable, arguments: tuple, bounds: tuple, forward: bool, backward: bool) -> None:
+    """Raise GradcheckError if a derivative of the function at these arguments is wrong. bounds: eps, atol, rtol."""
+    (eps, atol, rtol), outputs = bounds, as_sequence(func(*arguments))
     chosen = differentiable(outputs)
     constants = [k for k, o in enumerate(outputs) if isinstance(o, Tensor) and o.is_floating_point()]
 
@@ -116,16 +98,29 @@ def check(func: Callable, arguments: tuple, eps: float, atol: float, rtol: float
         results = as_sequence(func(*arguments))
         return [results[k]._array.copy() for k in chosen or constants]
 
+    def compare(mode: str, i: int, j: int, analytical: np.ndarray, numerical: np.ndarray) -> None:
+        if not np.allclose(analytical, numerical, rtol=rtol, atol=atol):
+            told = f"numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n"
+            raise GradcheckError(f"Jacobian {mode}mismatch for output {i} with respect to input {j},\n{told}")
+
+    inputs = [arguments[k] for k in differentiable(arguments)]
     for j, x in enumerate(inputs):
-        for i, numerical in enumerate(numerical_jacobians(values, x, eps)):
-            if not chosen and numerical.any():
-                raise GradcheckError("Numerical gradient for function expected to be zero")
-            analytical = analytical_of(outputs[chosen[i]], x) if chosen and numerical.size else numerical
-            if not np.allclose(analytical, numerical, rtol=rtol, atol=atol):
-                told = f"numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n"
-                raise GradcheckError(f"Jacobian mismatch for output {i} with respect to input {j},\n{told}")
+        found = numerical_jacobians(values, x, eps)
+        for i, numerical in enumerate(found):
+            told = "Numerical gradient for function expected to be zero"
+            expect(chosen or not numerical.any(), told, error=GradcheckError)
+            if backward and chosen and numerical.size:
+                compare("", i, j, analytical_of(outputs[chosen[i]], x), numerical)
+        if forward and chosen:
+            moved = tangents_of(func, arguments, differentiable(arguments)[j], chosen)
+            for i, pair in enumerate(zip(moved, found, strict=True)):
+                compare("computed with forward mode ", i, j, *pair)
     roots = [outputs[k] for k in chosen]
-    silence = grad(roots, inputs, [zeros_of(o) for o in roots], materialize_grads=True) if roots else ()
+    silence = (
+        grad(roots, inputs, [zeros_of(o) for o in roots], materialize_grads=True)
+        if roots and backward
+        else ()
+    )
     silent = not any(g._array.any() for g in silence)
     expect(silent, "backward not multiplied by grad_output", error=GradcheckError)
 
@@ -142,6 +137,19 @@ def numerical_jacobians(values: Callable[[], list[np.ndarray]], x: Tensor, eps: 
         finally:
             x._array[place] = kept
         rows.append([(after - before).reshape(-1) / (2 * eps) for after, before in zip(*ends, strict=True)])
+    return [np.stack(column) for column in zip(*rows, strict=True)]
+
+
+def tangents_of(func: Callable, arguments: tuple, place: int, chosen: list[int]) -> list[np.ndarray]:
+    """The same matrices by forward mode: a row for each element of the argument at this place, moved alone."""
+    x, rows = arguments[place].detach(), []
+    for unit in np.eye(x.numel(), dtype=x._array.dtype):
+        with dual_level():
+            given = [a.detach() if isinstance(a, Tensor) else a for a in arguments]
+            given[place] = make_dual(x, wrap(unit.reshape(x.shape)))
+            results = [unpack_dual(as_sequence(func(*given))[k]) for k in chosen]
+            moved = [zeros_of(r.primal) if r.tangent is None else r.tangent for r in results]
+            rows.append([t.detach()._array.reshape(-1) for t in moved])
     return [np.stack(column) for column in zip(*rows, strict=True)]
 
 

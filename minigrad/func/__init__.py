@@ -1,7 +1,8 @@
 """Function transforms: grad, vjp, jvp, Jacobians, Hessians, vmap; they nest in any order (PyTorch's `torch.func`).
 
     interpreter   what all transforms have in common: how an operation passes through the levels
-    batching      vmap
+    batching      how an operation runs on a whole batch
+    mapping       vmap: a function that is mapped over a batch
     transforms    the derivatives
     trees         nested arguments, and modules as functions
 
@@ -10,7 +11,7 @@ The interpreter stands below the operations, the transforms above them: what use
 
 from ..missing import offers
 
-HOMES = {"vmap": ".batching", "functional_call": ".trees", "stack_module_state": ".trees"} | dict.fromkeys(
+HOMES = {"vmap": ".mapping", "functional_call": ".trees", "stack_module_state": ".trees"} | dict.fromkeys(
     ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"], ".transforms"
 )
 __all__ = sorted(HOMES)

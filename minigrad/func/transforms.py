@@ -21,8 +21,8 @@ from ..autograd.passes import grad_of_any, zeros_of
 from ..missing import guard
 from ..tensor import AutogradMeta, Tensor, wrap
 from ..words import expect
-from .batching import vmap
 from .interpreter import Wrapper
+from .mapping import vmap
 from .trees import flattened, structure, tree_map
 
 Argnums = int | tuple[int, ...]
@@ -53,7 +53,7 @@ def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[
     return focused, args[argnums] if alone else tuple(args[i] for i in argnums)
 
 
-def parted(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
+def value_and_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
     """(output, aux) of a function that returns both; aux is None for one that returns the output alone."""
     told = f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True"
     expect(not has_aux or (isinstance(result, tuple) and len(result) == 2), told)
@@ -139,7 +139,7 @@ def pulled(
     before = local.update(grad=True, transform_depth=local.transform_depth + 1)
     try:
         copies += map(fresh, leaves)
-        output, aux = parted(func(rebuild(copies)), has_aux, api)
+        output, aux = value_and_aux(func(rebuild(copies)), has_aux, api)
         outs = some(output, api)
     finally:
         local.modes = before
@@ -266,7 +266,7 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = Fals
     tensors_of([*values, *directions], f"{api}: Expected primals to only contain Tensors, got {{}}")
     with Forward() as level:
         duals = [level.dual(p, t) for p, t in zip(values, directions, strict=True)]
-        output, aux = parted(func(*rebuild(duals)), has_aux, api)
+        output, aux = value_and_aux(func(*rebuild(duals)), has_aux, api)
         some_of(output, api)
         value, aux = (tree_map(lambda t: level.unwrap(t)[0], tree) for tree in (output, aux))
         moved = tree_map(level.tangent_of, output)

@@ -7,6 +7,8 @@ from . import parameter as parameter
 from . import utils as utils
 from .attention import MultiheadAttention as MultiheadAttention
 from .containers import *  # noqa: F403
+from .convolutions import *  # noqa: F403
+from .function_layers import *  # noqa: F403
 from .layers import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .module import Module as Module

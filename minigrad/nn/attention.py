@@ -12,9 +12,11 @@ from ..tensor import Tensor, wrap
 from ..words import expect
 from . import functional as F
 from . import init
+from .functional_images import Weight
+from .functional_losses import NO_BATCH
 from .layers import Linear
 from .module import Module
-from .parameter import new_parameter
+from .parameter import new_parameter, placed
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -28,6 +30,7 @@ class MultiheadAttention(Module):
     attention weights (N, L, S), averaged over the heads.
     """
 
+    @placed
     def __init__(self, embed_dim: int, num_heads: int, *, batch_first: bool = False):
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
@@ -46,13 +49,13 @@ class MultiheadAttention(Module):
         value: Tensor,
         *,
         need_weights: bool = True,
-        attn_mask: F.Weight = None,
+        attn_mask: Weight = None,
     ) -> tuple[Tensor, Tensor | None]:
         """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True where attention is not allowed, or added.
 
         Raises AssertionError or RuntimeError for shapes that do not fit.
         """
-        expect(query.dim() == 3, F.NO_BATCH, query.dim(), error=ValueError)
+        expect(query.dim() == 3, NO_BATCH, query.dim(), error=ValueError)
         mask = additive(attn_mask, query._array.dtype)
         if self.batch_first:
             turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # what was one tensor is one again

@@ -1,44 +1,100 @@
-"""What layers compute, as functions: `import minigrad.nn.functional as F`. Here are those that are composed of operations.
+"""What layers compute, as functions: `import minigrad.nn.functional as F`. Here: linear, looking up, dropout, normalisation.
 
-Images are (N, C, H, W): a batch of N examples with C channels.
+Activations are in functional_activations.py, convolution and pooling in functional_images.py, padding and resizing in
+functional_resizing.py, losses in functional_losses.py, distances in functional_distances.py; all are offered here.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 
 import numpy as np
 
 from .. import dtypes
 from ..creation import new_leaf
 from ..missing import guard, offers
-from ..ops import images, linalg, nn
-from ..ops.publish import NN, function
-from ..ops.shape import common_shape
+from ..ops import linalg, nn, normalisation, pointwise, special
+from ..ops.activations import glu, hardshrink, logsigmoid, softplus, softshrink
+from ..ops.indexing import one_hot
+from ..ops.pointwise import sigmoid, tanh
+from ..ops.publish import function
+from ..ops.signature import are_ints
 from ..random import rng
 from ..tensor import Tensor
 from ..words import expect
+from .functional_activations import (
+    celu,
+    elu,
+    gelu,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    in_functional,
+    leaky_relu,
+    log_softmax,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    selu,
+    silu,
+    softmax,
+    softmin,
+    softsign,
+    tanhshrink,
+    threshold,
+)  # fmt: skip
+from .functional_distances import (
+    cosine_embedding_loss,
+    cosine_similarity,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    normalize,
+    pairwise_distance,
+    triplet_margin_loss,
+)  # fmt: skip
+from .functional_images import (
+    Weight,
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    conv1d,
+    conv2d,
+    conv_transpose1d,
+    conv_transpose2d,
+    max_pool1d,
+    max_pool2d,
+)  # fmt: skip
+from .functional_losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    gaussian_nll_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    nll_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+)  # fmt: skip
+from .functional_resizing import fold, interpolate, pad, pixel_shuffle, pixel_unshuffle, unfold
 
-globals().update(NN)  # relu, sigmoid, softmax, ...
-__all__ = [
-    *NN, "avg_pool2d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv2d", "cross_entropy",
-    "dropout", "embedding", "l1_loss", "layer_norm", "linear", "max_pool2d", "mse_loss", "nll_loss", "smooth_l1_loss",
-]  # fmt: skip
-__dir__, __getattr__ = offers(__name__, __all__)
-Sides = int | tuple  # of each spatial dimension, or one number for both
-Weight = Tensor | None
-NO_BATCH = "input without a batch is not offered: got {} dimensions"
 NO_PROBABILITY = "dropout probability has to be between 0 and 1, but got {}"
+NO_SHAPE = (
+    "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+)
+NO_SHAPE += "normalized_shape = []"
+THREE_DIMENSIONS = (
+    "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
+    "interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future release to interpret "
+    "the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, "
+    "please switch to using dropout1d instead."
+)
 
-
-def pair(value: int | Sequence[int]) -> tuple[int, int]:
-    """One number for each spatial dimension; a single number stands for both."""
-    told = "padding={!r} is not offered: give the numbers"
-    expect(not isinstance(value, str), told, value, error=ValueError)
-    height, width = (value, value) if isinstance(value, int) else value
-    return height, width
+# ---------------------------------------------------------------- linear, looking up, dropout
 
 
 @function(at="")
@@ -57,80 +113,96 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return (input @ weight.t()).add_(bias)
 
 
-def conv2d(
-    input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0
-) -> Tensor:
-    """Convolution of (N, C, H, W) with a weight (O, C, KH, KW)."""
-    x, window = input._array, weight._array.shape
-    expect(x.ndim == 4, NO_BATCH, x.ndim, error=ValueError)
-    stride, padding = pair(stride), pair(padding)
-    told = "Given groups=1, weight of size {}, expected input{} to have {} channels, but got {} channels "
-    expect(x.shape[1] == window[1], told + "instead", window, x.shape, window[1], x.shape[1])
-    h, w = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
-    told = "Calculated padded input size per channel: ({} x {}). Kernel size: ({} x {}). Kernel size can't be greater than "
-    expect(h >= window[2] and w >= window[3], told + "actual input size", h, w, *window[2:])
-    others = [t._array.dtype for t in (weight, bias) if t is not None and t._array.dtype != x.dtype]
-    expect(not others, "expected scalar type {.word} but found {.word}", x.dtype, *others)
-    return images.convolution(input, weight, bias, stride, padding)
-
-
-def _pool_options(input: Tensor, kernel, stride, padding) -> tuple[tuple, ...]:
-    """Two numbers for each option; the stride is the kernel's size if it was left out."""
-    size, kernel, padding = input._array.shape, pair(kernel), pair(padding)
-    stride = kernel if stride is None else pair(stride)
-    expect(len(size) in (3, 4), "non-empty 3D or 4D (batch mode) tensor expected for input")
-    (h, w), (a, b), (s, t), (p, q) = size[-2:], kernel, stride, padding
-    told = "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and "
-    expect(p <= a // 2 and q <= b // 2, told + "dilation=1", *((q, b) if p <= a // 2 else (p, a)))
-    out = (h + 2 * p - a) // s + 1, (w + 2 * q - b) // t + 1
-    told = "Given input size: ({0}x{1}x{2}). Calculated output size: ({0}x{3}x{4}). Output size is too small"
-    expect(min(out) > 0, told, *size[-3:], *out)
-    return kernel, stride, padding
-
-
-def max_pool2d(input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0) -> Tensor:
-    """The largest element of each window of (N, C, H, W) or (C, H, W)."""
-    return images.max_pool(input, *_pool_options(input, kernel_size, stride, padding))[0]
-
-
-def avg_pool2d(input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0) -> Tensor:
-    """The mean of each window of (N, C, H, W) or (C, H, W); the padding counts as zeros."""
-    return images.avg_pool(input, *_pool_options(input, kernel_size, stride, padding))
-
-
 @function(at="")
-def embedding(input: Tensor, weight: Tensor) -> Tensor:
-    """The rows of `weight` (V, D) with the numbers in `input` (*): (*, D). Raises IndexError for rows out of range."""
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+) -> Tensor:
+    """The rows of `weight` (V, D) with the numbers in `input` (*): (*, D). Raises IndexError for rows out of range.
+
+    padding_idx: this row gets no gradient. max_norm: rows that are looked up are first shortened to this norm, in place.
+    """
     told = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
     told += "{.tensor_type} instead (while checking arguments for embedding)"
     expect(input.dtype in (dtypes.int64, dtypes.int32), told, input.dtype)
     expect(weight.dim() == 2, "'weight' must be 2-D")
-    return nn.lookup(weight, input)
+    rows = weight._array.shape[0]
+    told = "Padding_idx must be within num_embeddings"
+    expect(padding_idx is None or -rows <= padding_idx < rows, told, error=AssertionError)
+    if max_norm is not None:
+        found = np.unique(input._array)
+        norms = np.linalg.norm(weight._array[found], norm_type, -1, keepdims=True)
+        longer = (norms > max_norm)[:, 0]
+        weight._array[found[longer]] *= max_norm / (norms[longer] + 1e-7)
+        weight._own_counter().version += 1
+    return nn.lookup(weight, input, -1 if padding_idx is None else padding_idx % rows)
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+@in_functional
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element set to 0 with probability p, the others divided by 1 - p; `input` itself if not training."""
+    return _dropped(input, p, training, inplace, tuple(input.shape))
+
+
+@in_functional
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """`dropout` of whole channels of (N, C, L) or (C, L)."""
+    told = "dropout1d: Expected 2D or 3D input, but received a {}D input. Note that dropout1d exists to provide channel-wise "
+    told += "dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension (i.e. 2D or 3D "
+    expect(input._array.ndim in (2, 3), told + "inputs).", input._array.ndim)
+    return _dropped(input, p, training, inplace, (*input.shape[:-1], 1))
+
+
+@in_functional
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """`dropout` of whole channels of (N, C, H, W)."""
+    if input._array.ndim == 3:
+        warnings.warn(THREE_DIMENSIONS, stacklevel=3)
+    return _dropped(input, p, training, inplace, (*input.shape[:2], *(1,) * (input._array.ndim - 2)))
+
+
+def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tuple) -> Tensor:
     expect(0.0 <= p <= 1.0, NO_PROBABILITY, p, error=ValueError)
     if not training or p == 0 or input.numel() == 0:
         return input
     told = "result type Float can't be cast to the desired output type {.word}"
     expect(input.is_floating_point(), told, input.dtype)
     # those that pass are enlarged, so that the mean stays the same
-    tosses = rng().random(tuple(input.shape)) < 1.0 - p
-    return input * new_leaf(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
+    tosses = rng().random(shape) < 1.0 - p if p < 1 else np.zeros(shape, bool)
+    mask = new_leaf(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
+    return input.mul_(mask) if inplace else input * mask
 
 
+# ---------------------------------------------------------------- normalisation
+
+
+@in_functional
 def layer_norm(
-    input: Tensor, normalized_shape: tuple, weight: Weight = None, bias: Weight = None, eps: float = 1e-5
+    input: Tensor,
+    normalized_shape: tuple,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
 ) -> Tensor:
-    """`(x - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, those in normalized_shape."""
-    x, shape = input._array, tuple(normalized_shape)
+    """`(input - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, those in normalized_shape."""
+    x, shape = input._array, _shape("layer_norm", normalized_shape)
+    expect(len(shape) > 0, NO_SHAPE)
     if x.shape[-len(shape) :] != shape:
         wanted = ", ".join(map(str, ("*", *shape)))
         told = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"
         expect(False, told, shape, wanted, x.shape)
     _check_dtypes(x.dtype, "LayerNormKernelImpl", weight, bias)
-    return images.native_layer_norm(input, weight, bias, shape, eps)[0]
+    return normalisation.native_layer_norm(input, weight, bias, shape, eps)[0]
+
+
+def _shape(name: str, normalized_shape: object) -> tuple[int, ...]:
+    told = "{}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}"
+    fits = isinstance(normalized_shape, (tuple, list)) and are_ints(normalized_shape)
+    expect(fits, told, name, type(normalized_shape), error=TypeError)
+    return tuple(normalized_shape)
 
 
 def _check_dtypes(dtype: np.dtype, kernel: str, *others: Tensor | None) -> None:
@@ -141,135 +213,99 @@ def _check_dtypes(dtype: np.dtype, kernel: str, *others: Tensor | None) -> None:
         expect(t is None or t._array.dtype == dtype, told)
 
 
+@in_functional
 def batch_norm(
     input: Tensor,
     running_mean: Weight,
     running_var: Weight,
-    weight: Weight = None,
-    bias: Weight = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """`(x - mean)/√(var + eps)·weight + bias` for each channel of (N, C, *).
+    """`(input - mean)/√(var + eps)·weight + bias` for each channel of (N, C, *).
 
     training: with the mean and variance of this batch, which also move running_mean and running_var (in place, by
     `momentum`; the variance unbiased); else with running_mean and running_var.
     Raises ValueError when training on one value per channel.
     """
-    x, channels = input._array, input._array.shape[1]
+    x = input._array
+    expect(x.ndim > 1, "batch_norm: expected an input (N, C, *) of at least 2 dimensions, got {}", x.ndim)
+    channels = x.shape[1]
     told = "Expected more than 1 value per channel when training, got input size {}"
     expect(not training or x.size != channels, told, input.shape, error=ValueError)
+    if not x.size:
+        return input.clone()
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():
+        told = "batch_norm(): argument '{}' must be Tensor, not {}"
+        expect(given is None or isinstance(given, Tensor), told, name, type(given), error=TypeError)
         if given is not None and given._array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {given._array.size}")
     _check_dtypes(x.dtype, "batch_norm", weight, bias, running_mean, running_var)
     if not training:
-        return images.native_batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
-    out, mean, _, var = images.native_batch_norm(input, weight, bias, None, None, True, eps)
+        told = "Expected running_mean and running_var to be defined when training=False"
+        expect(running_mean is not None and running_var is not None, told)
+        return normalisation.native_batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
+    out, mean, _, var = normalisation.native_batch_norm(input, weight, bias, None, None, True, eps)
     for running, new in ((running_mean, mean), (running_var, var)):
         if running is not None:
             running.add_((new - running) * momentum)
     return out
 
 
-REDUCTIONS = {"none": nn.NONE, "mean": nn.MEAN, "sum": nn.SUM}
-INDICES = np.dtype(np.int64).char + np.dtype(np.uint8).char  # the dtypes of classes
-
-
-def _number(reduction: str) -> int:
-    expect(reduction in REDUCTIONS, "{} is not a valid value for reduction", reduction, error=ValueError)
-    return REDUCTIONS[reduction]
-
-
-def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """input and target, broadcast (with PyTorch's warning) and in one dtype."""
-    if input.shape != target.shape:
-        told = f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will"
-        more = "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
-        warnings.warn(f"{told} {more}", stacklevel=3)
-        shape = common_shape(input.shape, target.shape)
-        input, target = (t if t.shape == shape else t.expand(shape) for t in (input, target))
-    wanted = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2) for t in (input, target)]))
-    return input.to(wanted), target.to(wanted)
-
-
-def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """`(input - target)²`, and its mean or sum. reduction: "none", "mean" or "sum"."""
-    return nn.squared_error(*_pair(input, target), _number(reduction))
-
-
-def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """`|input - target|`, and its mean or sum. Where both are equal the derivative is 0."""
-    input, target = _pair(input, target)
-    return nn.reduced((input - target).abs(), _number(reduction))
-
-
-def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """`d²/(2·beta)` where `d = |input - target| < beta`, else `d - beta/2`."""
-    input, target = _pair(input, target)
-    if beta == 0:
-        return l1_loss(input, target, reduction)
-    return nn.smooth_l1(input, target, _number(reduction), beta)
-
-
-def binary_cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """`-(t·log x + (1 - t)·log(1 - x))` for probabilities x; logarithms are at least -100. Raises RuntimeError outside 0..1."""
-    told = "Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same "
-    expect(input.shape == target.shape, told + "size.", target.shape, input.shape, error=ValueError)
-    return nn.bce(input, target, _number(reduction))
-
-
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """`binary_cross_entropy` of sigmoid(input), computed without overflow."""
-    told = "Target size ({}) must be the same as input size ({})"
-    expect(input.shape == target.shape, told, target.shape, input.shape, error=ValueError)
-    return nn.bce_logits(input, target, _number(reduction))
-
-
-def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """Minus the log-probability of the target class. input: (N, C) or (C,); target: int64 (N,) or ().
-
-    Raises IndexError for classes that do not exist.
-    """
-    x, t, kind = input._array, target._array, _number(reduction)
-    told = "a loss of classes is not offered here for input of size {}"
-    expect(x.ndim <= 2, told, x.shape, error=NotImplementedError)
-    if t.shape != x.shape[:-1]:
-        n, m = x.shape[0] if x.ndim > 1 else 0, t.shape[0] if t.ndim else 0
-        told = "Expected input batch_size ({}) to match target batch_size ({})."
-        expect(n == m, told, n, m, error=ValueError)
-        expect(False, "0D or 1D target tensor expected, multi-target not supported")
-    expect(t.dtype.char in INDICES, "expected target dtype to be Long or Byte, but got {.word}", t.dtype)
-    return nn.nll(input, target, kind)[0]
-
-
-@function(at="", name="cross_entropy_loss")
-def cross_entropy(
-    input: Tensor, target: Tensor, *, reduction: str = "mean", label_smoothing: float = 0.0
+@in_functional
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
 ) -> Tensor:
-    """`nll_loss` of log_softmax(input). input: logits, (N, C) or (C,); target: classes, int64 (N,) or ().
-
-    label_smoothing: in 0..1, how much of each target is spread evenly over the classes.
-    """
-    told = "cross_entropy with a probability for each class is not offered here"
-    expect(input._array.shape != target._array.shape, told, error=NotImplementedError)
-    logs = nn.log_softmax(input, min(1, input._array.ndim - 1))
-    loss = nll_loss(logs, target, reduction=reduction)
-    if not label_smoothing:
-        return loss
-    told = "label_smoothing must be between 0.0 and 1.0. Got: {:g}"
-    expect(0.0 <= label_smoothing <= 1.0, told, label_smoothing)
-    # a part of the loss replaced by the mean over all classes; the nodes, and their order, are PyTorch's
-    ignored = target == -100
-    smooth = (-logs.sum(-1)).masked_fill(ignored, 0.0)
-    if reduction != "none":
-        smooth = smooth.sum()
-    if reduction == "mean":
-        smooth = smooth / (~ignored).sum()
-    smooth = nn.mul_number(smooth, label_smoothing / logs.shape[-1])  # first, as the order of backward shows
-    return nn.mul_number(loss, 1 - label_smoothing) + smooth
+    """`(input - mean)/√(var + eps)·weight + bias` of (N, C, *), mean and variance over groups of channels."""
+    expect(
+        input._array.ndim > 1,
+        "Expected at least 2 dimensions for input tensor but received {}",
+        input._array.ndim,
+    )
+    channels = input._array.shape[1]
+    told = "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}"
+    expect(num_groups > 0 and channels % num_groups == 0, told, tuple(input.shape), num_groups)
+    told = "Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape {} and "
+    for t in (weight, bias):
+        expect(t is None or t._array.shape == (channels,), told + "input of shape {}", t is not None and t._array.shape,
+               tuple(input.shape))  # fmt: skip
+    _check_dtypes(input._array.dtype, "GroupNormKernelImpl", weight, bias)
+    return normalisation.native_group_norm(input, weight, bias, num_groups, eps)[0]
 
 
+@in_functional
+def rms_norm(
+    input: Tensor, normalized_shape: tuple, weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """`input/√(mean(input²) + eps)·weight`, the mean over the last dimensions, those in normalized_shape."""
+    shape, x = _shape("rms_norm", normalized_shape), input._array
+    expect(len(shape) > 0, NO_SHAPE)
+    wanted = ", ".join(map(str, ("*", *shape)))
+    told = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"
+    expect(x.shape[x.ndim - len(shape) :] == shape, told, shape, wanted, x.shape)
+    eps = float(np.finfo(x.dtype).eps) if eps is None else eps
+    squares = pointwise.pow(input, 2).mean(tuple(range(x.ndim - len(shape), x.ndim)), True)
+    out = input * special.add_number(squares, eps).rsqrt()
+    return out if weight is None else out * weight
+
+
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "avg_pool2d", "batch_norm", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d",
+    "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "dropout", "dropout1d", "dropout2d", "elu",
+    "embedding", "fold", "gaussian_nll_loss", "gelu", "glu", "group_norm", "hardshrink", "hardsigmoid", "hardswish",
+    "hardtanh", "hinge_embedding_loss", "huber_loss", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu",
+    "linear", "log_softmax", "logsigmoid", "margin_ranking_loss", "max_pool1d", "max_pool2d", "mish", "mse_loss",
+    "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle",
+    "poisson_nll_loss", "prelu", "relu", "relu6", "rms_norm", "selu", "sigmoid", "silu", "smooth_l1_loss", "softmax",
+    "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
+]  # fmt: skip
+__dir__, __getattr__ = offers(__name__, __all__)
 guard(__name__, "nn.functional")

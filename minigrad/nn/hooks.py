@@ -6,7 +6,6 @@ where all gradients of the outputs, or of the inputs, are together.
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -108,23 +107,6 @@ def replacement(given: object, current: tuple, kind: str, what: str) -> tuple:
     return given
 
 
-def hook_last_node(module: Hooked, args: tuple, result: object) -> None:
-    """What `register_backward_hook` does: hooks on the node of the first tensor in `result`, which see that node's gradients.
-
-    Warns if the module has more nodes.
-    """
-    node = (result[0] if isinstance(result, tuple) else result).grad_fn
-    if node is None:
-        return
-    for hook in module._backward_hooks.values():
-        node.register_hook(functools.partial(hook, module))
-    before = {a.grad_fn for a in args if isinstance(a, Tensor)} - {None}
-    if before != {n for n, _ in node.next_functions}:
-        told = "Using a non-full backward hook when the forward contains multiple autograd Nodes is deprecated and will be"
-        more = "removed in future versions. This hook will be missing some grad_input. Please use register_full_backward_hook"
-        warnings.warn(f"{told} {more} to get the documented behavior.", FutureWarning, stacklevel=4)
-
-
 class Hooked:
     """The part of Module that is called: `forward`, and the hooks around it."""
 
@@ -132,7 +114,7 @@ class Hooked:
 
     def __init__(self):
         state = self.__dict__
-        state["_hooked"], state["_is_full_backward_hook"] = False, None
+        state["_hooked"] = False
         for when in ("forward_pre", "forward", "backward_pre", "backward"):
             state[f"_{when}_hooks"] = OrderedDict()
 
@@ -153,9 +135,9 @@ class Hooked:
                 told = f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {given}."
                 raise RuntimeError(told)
             args, kwargs = given
-        backward, full = None, self._is_full_backward_hook is not False
-        if self._backward_pre_hooks or (full and self._backward_hooks):
-            backward = ModuleBackwardHooks(self, self._backward_hooks.values() if full else ())
+        backward = None
+        if self._backward_pre_hooks or self._backward_hooks:
+            backward = ModuleBackwardHooks(self, self._backward_hooks.values())
             args = backward.wrap_inputs(args)
         result = self.forward(*args, **kwargs)
         for hook, whole in tuple(self._forward_hooks.values()):
@@ -163,8 +145,6 @@ class Hooked:
             result = result if given is None else given
         if backward is not None:
             result = backward.wrap_outputs(result)
-        if not full and self._backward_hooks:
-            hook_last_node(self, args, result)
         return result
 
     def register_forward_pre_hook(self, hook: Callable, *, with_kwargs: bool = False) -> RemovableHandle:
@@ -191,19 +171,6 @@ class Hooked:
         Both are tuples with None for what is no tensor or has no gradient. What the hook returns replaces grad_input.
         If no input requires grad it is called with grad_input of None as soon as grad_output is there, with a warning.
         """
-        return self._add_backward_hook(hook, True)
-
-    def register_backward_hook(self, hook: Callable) -> RemovableHandle:
-        """Old PyTorch's: `hook(module, grad_input, grad_output)` at the last node of forward, whose inputs it sees.
-
-        Where forward makes several nodes these are not the module's inputs; use register_full_backward_hook.
-        """
-        return self._add_backward_hook(hook, False)
-
-    def _add_backward_hook(self, hook: Callable, full: bool) -> RemovableHandle:
-        told = "Cannot use both regular backward hooks and full backward hooks on a single Module."
-        expect(self._is_full_backward_hook is not (not full), told)
-        self.__dict__["_is_full_backward_hook"] = full
         return self._add_hook(self._backward_hooks, hook)
 
     def _add_hook(self, hooks: OrderedDict, entry: Callable | tuple[Callable, bool]) -> RemovableHandle:

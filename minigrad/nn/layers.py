@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from ..creation import ones, zeros
-from ..ops.publish import MODULES
-from ..ops.shape import flatten
+from ..dtypes import default_float
 from ..tensor import Tensor, wrap
 from ..words import expect
 from . import functional as F
 from . import init
 from .module import Module
-from .parameter import new_parameter
+from .parameter import Parameter, new_parameter, placed
 
 
 class Linear(Module):
     """`x Wᵀ + b`: (*, in_features) → (*, out_features). weight: (out, in), bias: (out,), uniform in ±1/√in."""
 
+    @placed
     def __init__(self, in_features: int, out_features: int, bias: bool = True):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
@@ -49,62 +47,69 @@ class Linear(Module):
         return f"{sizes}, bias={self.bias is not None}"
 
 
-class Conv2d(Module):
-    """Convolution of (N, C, H, W); arguments as F.conv2d. weight: (O, C, KH, KW), uniform in ±1/√(C·KH·KW)."""
+class Embedding(Module):
+    """A table of num_embeddings vectors: int64 (*) → (*, embedding_dim). weight: normal. Options as for F.embedding."""
 
+    @placed
     def __init__(
         self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: F.Sides,
-        stride: F.Sides = 1,
-        padding: F.Sides = 0,
-        *,
-        bias: bool = True,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
     ):
         super().__init__()
-        self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, F.pair(kernel_size)
-        self.stride, self.padding = F.pair(stride), F.pair(padding)
-        self.weight = new_parameter(out_channels, in_channels, *self.kernel_size)
-        self.register_parameter("bias", new_parameter(out_channels) if bias else None)
-        self.reset_parameters()
-
-    reset_parameters = Linear.reset_parameters
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The convolution of `input` with the weight, plus the bias."""
-        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding)
-
-    def extra_repr(self) -> str:
-        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
-        text += f", stride={self.stride}" + f", padding={self.padding}" * (self.padding != (0, 0))
-        return text if self.bias is not None else text + ", bias=False"
-
-
-class Embedding(Module):
-    """A table of num_embeddings vectors: int64 (*) → (*, embedding_dim). weight: normal."""
-
-    def __init__(self, num_embeddings: int, embedding_dim: int):
-        super().__init__()
+        told = "Padding_idx must be within num_embeddings"
+        fits = padding_idx is None or -num_embeddings <= padding_idx < num_embeddings
+        expect(fits, told, error=AssertionError)
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = padding_idx if padding_idx is None else padding_idx % num_embeddings
+        self.max_norm, self.norm_type = max_norm, norm_type
         self.weight = init.normal_(new_parameter(num_embeddings, embedding_dim))
+        if padding_idx is not None:
+            self.weight.data[padding_idx] = 0.0
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None
+    ) -> Embedding:
+        """An Embedding with these vectors, (num_embeddings, embedding_dim), which are not trained if `freeze`."""
+        expect(
+            embeddings.dim() == 2,
+            "Embeddings parameter is expected to be 2-dimensional",
+            error=AssertionError,
+        )
+        made = cls(*embeddings.shape, padding_idx)
+        made.weight = Parameter(embeddings, not freeze)
+        return made
 
     def forward(self, input: Tensor) -> Tensor:
         """The vectors with these numbers."""
-        return F.embedding(input, self.weight)
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 
     def extra_repr(self) -> str:
-        return f"{self.num_embeddings}, {self.embedding_dim}"
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        text += f", padding_idx={self.padding_idx}" * (self.padding_idx is not None)
+        return text + f", max_norm={self.max_norm}" * (self.max_norm is not None)
 
 
 class LayerNorm(Module):
     """Normalises over the last dimensions, `normalized_shape`, one length or several; then weight and bias of that shape."""
 
-    def __init__(self, normalized_shape: int | tuple, eps: float = 1e-5):
+    @placed
+    def __init__(
+        self,
+        normalized_shape: int | tuple,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+    ):
         super().__init__()
         one = isinstance(normalized_shape, int)
         self.normalized_shape, self.eps = (normalized_shape,) if one else tuple(normalized_shape), eps
-        affine(self, self.normalized_shape)
+        self.elementwise_affine = elementwise_affine
+        affine(self, self.normalized_shape, elementwise_affine, elementwise_affine and bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, normalised."""
@@ -112,39 +117,110 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, own["weight"], own["bias"], self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine=True, bias=True"
+        text = f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return f"{text}, bias={self.bias is not None}"
 
 
-def affine(module: Module, shape: tuple) -> None:
-    """Give a module a weight that starts as ones and a bias that starts as zeros."""
-    module.weight, module.bias = init.ones_(new_parameter(*shape)), init.zeros_(new_parameter(*shape))
+class RMSNorm(Module):
+    """Divides by the root of the mean of the squares over the last dimensions, `normalized_shape`; then a weight."""
+
+    @placed
+    def __init__(
+        self, normalized_shape: int | tuple, eps: float | None = None, elementwise_affine: bool = True
+    ):
+        super().__init__()
+        one = isinstance(normalized_shape, int)
+        self.normalized_shape, self.eps = (normalized_shape,) if one else tuple(normalized_shape), eps
+        self.elementwise_affine = elementwise_affine
+        weight = init.ones_(new_parameter(*self.normalized_shape)) if elementwise_affine else None
+        self.register_parameter("weight", weight)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, normalised."""
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class GroupNorm(Module):
+    """Normalises groups of channels of (N, C, *), so many; then a weight and a bias for each channel."""
+
+    @placed
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, bias: bool = True
+    ):
+        super().__init__()
+        expect(
+            num_channels % num_groups == 0, "num_channels must be divisible by num_groups", error=ValueError
+        )
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
+        _affine(self, (num_channels,), affine, affine and bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, normalised."""
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
+
+
+def affine(module: Module, shape: tuple, weight: bool = True, bias: bool = True) -> None:
+    """Give a module a weight that starts as ones and a bias that starts as zeros, or None for what it is to be without."""
+    module.register_parameter("weight", init.ones_(new_parameter(*shape)) if weight else None)
+    module.register_parameter("bias", init.zeros_(new_parameter(*shape)) if bias else None)
+
+
+_affine = affine  # where a parameter has that name
 
 
 class _BatchNorm(Module):
     _dims: tuple[int, ...]
     _words: str
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1):
+    @placed
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        bias: bool = True,
+    ):
         super().__init__()
-        expect(momentum is not None, "momentum=None is not offered: give a number", error=ValueError)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        affine(self, (num_features,))
-        self.register_buffer("running_mean", zeros(num_features))
-        self.register_buffer("running_var", ones(num_features))
-        self.register_buffer("num_batches_tracked", wrap(np.zeros((), np.int64)))
+        self.affine, self.track_running_stats = affine, track_running_stats
+        _affine(self, (num_features,), affine, affine and bias)
+        kept = zeros(num_features), ones(num_features), wrap(np.zeros((), np.int64))
+        for name, value in zip(("running_mean", "running_var", "num_batches_tracked"), kept, strict=True):
+            self.register_buffer(name, value if track_running_stats else None)
+
+    def reset_running_stats(self) -> None:
+        """Start the running statistics again."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
 
     def forward(self, input: Tensor) -> Tensor:
-        """`input`, normalised: with the batch's statistics in training, else with the running ones."""
+        """`input`, normalised: with the batch's statistics in training, or if there are no others."""
         if input.dim() not in self._dims:
             raise ValueError(f"expected {self._words} input (got {input.dim()}D input)")
-        if self.training:
+        momentum = self.momentum
+        if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
-        mean, var, momentum = self.running_mean, self.running_var, self.momentum
-        return F.batch_norm(input, mean, var, self.weight, self.bias, self.training, momentum, self.eps)
+            if momentum is None:  # the plain average of all batches
+                momentum = 1.0 / float(self.num_batches_tracked)
+        mean, var = self.running_mean, self.running_var
+        own = self.training or mean is None
+        kept = (mean, var) if not self.training or self.track_running_stats else (None, None)
+        return F.batch_norm(input, *kept, self.weight, self.bias, own, momentum or 0.0, self.eps)
 
     def extra_repr(self) -> str:
-        text = f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine=True, bias=True"
-        return f"{text}, track_running_stats=True"
+        text = f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}"
+        text += f", bias={self.bias is not None}"
+        return f"{text}, track_running_stats={self.track_running_stats}"
 
 
 class BatchNorm1d(_BatchNorm):
@@ -162,53 +238,75 @@ class BatchNorm2d(_BatchNorm):
 class Dropout(Module):
     """In training each element is set to 0 with probability p, the others divided by 1 - p."""
 
-    def __init__(self, p: float = 0.5):
+    _function = staticmethod(F.dropout)
+
+    def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__()
         expect(0 <= p <= 1, F.NO_PROBABILITY, p, error=ValueError)
-        self.p = p
+        self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, partly dropped."""
-        return F.dropout(input, self.p, self.training)
+        return self._function(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        return f"p={self.p}, inplace=False"
+        return f"p={self.p}, inplace={self.inplace}"
 
 
-class Layer(Module):
-    """A function of one tensor or, a loss, of two, and the options that it is called with."""
+class Dropout1d(Dropout):
+    """In training whole channels of (N, C, L) are set to 0 with probability p, the others divided by 1 - p."""
 
-    _function: Callable
-    _options: list[str]
+    _function = staticmethod(F.dropout1d)
+
+
+class Dropout2d(Dropout):
+    """In training whole channels of (N, C, H, W) are set to 0 with probability p, the others divided by 1 - p."""
+
+    _function = staticmethod(F.dropout2d)
+
+
+class PReLU(Module):
+    """`x` where positive, else `weight * x`: one weight, or one for each channel, which are learned."""
+
+    @placed
+    def __init__(self, num_parameters: int = 1, init: float = 0.25):
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.weight = Parameter(wrap(np.full(num_parameters, init, default_float())))
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`prelu` of `input`."""
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class Identity(Module):
+    """Returns its input. Arguments are accepted and ignored, so that it may take the place of any layer."""
 
     def __init__(self, *args: object, **kwargs: object):
         super().__init__()
-        given = inspect.signature(type(self)).bind(*args, **kwargs)
-        given.apply_defaults()
-        for name, value in given.arguments.items():
-            setattr(self, name, self.kernel_size if name == "stride" and value is None else value)
 
-    def forward(self, *input: Tensor) -> Tensor:
-        """The function of `input`."""
-        return self._function(*input, **{name: self.__dict__[name] for name in self._options})
+    def forward(self, input: Tensor) -> Tensor:
+        """`input` itself."""
+        return input
+
+
+class Unflatten(Module):
+    """Dimension `dim` taken apart into several, whose lengths are `unflattened_size`."""
+
+    def __init__(self, dim: int, unflattened_size: tuple):
+        super().__init__()
+        self.dim, self.unflattened_size = dim, tuple(unflattened_size)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, with one dimension taken apart."""
+        return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._options)
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
-def layer(name: str, function: Callable, inputs: int = 1, **defaults: object) -> type[Layer]:
-    """The module of a function: it is made with what `function` takes beside its inputs. defaults: where PyTorch's differ."""
-    rest = list(inspect.signature(function).parameters.values())[inputs:]
-    options = [p.replace(kind=p.POSITIONAL_OR_KEYWORD, default=defaults.get(p.name, p.default)) for p in rest]
-    body = {"_function": staticmethod(function), "_options": [p.name for p in options]}
-    body |= {"__signature__": inspect.Signature(options), "__doc__": function.__doc__, "__module__": __name__}
-    return type(name, (Layer,), body)
-
-
-MaxPool2d = layer("MaxPool2d", F.max_pool2d)  # PyTorch prints two options more
-MaxPool2d.extra_repr = lambda self: f"{Layer.extra_repr(self)}, dilation=1, ceil_mode=False"
-AvgPool2d = layer("AvgPool2d", F.avg_pool2d)
-Flatten = layer("Flatten", flatten, start_dim=1)
-globals().update({name: layer(name, getattr(F, run.__name__)) for name, run in MODULES.items()})
 __all__ = [name for name, made in globals().items() if isinstance(made, type) and made.__module__ == __name__]
-__all__ = [name for name in __all__ if name[0] != "_" and name != "Layer"]
+__all__ = [name for name in __all__ if name[0] != "_"]

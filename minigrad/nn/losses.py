@@ -1,27 +1,58 @@
 """Losses as modules, each declared from its function."""
 
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from ..tensor import Tensor
 from . import functional as F
-from .layers import Layer, layer
+from .function_layers import Layer, layer
+
+BUFFERS = ("weight", "pos_weight")  # tensors, which move and are saved with the module
 
 
-def loss(name, function) -> type[Layer]:
-    """The module of a loss, a function of input and target."""
-    made = layer(name, function, inputs=2)
-    # PyTorch's first arguments are old flags: of a prediction that is put there it asks whether it is true
-    options = {p.name: p.replace(kind=p.KEYWORD_ONLY) for p in made.__signature__.parameters.values()}
-    made.__signature__ = made.__signature__.replace(parameters=options.values())
-    made.__init__ = lambda self, *old, **options: any(old) or Layer.__init__(self, *old, **options)
-    made.extra_repr = lambda self: ""  # PyTorch prints no options
-    made.__module__ = __name__
+def loss(name: str, function: Callable, inputs: int = 2) -> type[Layer]:
+    """The module of a loss, a function of input and target. Its numbers may be given in order, other options by name.
+
+    In PyTorch what follows the numbers are old flags: of a prediction that is put there it asks whether it is true.
+    """
+    made = layer(name, function, inputs=inputs, shown="")
+    given = list(inspect.signature(function).parameters.values())[inputs:]
+    numbers = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD]
+    parameters = made.__signature__.parameters.values()
+    kept = [p if p.name in numbers else p.replace(kind=p.KEYWORD_ONLY) for p in parameters]
+    made.__signature__ = made.__signature__.replace(parameters=kept)
+
+    def __init__(self: Layer, *args: object, **options: object) -> None:
+        any(args[len(numbers) :])
+        Layer.__init__(self, *args[: len(numbers)], **options)
+        for buffer in BUFFERS:
+            if buffer in self._options:
+                self.register_buffer(buffer, self.__dict__.pop(buffer))
+
+    def forward(self: Layer, *input: Tensor) -> Tensor:
+        """The loss."""
+        return function(*input, **{option: getattr(self, option) for option in self._options})
+
+    made.__init__, made.forward, made.__module__ = __init__, forward, __name__
     return made
 
 
 MSELoss = loss("MSELoss", F.mse_loss)
 L1Loss = loss("L1Loss", F.l1_loss)
 SmoothL1Loss = loss("SmoothL1Loss", F.smooth_l1_loss)
+HuberLoss = loss("HuberLoss", F.huber_loss)
 NLLLoss = loss("NLLLoss", F.nll_loss)
 CrossEntropyLoss = loss("CrossEntropyLoss", F.cross_entropy)
 BCELoss = loss("BCELoss", F.binary_cross_entropy)
 BCEWithLogitsLoss = loss("BCEWithLogitsLoss", F.binary_cross_entropy_with_logits)
+KLDivLoss = loss("KLDivLoss", F.kl_div)
+PoissonNLLLoss = loss("PoissonNLLLoss", F.poisson_nll_loss)
+HingeEmbeddingLoss = loss("HingeEmbeddingLoss", F.hinge_embedding_loss)
+GaussianNLLLoss = loss("GaussianNLLLoss", F.gaussian_nll_loss, inputs=3)
+CosineEmbeddingLoss = loss("CosineEmbeddingLoss", F.cosine_embedding_loss, inputs=3)
+MarginRankingLoss = loss("MarginRankingLoss", F.margin_ranking_loss, inputs=3)
+TripletMarginLoss = loss("TripletMarginLoss", F.triplet_margin_loss, inputs=3)
 
 __all__ = [name for name in globals() if name.endswith("Loss")]

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import copy
+import functools
+import inspect
+from collections.abc import Callable
 
+from ..basics import device as Device
 from ..creation import empty
+from ..dtypes import get_default_dtype, set_default_dtype
 from ..missing import offers
 from ..tensor import Tensor, plain_types, rebuilt
 from ..words import INFERENCE_FLAG, expect
@@ -40,6 +45,30 @@ plain_types.add(Parameter)  # operations treat it as they treat a Tensor
 def new_parameter(*shape: int) -> Parameter:
     """An uninitialised parameter."""
     return Parameter(empty(shape))
+
+
+def placed(init: Callable) -> Callable:
+    """Decorator of a layer's `__init__`: it also takes `device`, the CPU, and `dtype`, that of the layer's parameters."""
+    signature = inspect.signature(init)
+    options = [
+        inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in ("device", "dtype")
+    ]
+
+    @functools.wraps(init)
+    def __init__(
+        self: object, *args: object, device: object = None, dtype: object = None, **named: object
+    ) -> None:
+        if device is not None:
+            Device(device)  # which refuses all but the CPU
+        before = get_default_dtype()
+        set_default_dtype(before if dtype is None else dtype)
+        try:
+            init(self, *args, **named)
+        finally:
+            set_default_dtype(before)
+
+    __init__.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *options])
+    return __init__
 
 
 __dir__, __getattr__ = offers(__name__, ["Parameter"])

@@ -17,8 +17,9 @@ from ..tensor import Tensor, wrap
 from ..words import expect
 from . import functional as F
 from . import init
+from .functional_losses import NO_BATCH
 from .module import Module
-from .parameter import new_parameter
+from .parameter import new_parameter, placed
 
 # ---------------------------------------------------------------- one step
 #
@@ -99,12 +100,13 @@ class _Recurrent(Module):
 
 
 class _Cell(_Recurrent):
+    @placed
     def __init__(self, input_size: int, hidden_size: int):
         super().__init__(input_size, hidden_size, [""])
 
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
         """The next hidden state (of an LSTM: hidden and cell state); `hx` is the last one, zeros if omitted."""
-        expect(input.dim() == 2, F.NO_BATCH, input.dim(), error=ValueError)
+        expect(input.dim() == 2, NO_BATCH, input.dim(), error=ValueError)
         state = self._first_states(input, (input.shape[0], self.hidden_size), hx)
         w_ih, w_hh, b_ih, b_hh = self._weights("")
         out = self._step(lambda: F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
@@ -124,6 +126,7 @@ class RNNCell(_Cell):
 
 
 class _Layers(_Recurrent):
+    @placed
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, *, batch_first: bool = False):
         super().__init__(input_size, hidden_size, [f"_l{layer}" for layer in range(num_layers)])
         self.num_layers, self.batch_first = num_layers, batch_first
@@ -133,7 +136,7 @@ class _Layers(_Recurrent):
 
         batch_first: (N, L, ...) in and out. Raises ValueError or RuntimeError for shapes that do not fit.
         """
-        expect(input.dim() == 3, F.NO_BATCH, input.dim(), error=ValueError)
+        expect(input.dim() == 3, NO_BATCH, input.dim(), error=ValueError)
         shape = self.num_layers, input.shape[0 if self.batch_first else 1], self.hidden_size
         states = self._first_states(input, shape, hx)
         inputs, ends = input.transpose(0, 1) if self.batch_first else input, []

@@ -1,19 +1,16 @@
-"""Operations of layers that look at neighbours: convolution, pooling, normalisation."""
+"""Convolution and its transposes, of images and of rows. Windows on images, which pooling looks through, too."""
 
 from __future__ import annotations
 
 import functools
 import itertools
 import math
+import operator
+from collections.abc import Callable
 
 import numpy as np
 
-from ..tensor import wrap
-from .indexing import spread_places
-from .nn import floats, weighted
 from .operands import constant
-from .pointwise import rsqrt
-from .reduction import mean_dim, rows
 from .table import is_array, op
 
 ndarray = np.ndarray
@@ -21,127 +18,102 @@ ndarray = np.ndarray
 # ---------------------------------------------------------------- on arrays, and what rules are made of
 
 
-def padded(x: ndarray, padding: tuple, value: float = 0) -> ndarray:
-    """A contiguous array with `padding` more elements at both ends of its last dimensions."""
-    if not any(padding):
+def padded(x: ndarray, padding: tuple, value: float = 0, more: tuple = (0, 0)) -> ndarray:
+    """A contiguous array with `padding` elements more at both ends of its last dimensions, and `more` at the far one."""
+    if not any(padding) and not any(more):
         return np.ascontiguousarray(x)
     (*lead, h, w), (p, q) = x.shape, padding
-    out = np.full((*lead, h + 2 * p, w + 2 * q), value, x.dtype)
+    out = np.full((*lead, h + 2 * p + more[0], w + 2 * q + more[1]), value, x.dtype)
     out[..., p : p + h, q : q + w] = x
     return out
 
 
-def windows(x: ndarray, kernel: tuple, stride: tuple) -> ndarray:
+def windows(x: ndarray, kernel: tuple, stride: tuple, dilation: tuple = (1, 1)) -> ndarray:
     """What the kernel's elements meet at each output position: (..., *out, *kernel), a view of a contiguous array."""
-    (*lead, h, w), (*steps, i, j), (a, b), (s, t) = x.shape, x.strides, kernel, stride
-    shape = (*lead, (h - a) // s + 1, (w - b) // t + 1, a, b)
-    return ndarray(shape, x.dtype, x, 0, (*steps, i * s, j * t, i, j))
+    (*lead, h, w), (*steps, i, j), (a, b), (s, t), (d, e) = x.shape, x.strides, kernel, stride, dilation
+    shape = (*lead, (h - (a - 1) * d - 1) // s + 1, (w - (b - 1) * e - 1) // t + 1, a, b)
+    return ndarray(shape, x.dtype, x, 0, (*steps, i * s, j * t, i * d, j * e))
 
 
-def put_back(parts: ndarray, size: tuple, kernel: tuple, stride: tuple, padding: tuple) -> ndarray:
+def put_back(
+    parts: ndarray,
+    size: tuple,
+    kernel: tuple,
+    stride: tuple,
+    padding: tuple,
+    dilation: tuple = (1, 1),
+    more: tuple = (0, 0),
+) -> ndarray:
     """The transpose of `windows` of a padded array: `parts`, which broadcast to them, added up where they overlap."""
     (h, w), (p, q) = size, padding
-    out = np.zeros((*parts.shape[:-4], h + 2 * p, w + 2 * q), parts.dtype)
-    met = windows(out, kernel, stride)
-    if (stride[0] >= kernel[0] and stride[1] >= kernel[1]) or met.shape[-4:-2] == (1, 1):
+    out = np.zeros((*parts.shape[:-4], h + 2 * p + more[0], w + 2 * q + more[1]), parts.dtype)
+    rows, columns = parts.shape[-4:-2]
+    met, alone = windows(out, kernel, stride, dilation)[..., :rows, :columns, :, :], dilation == (1, 1)
+    if (alone and stride[0] >= kernel[0] and stride[1] >= kernel[1]) or met.shape[-4:-2] == (1, 1):
         met[...] = parts
     else:
         for i, j in itertools.product(*map(range, kernel)):
             part = met[..., i, j]
             part += parts[..., i % parts.shape[-2], j % parts.shape[-1]]
-    return out[..., p : p + h, q : q + w] if p or q else out
+    return out[..., p : p + h, q : q + w] if any((p, q, *more)) else out
 
 
-def _convolve(input, weight, bias, stride, padding):
-    met = windows(padded(input, padding), weight.shape[2:], stride)
+def in_two_dimensions(run: Callable) -> Callable:
+    """A kernel for images that also takes rows of length L, (N, C, L): as images that are one pixel high."""
+
+    @functools.wraps(run)
+    def call(first, second, *options):
+        if first.ndim > 3:
+            return run(first, second, *options)
+        *others, stride, padding, dilation, groups = [
+            o if not isinstance(o, tuple) else (0, *o) for o in options
+        ]
+        others = [o if not isinstance(o, tuple) else (1, o[1]) for o in others]
+        found = run(
+            first[:, :, None], second[:, :, None], *others, (1, stride[1]), padding, (1, dilation[1]), groups
+        )
+        return found[:, :, 0]
+
+    return call
+
+
+@in_two_dimensions
+def _convolve(input, weight, bias, stride, padding, dilation, groups):
+    met = windows(padded(input, padding), weight.shape[2:], stride, dilation)
     count, _, *out = met.shape[:4]
-    columns = met.transpose(0, 1, 4, 5, 2, 3).reshape(count, -1, math.prod(out))
-    result = np.matmul(weight.reshape(len(weight), -1), columns).reshape(count, len(weight), *out)
+    columns = met.transpose(0, 1, 4, 5, 2, 3).reshape(count, groups, -1, math.prod(out))
+    kernels = weight.reshape(groups, len(weight) // groups, -1)
+    result = np.matmul(kernels, columns).reshape(count, len(weight), *out)
     return result if bias is None else result + per_channel(bias, 4)
 
 
-def _convolve_input(output, weight, size, stride, padding):
+@in_two_dimensions
+def _convolve_input(output, weight, size, stride, padding, dilation, groups):
     """The transpose of `_convolve` in x: each output value is spread over the `size` inputs that it was made from."""
     count, channels, *out = output.shape
-    columns = np.matmul(weight.reshape(channels, -1).T, output.reshape(count, channels, -1))
-    parts = columns.reshape(count, *weight.shape[1:], *out).transpose(0, 1, 4, 5, 2, 3)
-    return put_back(parts, size, weight.shape[2:], stride, padding)
+    kernels = weight.reshape(groups, channels // groups, -1).mT
+    columns = np.matmul(kernels, output.reshape(count, groups, channels // groups, -1))
+    parts = columns.reshape(count, groups * weight.shape[1], *weight.shape[2:], *out).transpose(
+        0, 1, 4, 5, 2, 3
+    )
+    return put_back(parts, size, weight.shape[2:], stride, padding, dilation)
 
 
-def _convolve_weight(output, input, kernel, stride, padding):
+@in_two_dimensions
+def _convolve_weight(output, input, kernel, stride, padding, dilation, groups):
     """The transpose of `_convolve` in the weight: how each kernel element met the inputs, weighted by y."""
-    channels, met = output.shape[1], windows(padded(input, padding), kernel, stride)
-    columns = met.transpose(1, 4, 5, 0, 2, 3).reshape(input.shape[1] * math.prod(kernel), -1)
-    rows = output.swapaxes(0, 1).reshape(channels, -1)
-    return rows.dot(columns.T).reshape(channels, input.shape[1], *kernel)
+    channels, met = output.shape[1], windows(padded(input, padding), kernel, stride, dilation)
+    met = met[:, :, : output.shape[2], : output.shape[3]]
+    columns = met.transpose(1, 4, 5, 0, 2, 3).reshape(
+        groups, input.shape[1] // groups * math.prod(kernel), -1
+    )
+    rows = output.swapaxes(0, 1).reshape(groups, channels // groups, -1)
+    return np.matmul(rows, columns.mT).reshape(channels, input.shape[1] // groups, *kernel)
 
 
-@functools.lru_cache(maxsize=64)
-def places_met(size: tuple, kernel: tuple, stride: tuple, padding: tuple) -> ndarray:
-    """Where in a plane of this size the elements are that each window meets: one window after the other, flat."""
-    return windows(padded(np.arange(math.prod(size)).reshape(size), padding), kernel, stride).ravel()
-
-
-def _max_pool(self, kernel_size, stride, padding):
-    """(the largest element that each window meets, its place in the plane)."""
-    lowest = -np.inf if self.dtype.kind == "f" else np.iinfo(self.dtype).min
-    met = windows(padded(self, padding, lowest), kernel_size, stride)
-    met = met.reshape(*met.shape[:-2], -1)
-    k = met.argmax(-1)
-    places = places_met(self.shape[-2:], kernel_size, stride, padding)
-    return met.take(k + rows(met.shape)), places.take(k + rows(met.shape[-3:]))
-
-
-def max_pool_put(grad, indices, sizes):
-    """Each gradient goes to the element that was the largest of its window."""
-    planes = rows((*sizes[:-2], math.prod(sizes[-2:])))[..., None, None]
-    return spread_places(grad, sizes, indices + (planes if is_array(indices) else wrap(planes)))
-
-
-def _avg_pool(self, kernel_size, stride, padding):
-    met = windows(padded(floats(self, "avg_pool2d_out_frame"), padding), kernel_size, stride)
-    for _ in range(2):  # the rows of each window, then their sums: np.add.reduce takes four times as long
-        met = functools.reduce(np.add, [met[..., i] for i in range(met.shape[-1])])
-    return met / math.prod(kernel_size)
-
-
-def normalised(x, weight, bias, mean, eps: float) -> tuple:
-    """(y, m, r, the variance), where `mean` averages over what is normalised together."""
-    m = mean(x)
-    centred = x - m
-    variance = mean(centred * centred)
-    r = rsqrt(variance + eps)
-    y = centred * weighted(r, weight)
-    return y if bias is None else y + bias, m, r, variance
-
-
-def last_mean(x, shape: tuple):
-    """What averages over the last dimensions, of this shape, an array or Tensor like `x`."""
-    dims = tuple(range(len(x.shape) - len(shape), len(x.shape)))
-    if not is_array(x) or len(shape) > 1:
-        return lambda x: mean_dim(x, dims, True)
-    ones, count = constant((*shape, 1), x.dtype.char), constant((), x.dtype.char, *shape)
-    return lambda x: x.dot(ones) / count  # in half the time
-
-
-def _layer_norm(input, weight, bias, normalized_shape, eps):
-    return normalised(input, weight, bias, last_mean(input, normalized_shape), eps)[:3]
-
-
-def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, normalized_shape, _eps):
-    def whole(x, factors=None):  # only if it must be a view, which a leaf copies
-        summed = channel_sums(x.reshape((-1, math.prod(normalized_shape))), factors)
-        return summed if len(normalized_shape) == 1 else summed.reshape(normalized_shape)
-
-    of_input, of_weight, of_bias = grad_input_mask
-    mean, m, r = last_mean(input, normalized_shape), result1, result2
-    if not is_array(grad):
-        _, m, r, _ = normalised(input, None, None, mean, _eps)
-    centred, moved = input - m, None
-    if of_input:
-        scaled = grad * weighted(r, weight)
-        moved = scaled - mean(scaled) - centred * (r * r * mean(scaled * centred))
-    return moved, whole(grad * centred, r) if of_weight else None, whole(grad) if of_bias else None
+def _convolve_transposed(input, weight, bias, size, stride, padding, dilation, groups):
+    result = _convolve_input(input, weight, size, stride, padding, dilation, groups)
+    return result if bias is None else result + per_channel(bias, result.ndim)
 
 
 def channel_sums(x, factors=None):
@@ -160,34 +132,36 @@ def per_channel(values, ndim: int):
     return values if values is None or ndim == 2 else values.reshape((1, -1) + (1,) * (ndim - 2))
 
 
-def channel_means(x):
-    return per_channel(channel_sums(x), len(x.shape)) / (math.prod(x.shape) // x.shape[1])
+def cropped(x, sizes: tuple):
+    """The first rows and columns: with `output_padding` a transposed convolution has more than its input."""
+    return x if tuple(x.shape[2:]) == tuple(sizes[2:]) else x[(..., *[slice(n) for n in sizes[2:]])]
 
 
-def _batch_norm(input, weight, bias, running_mean, running_var, training, eps):
-    """y, m, r, and the variance without bias (over n - 1)."""
-    ndim, n = len(input.shape), math.prod(input.shape) // input.shape[1]
-    weight, bias = per_channel(weight, ndim), per_channel(bias, ndim)
-    if training:
-        y, *kept = normalised(input, weight, bias, channel_means, eps)
-        m, r, variance = [v.reshape((-1,)) for v in kept]
-        return y, m, r, variance * (n / max(n - 1, 1))
-    r = rsqrt(running_var + eps)
-    y = (input - per_channel(running_mean, ndim)) * weighted(per_channel(r, ndim), weight)
-    return y if bias is None else y + bias, running_mean, r, running_var
+def transposed_tangent(inputs: tuple, moves: tuple, results: tuple, params: tuple):
+    """The tangent of a transposed convolution, which is linear in each of its inputs."""
+    (x, weight, _), (dx, dweight, dbias), parts = inputs, moves, []
+    if dx is not None:
+        parts.append(convolution_transposed(dx, weight, None, *params))
+    if dweight is not None:
+        parts.append(convolution_transposed(x, dweight, None, *params))
+    if dbias is not None:
+        parts.append(per_channel(dbias, len(results[0].shape)).expand(results[0].shape))
+    return functools.reduce(operator.add, parts)
 
 
-def batch_norm_backward(grad, grad_input_mask, input, weight, result1, result2, training, eps):
-    ndim, m, r = len(input.shape), result1, result2
-    if training and not is_array(grad):
-        _, m, r, _ = [v.reshape((-1,)) for v in normalised(input, None, None, channel_means, eps)]
-    centred, moved = input - per_channel(m, ndim), grad
-    total, slope = channel_sums(grad), channel_sums(grad * centred) * r
-    if training:
-        n = math.prod(input.shape) // input.shape[1]
-        moved = grad - per_channel(total / n, ndim) - centred * per_channel(slope * r / n, ndim)
-    grads = moved * per_channel(weighted(r, weight), ndim), slope, total
-    return tuple([g if wanted else None for g, wanted in zip(grads, grad_input_mask, strict=True)])
+def _im2col(self, kernel_size, dilation, padding, stride):
+    met = windows(padded(self, padding), kernel_size, stride, dilation)
+    return met.transpose(0, 1, 4, 5, 2, 3).reshape(
+        len(self), self.shape[1] * math.prod(kernel_size), math.prod(met.shape[2:4])
+    )
+
+
+def _col2im(self, output_size, kernel_size, dilation, padding, stride):
+    channels = self.shape[1] // math.prod(kernel_size)
+    numbers = zip(output_size, kernel_size, dilation, padding, stride, strict=True)
+    out = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, d, p, s in numbers]
+    parts = self.reshape(len(self), channels, *kernel_size, *out).transpose(0, 1, 4, 5, 2, 3)
+    return put_back(parts, output_size, kernel_size, stride, padding, dilation)
 
 
 # fmt: off
@@ -196,54 +170,36 @@ def batch_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
 # ⟨y, conv(x, w)⟩ is linear in each of x, w, y. Its derivative by y is the convolution itself, by x
 # `convolution_input(y, w)` (the transposed convolution), by w `convolution_weight(y, x)`.
 
-convolution = op("convolution(input, weight, bias=None, stride: object=(1, 1), padding: object=(0, 0))", _convolve, at="",
-    batch="fold", flat=("input", "weight"), input=lambda grad, input_sym_sizes, weight, stride, padding:
-        convolution_input(grad, weight, input_sym_sizes[2:], stride, padding),
-    weight=lambda grad, input, weight_sym_sizes, stride, padding:
-        convolution_weight(grad, input, weight_sym_sizes[2:], stride, padding),
+OF_WINDOWS = "stride: object=(1, 1), padding: object=(0, 0), dilation: object=(1, 1), groups: int=1)"
+convolution = op("convolution(input, weight, bias=None, " + OF_WINDOWS, _convolve, at="",
+    batch="fold", flat=("input", "weight"), input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
+        convolution_input(grad, weight, input_sym_sizes[2:], stride, padding, dilation, groups),
+    weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
+        convolution_weight(grad, input, weight_sym_sizes[2:], stride, padding, dilation, groups),
     bias=lambda grad: channel_sums(grad))
-convolution_input = op("convolution_input(output, weight, size: object, stride: object, padding: object)",
+convolution_transposed = op("convolution(input, weight, bias=None, size: object=(), " + OF_WINDOWS, _convolve_transposed, at="",
+    batch="fold", flat=("input", "weight"), jvp=transposed_tangent,
+    input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
+        cropped(convolution(grad, weight, None, stride, padding, dilation, groups), input_sym_sizes),
+    weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
+        convolution_weight(input, grad, weight_sym_sizes[2:], stride, padding, dilation, groups),
+    bias=lambda grad: channel_sums(grad))
+convolution_input = op("convolution_input(output, weight, size: object, " + OF_WINDOWS,
     _convolve_input, at="", kind="linear", node="ConvolutionBackwardBackward0", batch="fold",
-    output=lambda grad, weight, stride, padding: convolution(grad, weight, None, stride, padding),
-    weight=lambda grad, output, weight_sym_sizes, stride, padding:
-        convolution_weight(output, grad, weight_sym_sizes[2:], stride, padding))
-convolution_weight = op("convolution_weight(output, input, kernel: object, stride: object, padding: object)",
+    output=lambda grad, output_sym_sizes, weight, stride, padding, dilation, groups:
+        cropped(convolution(grad, weight, None, stride, padding, dilation, groups), output_sym_sizes),
+    weight=lambda grad, output, weight_sym_sizes, stride, padding, dilation, groups:
+        convolution_weight(output, grad, weight_sym_sizes[2:], stride, padding, dilation, groups))
+convolution_weight = op("convolution_weight(output, input, kernel: object, " + OF_WINDOWS,
     _convolve_weight, at="", kind="linear", node="ConvolutionBackwardBackward0",
-    output=lambda grad, input, stride, padding: convolution(input, grad, None, stride, padding),
-    input=lambda grad, output, input_sym_sizes, stride, padding:
-        convolution_input(output, grad, input_sym_sizes[2:], stride, padding))
-
-# ---------------------------------------------------------------- pooling
-
-max_pool = op("max_pool2d_with_indices(self, kernel_size: object, stride: object, padding: object)", _max_pool, at="",
-    node="MaxPool2DWithIndicesBackward0", outputs=("result0", "result1"), constants=("result1",), flat=("self",), batch="fold",
-    self=lambda grad, self, result1: max_pool_put(grad, result1, tuple(self.shape)))
-avg_pool = op("avg_pool2d(self, kernel_size: object, stride: object, padding: object)", _avg_pool, at="",
-    kind="linear", node="AvgPool2DBackward0", flat=("self",), batch="fold",
-    self=lambda grad, self, kernel_size, stride, padding:
-        avg_pool_spread(grad, tuple(self.shape), kernel_size, stride, padding))
-avg_pool_spread = op("avg_pool2d_backward(self, sizes: size, kernel_size: object, stride: object, padding: object)",
-    lambda self, sizes, kernel_size, stride, padding:
-        put_back(self[..., None, None] / math.prod(kernel_size), sizes[-2:], kernel_size, stride, padding),
-    at="", kind="linear", node="AvgPool2DBackwardBackward0",
-    self=lambda grad, kernel_size, stride, padding: avg_pool(grad, kernel_size, stride, padding))
-
-# ---------------------------------------------------------------- normalisation
-#
-# x̂ = (x - m)·r with m the mean and r = 1/√(var + ε), y = x̂·w + b. With g the gradient of y, and all means over what is
-# normalised together (Ioffe & Szegedy 2015, section 3),
-#
-#     ∂b = Σ g    ∂w = Σ g·x̂    ∂x = r·(g·w - mean(g·w) - x̂·mean(g·w·x̂))
-#
-# in which w stands before the brackets where it is the same for all that is averaged, so that the means are ∂b/n and ∂w/n.
-# m and r are saved. Where a gradient is itself to be differentiated they are computed again, as functions of x.
-
-native_layer_norm = op("native_layer_norm(input, weight=None, bias=None, normalized_shape: object=(), eps: float=1e-05)",
-    _layer_norm, at="", outputs=("result0", "result1", "result2"), constants=("result1", "result2"), flat=("input", "weight"),
-    batch=_layer_norm, input=layer_norm_backward, weight=layer_norm_backward, bias=layer_norm_backward)
-native_batch_norm = op(
-    "native_batch_norm(input, weight=None, bias=None, running_mean=None, running_var=None, training: bool=True, "
-    "eps: float=1e-05)", _batch_norm, at="", flat=("input", "weight"), batch=_batch_norm,
-    outputs=("result0", "result1", "result2", "batch_var"), constants=("result1", "result2", "batch_var"),
-    input=batch_norm_backward, weight=batch_norm_backward, bias=batch_norm_backward)
+    output=lambda grad, output_sym_sizes, input, stride, padding, dilation, groups:
+        cropped(convolution(input, grad, None, stride, padding, dilation, groups), output_sym_sizes),
+    input=lambda grad, output, input_sym_sizes, stride, padding, dilation, groups:
+        convolution_input(output, grad, input_sym_sizes[2:], stride, padding, dilation, groups))
+im2col = op("im2col(self, kernel_size: object, dilation: object, padding: object, stride: object)", _im2col, kind="linear",
+    at="", batch="fold", node="Im2ColBackward0", self=lambda grad, self_sym_sizes, kernel_size, dilation, padding, stride:
+        col2im(grad, tuple(self_sym_sizes[-2:]), kernel_size, dilation, padding, stride))
+col2im = op("col2im(self, output_size: object, kernel_size: object, dilation: object, padding: object, stride: object)",
+    _col2im, kind="linear", at="", batch="fold", node="Col2ImBackward0",
+    self=lambda grad, kernel_size, dilation, padding, stride: im2col(grad, kernel_size, dilation, padding, stride))
 # fmt: on

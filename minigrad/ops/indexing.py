@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from functools import lru_cache, partial
 
 import numpy as np
 
 from .. import dtypes
+from ..basics import wrap_dim
 from ..tensor import Tensor, plain_types, wrap
 from ..words import expect, full_name
 from .inplace import write
@@ -27,6 +29,13 @@ ndarray = np.ndarray
 END = 2**63 - 1  # what PyTorch saves for an open end
 mask_of = lru_cache(maxsize=8)(np.tri)  # of a triangle: most of np.tril's time goes into it
 ONLY_INDICES = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+# A list of any of these is taken for the tuple of its elements, an old rule of NumPy's that PyTorch keeps.
+PARTS_OF_A_KEY = (Tensor, list, tuple, range, ndarray, slice, type(None), type(...))
+LIST_AS_TUPLE = "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; "
+LIST_AS_TUPLE += (
+    "use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+)
+LIST_AS_TUPLE += "x[torch.tensor(seq)], which will result either in an error or a different result"
 NO_KEY = "a list in brackets holds numbers or truth values: use x[tuple(list)] for anything else"
 NO_DIMENSION = "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
 NO_DIMENSION += "0-dim tensor to a number"
@@ -89,13 +98,21 @@ def as_index(k: object) -> Tensor:
     """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError for anything else."""
     if not isinstance(k, Tensor):
         expect(isinstance(k, (bool, list, tuple, range, ndarray)), ONLY_INDICES, type(k), error=IndexError)
-        if isinstance(k, list) and any(isinstance(e, (Tensor, slice, type(None), type(...))) for e in k):
-            raise IndexError(NO_KEY)
-        array = np.asarray(k)
+        array = index_array(k)
         k = wrap(array if array.dtype.kind == "b" and array.size else array.astype(np.int64))
     told = "tensors used as indices must be long, int, byte or bool tensors"
     expect(k._array.dtype.char in "ilq?", told, error=IndexError)
     return k
+
+
+def index_array(k: object) -> ndarray:
+    """A list of numbers or truth values, which may be nested, as an array. Raises IndexError for anything else."""
+    try:
+        array = np.asarray(k)
+    except (TypeError, ValueError):  # ragged, or of things that are no numbers
+        raise IndexError(NO_KEY) from None
+    expect(array.dtype.kind in "biuf" or not array.size, NO_KEY, error=IndexError)
+    return array
 
 
 def is_position(k: object) -> bool:
@@ -114,6 +131,9 @@ def consumed(k: object) -> int:
 
 def worked_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, list[Tensor | None]]:
     """The view that the simple entries of a key give, and the index tensors that remain, one for each dimension."""
+    if isinstance(key, list) and any(isinstance(k, PARTS_OF_A_KEY) for k in key[:31]) and len(key) < 32:
+        warnings.warn(LIST_AS_TUPLE, stacklevel=3)
+        key = tuple(key)
     entries, ndim = key if isinstance(key, tuple) else (key,), self._array.ndim
     used = sum(map(consumed, entries))
     told = "too many indices for tensor of dimension {}" if ndim or not isinstance(key, int) else NO_DIMENSION
@@ -186,6 +206,16 @@ def diagonal_self(grad, self_sym_sizes, offset, dim1, dim2):
     return spread_places(grad, self_sym_sizes, numbered.diagonal(offset, dim1, dim2))
 
 
+def _embedded(self: ndarray, offset: int, dim1: int, dim2: int) -> ndarray:
+    expect(self.ndim > 0, "diag_embed: the input must have at least one dimension")
+    dims = wrap_dim(dim1, self.ndim + 1), wrap_dim(dim2, self.ndim + 1)
+    expect(dims[0] != dims[1], "diagonal dimensions cannot be identical {}, {}", dim1, dim2)
+    n = self.shape[-1] + abs(offset)
+    out, places = np.zeros((*self.shape[:-1], n, n), self.dtype), np.arange(self.shape[-1])
+    out[..., places + max(-offset, 0), places + max(offset, 0)] = self
+    return np.moveaxis(out, (-2, -1), dims)
+
+
 def _traced(self: ndarray) -> ndarray:
     expect(self.ndim == 2, "trace: expected a matrix, but got tensor with dim {}", self.ndim)
     return np.trace(self)
@@ -255,8 +285,8 @@ diagonal = op("diagonal(self, offset: int=0, dim1: dim=0, dim2: dim=1)", _diagon
               doc="The diagonal over two dimensions, as the last dimension of a view.")
 diagonal_copy = op("diagonal(self, offset: int, dim1: dim, dim2: dim)", lambda *given: _diagonal(*given).copy(),
                    kind="linear", at="", node="DiagonalBackward0_copy", self=diagonal_self)
-diag_embed = op("diag_embed(self, offset: int, dim1: int, dim2: int)", lambda self, offset, dim1, dim2: np.diag(self, offset),
-                kind="linear", at="", self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
+diag_embed = op("diag_embed(self, offset: int=0, dim1: int=-2, dim2: int=-1)", _embedded, kind="linear", at="", batch="rows",
+                self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
 trace = op("trace(self)", _traced, kind="linear", batch=lambda self: self.diagonal().sum(),
            doc="The sum of the main diagonal of a matrix.",
            self=lambda grad, self_sym_sizes: grad * eye_beside(grad, *self_sym_sizes))
@@ -268,7 +298,7 @@ trace = op("trace(self)", _traced, kind="linear", batch=lambda self: self.diagon
 @function(at="torch Tensor")
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """`length` consecutive positions of one dimension, from `start`: a view."""
-    size = self.size(dim)
+    size, dim = self.size(dim), wrap_dim(dim, self._array.ndim)
     start = int(start) + size * (start < 0)
     told = "start ({}) + length ({}) exceeds dimension size ({})."
     expect(0 <= start <= start + length <= size, told, start, length, size)
@@ -341,4 +371,4 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """Of a vector the matrix with it on a diagonal, of a matrix a copy of that diagonal."""
     ndim = self._array.ndim
     expect(ndim in (1, 2), "diag(): Supports 1D or 2D tensors. Got {}D", ndim)
-    return (diag_embed if ndim == 1 else diagonal_copy)(self, diagonal, 0, 1)
+    return diag_embed(self, diagonal, -2, -1) if ndim == 1 else diagonal_copy(self, diagonal, 0, 1)

@@ -29,6 +29,7 @@ ndarray = np.ndarray
 
 def in_place_function_of(op: Op, form: CallForm) -> Callable:
     """The function that users call to write the result into the first tensor: `x.add_(y)`, `x[0] = 1`."""
+    required = [i for i, n in enumerate(op.inputs) if op.signature.defaults[n] is not None]
     forward, direct = op.forward, type(op.forward) is np.ufunc and len(op.rules) == len(op.inputs) == 2
 
     def call(*args, **kwargs):
@@ -38,7 +39,8 @@ def in_place_function_of(op: Op, form: CallForm) -> Callable:
             target._own_counter().version += 1
             return target
         arranged = arrange(op, form, args, kwargs)
-        return call_any(op, form, args, kwargs) if arranged is None else write(op, *arranged)
+        unusual = arranged is None or any(arranged[0][i] is None for i in required)
+        return call_any(op, form, args, kwargs) if unusual else write(op, *arranged)
 
     return call
 

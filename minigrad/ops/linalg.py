@@ -18,7 +18,6 @@ from . import shape
 from .indexing import eye_beside
 from .pointwise import mul, where
 from .publish import LINALG, function, method, publish
-from .reduction import vector_norm
 from .shape import expand, reshape, squeeze, squeezed_in_place, t, transpose, unsafe_view, unsqueeze
 from .table import is_array, op
 
@@ -36,7 +35,8 @@ def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
     told = "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})"
     expect(self.shape[1] == len(mat2), told, *self.shape, *mat2.shape)
     told = "expected m1 and m2 to have the same dtype, but got: {0.c_name} != {1.c_name}"
-    expect(False, told, self.dtype, mat2.dtype)
+    expect(self.dtype == mat2.dtype, told, self.dtype, mat2.dtype)
+    return self.dot(mat2)
 
 
 def _dot(self: ndarray, tensor: ndarray) -> ndarray:
@@ -150,6 +150,12 @@ def is_vector(A: ndarray | Tensor, B: ndarray | Tensor) -> bool:
 
 def _solved(A: ndarray, B: ndarray) -> ndarray:
     as_square("solve", A)
+    told = "linalg.solve: Incompatible shapes of A and B for the equation AX = B ({}x{} and {}x{})"
+    rows = B.shape[-1] if is_vector(A, B) else B.shape[-2] if B.ndim > 1 else 0
+    expect(B.ndim > 0, "linalg.solve: Expected B to be a vector or a matrix, but it has no dimensions")
+    expect(rows == A.shape[-1], told, *A.shape[-2:], *((*B.shape, 1) if is_vector(A, B) else B.shape)[-2:])
+    told = "linalg.solve: Expected A and B to have the same dtype, but found A of type {.word} and B of type {.word} instead"
+    expect(A.dtype == B.dtype, told, A.dtype, B.dtype)
     try:
         return np.linalg.solve(A, B[..., None])[..., 0] if is_vector(A, B) else np.linalg.solve(A, B)
     except np.linalg.LinAlgError:
@@ -166,8 +172,8 @@ def solve_backward(grad, grad_input_mask, A, result):
 
 
 def det_self(grad, A, result):
-    """The gradient of det(A): grad times the cofactors, det(A) A⁻ᵀ; of a singular A each is det(A with eⱼ as row i)."""
-    if is_array(A) and result.all():
+    """The gradient of det(A): grad times the cofactors, det(A) A⁻ᵀ; of a nearly singular A each is det(A with eⱼ as row i)."""
+    if is_array(A) and (abs(result) > np.sqrt((A * A).sum(-1)).prod(-1) * np.finfo(A.dtype).eps ** 0.5).all():
         return (grad * result)[..., None, None] * inv(A).mT
     e = eye_beside(A, A.shape[-1], A.shape[-1])
     return grad[..., None, None] * det(where(e[:, None, :, None] != 0, e[:, None], A[..., None, None, :, :]))
@@ -268,9 +274,3 @@ publish(inv, "inverse", "torch Tensor")
 def eigvalsh(A: Tensor) -> Tensor:
     """The eigenvalues of a symmetric matrix, ascending."""
     return eigh(A)[0]
-
-
-@function(at="linalg")
-def linalg_norm(A: Tensor, *, dim: int | tuple | None = None, keepdim: bool = False) -> Tensor:
-    """The root of the sum of squares of all elements, or over dimensions."""
-    return vector_norm(A, 2, dim, keepdim)

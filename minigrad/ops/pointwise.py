@@ -12,11 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..basics import device as Device
 from ..tensor import Tensor
 from ..words import expect
 from .errors import ONE_BOOL
-from .publish import METHODS, add_form, function, method
+from .publish import METHODS, add_form, function
 from .signature import NUMBERS
 from .table import op, public
 
@@ -74,6 +73,30 @@ def _clamp(self: ndarray, min: object, max: object) -> ndarray:
     return raised if max is None else np.minimum(raised, fitted(max, self))
 
 
+def _between(self: ndarray, min: ndarray | None, max: ndarray | None) -> ndarray:
+    expect(min is not None or max is not None, "torch.clamp: At least one of 'min' or 'max' must not be None")
+    raised = self if min is None else np.maximum(self, min)
+    return raised if max is None else np.minimum(raised, max)
+
+
+def between_self(grad, self, min, max):
+    """The gradient where `self` is within its bounds."""
+    grad = grad if min is None else where(self >= min, grad, 0.0)
+    return grad if max is None else where(self <= max, grad, 0.0)
+
+
+def between_min(grad, self, min, max):
+    """Where the lower bound is the result, `min` gets the gradient."""
+    below = self < min
+    return where(below if max is None else below & (min < max), grad, 0.0)
+
+
+def between_max(grad, self, min, max):
+    """Where the upper bound is the result, `max` gets the gradient."""
+    above = self > max
+    return where(above if min is None else above | (max < min), grad, 0.0)
+
+
 def within(x, min, max):
     """A mask of the elements between two bounds, each included; one may be None."""
     if min is None:
@@ -107,7 +130,7 @@ def _from_number(self: ndarray, other: float) -> ndarray:
 
 
 def _sigmoid(self: ndarray) -> ndarray:
-    y = np.negative(self, out=...)
+    y = np.asarray(np.negative(self))
     np.exp(y, out=y)
     y += 1
     return np.reciprocal(y, out=y)
@@ -145,35 +168,35 @@ def power_self(grad, self, exponent):
 # What does not change has the derivative zero: zeros in the shape of the gradient.
 no_slope = question("no_slope(grad)", lambda grad: np.zeros(grad.shape, grad.dtype), at="")
 
-eq = question("eq(self, other)", np.equal, operators="eq", doc="`self == other` of each pair of elements.")
-ne = question("ne(self, other)", np.not_equal, operators="ne", aliases="not_equal", doc="`self != other` of each pair.")
-lt = question("lt(self, other)", np.less, operators="lt", aliases="less", doc="`self < other` of each pair.")
-le = question("le(self, other)", np.less_equal, operators="le", aliases="less_equal", doc="`self <= other` of each pair.")
-gt = question("gt(self, other)", np.greater, operators="gt", aliases="greater", doc="`self > other` of each pair.")
-ge = question("ge(self, other)", np.greater_equal, operators="ge", aliases="greater_equal", doc="`self >= other` of each.")
+eq = question("eq(self, other)", np.equal, operators="eq", doc="`input == other` of each pair of elements.")
+ne = question("ne(self, other)", np.not_equal, operators="ne", aliases="not_equal", doc="`input != other` of each pair.")
+lt = question("lt(self, other)", np.less, operators="lt", aliases="less", doc="`input < other` of each pair.")
+le = question("le(self, other)", np.less_equal, operators="le", aliases="less_equal", doc="`input <= other` of each pair.")
+gt = question("gt(self, other)", np.greater, operators="gt", aliases="greater", doc="`input > other` of each pair.")
+ge = question("ge(self, other)", np.greater_equal, operators="ge", aliases="greater_equal", doc="`input >= other` of each.")
 isnan = question("isnan(self)", np.isnan, doc="True where an element is NaN.")
 isinf = question("isinf(self)", np.isinf, doc="True where an element is infinite, of either sign.")
 isfinite = question("isfinite(self)", np.isfinite, doc="True where an element is neither infinite nor NaN.")
 isclose = op("isclose(self, other, rtol: float=1e-05, atol: float=1e-08, equal_nan: bool=False)", _near,
-             batch="elementwise", doc="Where `|self - other| <= atol + rtol * |other|`.")
+             batch="elementwise", doc="Where `|input - other| <= atol + rtol * |other|`.")
 logical_and = elementwise("logical_and(self, other)", np.logical_and, numbers=False, doc="True where both are nonzero.")
 logical_or = elementwise("logical_or(self, other)", np.logical_or, numbers=False, doc="True where one of both is nonzero.")
 logical_not = elementwise("logical_not(self)", np.logical_not, doc="True where the element is zero, whatever the dtype.")
-bitwise_and = elementwise("bitwise_and(self, other)", np.bitwise_and, operators="and rand iand", doc="`self & other`.")
-bitwise_or = elementwise("bitwise_or(self, other)", np.bitwise_or, operators="or ror ior", doc="`self | other`.")
-bitwise_xor = elementwise("bitwise_xor(self, other)", np.bitwise_xor, operators="xor rxor ixor", doc="`self ^ other`.")
+bitwise_and = elementwise("bitwise_and(self, other)", np.bitwise_and, operators="and rand iand", doc="`input & other`.")
+bitwise_or = elementwise("bitwise_or(self, other)", np.bitwise_or, operators="or ror ior", doc="`input | other`.")
+bitwise_xor = elementwise("bitwise_xor(self, other)", np.bitwise_xor, operators="xor rxor ixor", doc="`input ^ other`.")
 bitwise_not = elementwise("bitwise_not(self)", np.invert, operators="invert", doc="Each bit inverted; for bools, not.")
 
 # ---------------------------------------------------------------- choices
 
 where = elementwise("where(condition, self, other)", _where, at="torch",
-    doc="Elements of `self` where `condition` holds, else of `other`. A gradient reaches only the elements that were chosen; "
+    doc="Elements of `input` where `condition` holds, else of `other`. A gradient reaches only the elements that were chosen; "
         "the others get an exact zero, even where theirs is not finite.",
     self=lambda grad, condition: where(condition, grad, 0.0), other=lambda grad, condition: where(condition, 0.0, grad))
 masked_fill_tensor = elementwise("masked_fill(self, mask, value)", _masked_fill, numbers=False, node="MaskedFillBackward1",
     self=lambda grad, mask: masked_fill(grad, mask, 0.0), value=lambda grad, mask: masked_fill(grad, ~mask, 0.0))
 masked_fill = elementwise("masked_fill(self, mask, value: Scalar)", _masked_fill,
-    doc="`value` where `mask` holds, else `self`.", self=lambda grad, mask: masked_fill(grad, mask, 0.0))
+    doc="`value` where `mask` holds, else `input`.", self=lambda grad, mask: masked_fill(grad, mask, 0.0))
 maximum = elementwise("maximum(self, other)", np.maximum, **OF_PAIRS,
     doc="The larger of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="max",
     self=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)),
@@ -181,48 +204,58 @@ maximum = elementwise("maximum(self, other)", np.maximum, **OF_PAIRS,
 minimum = elementwise("minimum(self, other)", np.minimum, **OF_PAIRS,
     doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="min",
     self=maximum.op.rules["other"], other=maximum.op.rules["self"])
+clamp_tensors = elementwise("clamp(self, min=None, max=None)", _between, numbers=False, node="ClampBackward0", aliases="clip",
+    doc="The elements, those below `min` raised to it, then those above `max` lowered. A gradient goes where a result is from.",
+    self=between_self, min=lambda grad, self, min, max: between_min(grad, self, min, max),
+    max=lambda grad, self, min, max: between_max(grad, self, min, max))
 clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
     doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
-clamp_min = elementwise("clamp_min(self, min: Scalar)", np.maximum, at="",
-                        self=lambda grad, self, min: where(self >= min, grad, 0.0))
+clamp_min_tensor = elementwise("clamp_min(self, min)", np.maximum, numbers=False, node="ClampMinBackward1",
+    self=lambda grad, self, min: where(self >= min, grad, 0.0), min=lambda grad, self, min: where(self < min, grad, 0.0))
+clamp_min = elementwise("clamp_min(self, min: Scalar)", lambda self, min: _clamp(self, min, None),
+    doc="The elements, those below `min` raised to it.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
+clamp_max_tensor = elementwise("clamp_max(self, max)", np.minimum, numbers=False, node="ClampMaxBackward1",
+    self=lambda grad, self, max: where(self <= max, grad, 0.0), max=lambda grad, self, max: where(self > max, grad, 0.0))
+clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp(self, None, max),
+    doc="The elements, those above `max` lowered to it.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
 # ---------------------------------------------------------------- arithmetic
 
-add = elementwise("add(self, other)", np.add, operators="add radd iadd", doc="`self + other`.",
+add = elementwise("add(self, other)", np.add, operators="add radd iadd", doc="`input + other`.",
                   self=lambda grad: grad, other=lambda grad: grad)
 add_alpha = elementwise("add(self, other, *, alpha: Scalar=1)", lambda x, y, alpha: x + _scaled(y, alpha),
-                        doc="`self + alpha * other`.", self=lambda grad: grad, other=lambda grad, alpha: grad * alpha)
+                        doc="`input + alpha * other`.", self=lambda grad: grad, other=lambda grad, alpha: grad * alpha)
 sub = elementwise("sub(self, other)", np.subtract, operators="sub isub", aliases="subtract",
-                  doc="`self - other`.", self=lambda grad: grad, other=lambda grad: -grad)
+                  doc="`input - other`.", self=lambda grad: grad, other=lambda grad: -grad)
 sub_alpha = elementwise("sub(self, other, *, alpha: Scalar=1)", lambda x, y, alpha: x - _scaled(y, alpha),
-                        doc="`self - alpha * other`.", self=lambda grad: grad, other=lambda grad, alpha: -grad * alpha)
+                        doc="`input - alpha * other`.", self=lambda grad: grad, other=lambda grad, alpha: -grad * alpha)
 rsub = elementwise("rsub(self, other: Scalar)", _from_number, at="", node="RsubBackward1", self=lambda grad: -grad)
 for _call in (add, sub, rsub):
     _call.op.node_class._saved_alpha = 1  # of the class: a plain sum stores nothing
-mul = elementwise("mul(self, other)", np.multiply, operators="mul rmul imul", aliases="multiply", doc="`self * other`.",
+mul = elementwise("mul(self, other)", np.multiply, operators="mul rmul imul", aliases="multiply", doc="`input * other`.",
                   self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 neg = op("neg(self)", np.negative, kind="linear", batch="elementwise", operators="neg", aliases="negative", inplace=True,
-         doc="`-self`.", self=lambda grad: -grad)
+         doc="`-input`.", self=lambda grad: -grad)
 div = smooth("div(self, other)", np.true_divide, operators="truediv itruediv", aliases="divide true_divide",
-             doc="`self / other`.", self=lambda grad, other: grad / other,
+             doc="`input / other`.", self=lambda grad, other: grad / other,
              other=lambda grad, self, other: -grad * ((self / other) / other))
 remainder_tensor = elementwise("remainder(self, other)", _rest, numbers=False, node="RemainderBackward1", operators="mod imod",
                                self=lambda grad: grad, other=lambda grad, self, other: -grad * floor(self / other))
 remainder = elementwise("remainder(self, other: Scalar)", _rest, operators="mod imod",
                         doc="The rest of a division, with the sign of `other`.", self=lambda grad: grad)
-reciprocal = smooth("reciprocal(self)", np.reciprocal, doc="`1 / self`: inf at 0.",
+reciprocal = smooth("reciprocal(self)", np.reciprocal, doc="`1 / input`: inf at 0.",
                     self=lambda grad, result: -grad * (result * result))
 pow_tensor = elementwise("pow(self, exponent)", np.power, numbers=False, node="PowBackward1",
-    operators="pow ipow", doc="`self ** exponent`. At 0 ** 0 both derivatives are 0.",
+    operators="pow ipow", doc="`input ** exponent`. At 0 ** 0 both derivatives are 0.",
     self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * self ** (exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad * where((self == 0) & (exponent >= 0), 0.0, result * log(self)))
 pow = elementwise("pow(self, exponent: Scalar)", lambda self, exponent: power(beside(self, exponent), exponent),
-                  operators="pow ipow", doc="`self ** exponent`.", self=power_self)
+                  operators="pow ipow", doc="`input ** exponent`.", self=power_self)
 pow_of_number = elementwise("pow(self: Scalar, exponent)", lambda exponent, self: np.power(dtypes.wrapped(
     self, beside(exponent, self).dtype), beside(exponent, self)), node="PowBackward2", inplace=False,
-    doc="`self ** exponent`. At 0 ** 0 both derivatives are 0.", exponent=lambda grad, self, exponent, result:
+    doc="`input ** exponent`. At 0 ** 0 both derivatives are 0.", exponent=lambda grad, self, exponent, result:
         grad * (result * float(np.log(self)) if self else where(exponent >= 0, 0.0, result * -math.inf)))
-square = elementwise("square(self)", lambda x: np.square(beside(x, 2)), node="PowBackward0", doc="`self ** 2`.",
+square = elementwise("square(self)", lambda x: np.square(beside(x, 2)), node="PowBackward0", doc="`input ** 2`.",
                      self=lambda grad, self: grad * (self + self))
 square.op.node_class._saved_exponent = 2
 
@@ -232,19 +265,19 @@ exp = smooth("exp(self)", np.exp, doc="e to the power of each element.", self=la
 exp2 = smooth("exp2(self)", np.exp2, doc="2 to the power of each.", self=lambda grad, result: grad * result * LN2)
 log = smooth("log(self)", np.log, doc="The natural logarithm: -inf at 0, NaN below.", self=lambda grad, self: grad / self)
 log2 = smooth("log2(self)", np.log2, doc="The logarithm to base 2.", self=lambda grad, self: grad / (self * LN2))
-log1p = smooth("log1p(self)", np.log1p, node="Log1PBackward0", doc="`log(1 + self)`, exact near 0.",
+log1p = smooth("log1p(self)", np.log1p, node="Log1PBackward0", doc="`log(1 + input)`, exact near 0.",
                self=lambda grad, self: grad / (self + 1))
 sqrt = smooth("sqrt(self)", np.sqrt, doc="The square root: slope inf at 0.", self=lambda grad, result: grad / (2 * result))
-rsqrt = smooth("rsqrt(self)", lambda self: np.reciprocal(np.sqrt(self)), doc="`1 / sqrt(self)`: inf at 0, NaN below.",
+rsqrt = smooth("rsqrt(self)", lambda self: np.reciprocal(np.sqrt(self)), doc="`1 / sqrt(input)`: inf at 0, NaN below.",
                self=lambda grad, result: -0.5 * grad * (result * result * result))
 sin = smooth("sin(self)", np.sin, doc="The sine, of radians.", self=lambda grad, self: grad * cos(self))
 cos = smooth("cos(self)", np.cos, doc="The cosine, of radians.", self=lambda grad, self: grad * -sin(self))
 tan = smooth("tan(self)", np.tan, doc="The tangent, of radians.", self=lambda grad, result: grad * (1 + result * result))
-sinh = smooth("sinh(self)", np.sinh, doc="`(exp(self) - exp(-self)) / 2`.", self=lambda grad, self: grad * cosh(self))
-cosh = smooth("cosh(self)", np.cosh, doc="`(exp(self) + exp(-self)) / 2`.", self=lambda grad, self: grad * sinh(self))
-tanh = smooth("tanh(self)", np.tanh, at="torch Tensor F nn.Tanh", doc="`sinh / cosh`, between -1 and 1.",
+sinh = smooth("sinh(self)", np.sinh, doc="`(exp(input) - exp(-input)) / 2`.", self=lambda grad, self: grad * cosh(self))
+cosh = smooth("cosh(self)", np.cosh, doc="`(exp(input) + exp(-input)) / 2`.", self=lambda grad, self: grad * sinh(self))
+tanh = smooth("tanh(self)", np.tanh, at="torch Tensor F", doc="`sinh / cosh`, between -1 and 1.",
               self=lambda grad, result: grad * (1 - result * result))
-sigmoid = smooth("sigmoid(self)", _sigmoid, at="torch Tensor F nn.Sigmoid", doc="`1 / (1 + exp(-self))`: between 0 and 1.",
+sigmoid = smooth("sigmoid(self)", _sigmoid, at="torch Tensor F", doc="`1 / (1 + exp(-input))`: between 0 and 1.",
                  self=lambda grad, result: grad * ((1 - result) * result))
 erf = smooth("erf(self)", _erf, doc="The error function: 2 / sqrt(pi) times the integral of exp(-t²) from 0 on.",
              self=lambda grad, self: grad * (ERF * exp(-(self * self))))
@@ -298,33 +331,6 @@ METHODS["__rsub__"] = reflected(rsub)
 METHODS["__rtruediv__"] = lambda self, other: reciprocal(self) * other
 METHODS["__rpow__"] = reflected(lambda self, other: pow_of_number(other, self))
 METHODS["__pos__"] = lambda self: self
-
-
-@method()
-def to(self: Tensor, *args: object, dtype: object = None, device: object = None, copy: bool = False):
-    """This tensor in another dtype, itself if nothing changes: x.to(dtype), x.to(other), x.to("cpu"), x.to("cpu", dtype)."""
-    for given in args:
-        if isinstance(given, (str, int, Device)):
-            device = given
-        else:
-            dtype = given.dtype if isinstance(given, Tensor) else given
-    if device is not None:
-        Device(device)  # which refuses all but the CPU
-    wanted = self.dtype if dtype is None else dtypes.of_numpy(dtypes.to_numpy(dtype))
-    return self if wanted is self.dtype and not copy else to_copy(self, wanted)
-
-
-def caster(name: str) -> Callable:
-    def convert(self: Tensor) -> Tensor:
-        return self if self.dtype is wanted else to_copy(self, wanted)
-
-    wanted, convert.__name__ = getattr(dtypes, name), name
-    convert.__doc__ = f"This tensor as {wanted!r}; itself if it is."
-    return convert
-
-
-for _name in ("float", "double", "half", "long", "int", "short", "bool"):
-    METHODS[_name] = caster(_name)
 
 
 @function("torch Tensor")

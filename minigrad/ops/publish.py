@@ -1,4 +1,4 @@
-"""Where people find what is declared: torch.*, methods of Tensor, torch.nn.functional.*, torch.linalg.*, modules.
+"""Where people find what is declared: torch.*, methods of Tensor, torch.nn.functional.*, torch.linalg.*.
 
 Several declarations of one name are the *forms* of one function: the first that takes the arguments runs.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
 
@@ -18,25 +19,32 @@ METHODS: dict[str, object] = {}
 FUNCTIONS: dict[str, Callable] = {}  # torch.*
 NN: dict[str, Callable] = {}  # torch.nn.functional.*
 LINALG: dict[str, Callable] = {}  # torch.linalg.*
-MODULES: dict[str, Callable] = {}  # modules made of one function: nn.Tanh
 PLACES = {"torch": FUNCTIONS, "Tensor": METHODS, "F": NN, "linalg": LINALG}
 
 
 def described(call: Callable, name: str, doc: str, signature: Signature, method: bool) -> Callable:
     """Give a function that was made what help() shows: name, docstring, signature."""
     call.__name__ = call.__qualname__ = name
-    call.__module__, call.__doc__, call.__signature__ = "minigrad", doc, signature.in_python(method)
+    call.__module__, call.__doc__, call.__signature__ = (
+        "minigrad",
+        about(doc, method),
+        signature.in_python(method),
+    )
     call.signature = lambda: signature
     return call
+
+
+def about(doc: str, method: bool) -> str:
+    """A docstring that speaks of the first argument by the name that it has here: `input`, or `self` in a method."""
+    return re.sub(r"`[^`]*`", lambda quoted: re.sub(r"\binput\b", "self", quoted[0]), doc) if method else doc
 
 
 def publish(call: Callable, name: str, at: str, aliases: str = "") -> None:
     """Let people find a function in these places (see `table.op`), under its name and the aliases."""
     for place in at.split():
-        table = PLACES.get(place, MODULES)
-        for public in (name, *aliases.split()) if table is not MODULES else (place.removeprefix("nn."),):
-            found = call.as_method() if table is METHODS else call
-            add_form(table, public.removeprefix("linalg_"), found)
+        for public in (name, *aliases.split()):
+            found = call.as_method() if place == "Tensor" else call
+            add_form(PLACES[place], public.removeprefix("linalg_"), found)
 
 
 def add_form(place: dict[str, object], name: str, call: Callable) -> None:
@@ -46,7 +54,7 @@ def add_form(place: dict[str, object], name: str, call: Callable) -> None:
         forms, method = [*getattr(known, "forms", [known]), call], place is METHODS
         call = call_forms(name, forms, method)
         described(call, name, doc_of_forms(name, forms, method), forms[-1].signature(), method)
-        call.__signature__ = common_signature([form.__signature__ for form in forms])
+        call.__signature__ = common_signature([inspect.signature(form) for form in forms])
     place[name] = call
 
 
@@ -78,7 +86,12 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
         words = {"Tensor": "", "float": "Scalar", "Type": "dtype"}
-        signature = functools.cache(lambda: Signature(public, inspect.signature(run).parameters, words))
+
+        @functools.cache
+        def signature() -> Signature:
+            found = Signature(public, inspect.signature(run).parameters, words)
+            found.arrays = ()
+            return found
 
         def made(method: bool) -> Callable:
             @functools.wraps(run)
@@ -92,7 +105,14 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
                         raise
                 return run(*args, **named)
 
-            call.signature = signature
+            first, shown = run.__code__.co_varnames[:1], "self" if method else "input"
+            if first in (("self",), ("input",)) and first != (shown,):
+                found = inspect.signature(run)
+                parameters = [
+                    p.replace(name=shown if (n,) == first else n) for n, p in found.parameters.items()
+                ]
+                call.__signature__ = found.replace(parameters=parameters)
+            call.signature, call.__doc__ = signature, about(run.__doc__ or "", method)
             return call
 
         call = made(method=False)

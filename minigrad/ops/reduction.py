@@ -12,8 +12,7 @@ import numpy as np
 from ..tensor import Tensor, plain_types, wrap
 from ..words import expect
 from .operands import constant
-from .pointwise import BITS, exp, isnan, where
-from .publish import function
+from .pointwise import BITS, abs, exp, isnan, sgn, where
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
@@ -53,11 +52,13 @@ def _product(self: ndarray, dim: int | None = None, keepdim: bool = False) -> nd
     return np.multiply.reduce(self, axis=dim, keepdims=keepdim, dtype=wanted)
 
 
-def _variance(self: ndarray, dim: tuple, unbiased: bool, keepdim: bool) -> ndarray:
+def _variance(self: ndarray, dim: tuple, correction: float, keepdim: bool) -> ndarray:
     expect(self.dtype.kind == "f", "std and var only support floating point and complex dtypes")
     deviation = self - average(self, dim, True)
     deviation *= deviation
-    return added(deviation, dim, keepdim) / max(count_of(self.shape, dim) - unbiased, 0)
+    return added(deviation, dim, keepdim) / np.maximum(count_of(self.shape, dim) - correction, 0).astype(
+        self.dtype
+    )
 
 
 def _logsumexp(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
@@ -70,8 +71,14 @@ def _logsumexp(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
 def _norm(self: ndarray, ord: float, dim: tuple, keepdim: bool) -> ndarray:
     told = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {.word}"
     expect(self.dtype.kind == "f", told, self.dtype)
-    expect(ord == 2, "a norm of order {} is not offered here", ord)
-    return np.sqrt(added(self * self, dim, keepdim))
+    if ord == 2:
+        return np.sqrt(added(self * self, dim, keepdim))
+    size = np.absolute(self)
+    if math.isinf(ord):
+        return (np.maximum if ord > 0 else np.minimum).reduce(size, axis=dim, keepdims=keepdim)
+    if ord == 0:
+        return added((size != 0).astype(self.dtype), dim, keepdim)
+    return added(size, dim, keepdim) if ord == 1 else added(size**ord, dim, keepdim) ** (1 / ord)
 
 
 OUT_OF_BOUNDS = "index {} is out of bounds for dimension {} with size {}"
@@ -155,6 +162,15 @@ def _topk(self: ndarray, k: int, dim: int, largest: bool, sorted: bool) -> tuple
     return taken(self, order(self, dim, largest, "quicksort")[first].copy(), dim)
 
 
+def _counted(self: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
+    told = "bincount only supports 1-d non-negative integral inputs."
+    expect(self.ndim == 1 and self.dtype.kind in "iu" and (not self.size or self.min() >= 0), told)
+    told = "weights should be 1-d and have the same length as input"
+    expect(weights is None or weights.shape == self.shape, told)
+    expect(minlength >= 0, "minlength should be >= 0")
+    return np.bincount(self, weights, minlength)
+
+
 def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray:
     """Are all, is any of the elements nonzero?"""
     found = reduce.reduce(self, axis=dim, keepdims=keepdim)
@@ -209,11 +225,29 @@ def or_inf(x):
     return where(x == 0, math.inf, x)
 
 
-def var_self(grad, self, dim, unbiased, keepdim):
+def var_self(grad, self, dim, correction, keepdim):
     sizes = tuple(self.shape)
-    freedom = count_of(sizes, dim) - unbiased
+    freedom = count_of(sizes, dim) - correction
     factor = 2 / freedom if freedom > 0 else math.inf if freedom == 0 else math.nan
     return restored(grad * factor, sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
+
+
+def norm_self(grad, self, ord, result, dim, keepdim):
+    """∂x = grad · sgn(x) |x/result|^(ord-1), and 0 where all is 0. Of order inf, the largest ones share the gradient."""
+    grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
+    if ord == 2:
+        return self * (grad / or_inf(result))
+    if ord == 0:
+        return None
+    sign = sgn(self)
+    if math.isinf(ord):
+        largest = abs(self) == result
+        return sign * largest * shared(grad, largest, dim)
+    if ord == 1:
+        return sign * grad
+    size = where(self == 0, 1.0, abs(self)) if ord < 2 else abs(self)
+    slope = sign * size ** (ord - 1) * grad / or_inf(result) ** (ord - 1)
+    return where(self == 0, 0.0, slope) if ord < 2 else slope
 
 
 def shared(grad, chosen, dims: tuple | None):
@@ -297,18 +331,17 @@ all = op("all(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: tru
          doc="Are all elements (over `dim`) nonzero?")
 any = op("any(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_or, *given),
          doc="Is any element (over `dim`) nonzero?")
-var = op("var(self, dim: dims=None, unbiased: bool=True, keepdim: bool=False)", _variance, self=var_self,
-         doc="The variance: the sum of squares divided by the count, which is one less if `unbiased`.")
-std = op("std(self, dim: dims=None, unbiased: bool=True, keepdim: bool=False)", lambda *given: np.sqrt(_variance(*given)),
-         self=lambda grad, self, result, dim, unbiased, keepdim:
-             var_self(grad / (2 * or_inf(result)), self, dim, unbiased, keepdim),
+var = op("var(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False)", _variance, self=var_self,
+         doc="The variance: the sum of squares divided by the count less `correction`.")
+std = op("std(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False)", lambda *given: np.sqrt(_variance(*given)),
+         self=lambda grad, self, result, dim, correction, keepdim:
+             var_self(grad / (2 * or_inf(result)), self, dim, correction, keepdim),
          doc="The standard deviation: the root of the variance.")
-vector_norm = op(
-    "linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg",
-    doc="The root of the sum of squares over `dim`. Its derivative where all is 0 is 0.", self=lambda grad, self, result, dim,
-        keepdim: self * restored(grad / or_inf(result), self.shape, dim, keepdim))
+vector_norm = op("linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg",
+    doc="The norm over `dim`: the sum of `|x| ** ord`, to the power of `1 / ord`; inf is the largest, 0 counts what is not 0.",
+    self=norm_self)
 logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True,
-               doc="`log(sum(exp(self)))` over the dimensions `dim`, without overflow.",
+               doc="`log(sum(exp(input)))` over the dimensions `dim`, without overflow.",
                self=lambda grad, self, result, dim, keepdim: restored(grad, self.shape, dim, keepdim) * exp(
                    self - restored(result, self.shape, dim, keepdim)))
 gather = op("gather(self, dim: dim, index)", lambda self, index, dim:
@@ -328,14 +361,8 @@ sort = op("sort(self, dim: dim=-1, descending: bool=False)", lambda self, dim, d
 argsort = op("argsort(self, dim: dim=-1, descending: bool=False)", order, doc="The indices that sort along `dim`.")
 topk = op("topk(self, k: int, dim: dim=-1, largest: bool=True, sorted: bool=True)", _topk, **SORTED,
           doc="(values, indices) of the `k` largest, or smallest, elements along `dim`, the first one first.")
-bincount = op("bincount(self, weights=None, minlength: int=0)", np.bincount,
+bincount = op("bincount(self, weights=None, minlength: int=0)", _counted,
               doc="How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights there.")
 unique = op("unique(self)", lambda self: np.unique(self, equal_nan=False), node="Unique2Backward0",
             self=lambda grad: expect(False, NO_SLOPE, error=NotImplementedError), doc="The distinct elements, in order.")
 # fmt: on
-
-
-@function("torch Tensor")
-def norm(self: Tensor, p: object = "fro", dim: object = None, keepdim: bool = False) -> Tensor:
-    """The p-norm of all elements, or over `dim`; "fro" is p = 2."""
-    return vector_norm(self, 2 if p is None or p == "fro" else p, dim, keepdim)

@@ -21,7 +21,7 @@ from .inplace import check_writable, count_write
 from .operands import sum_to
 from .pointwise import clone, no_slope
 from .publish import function, method
-from .signature import as_shape, as_size
+from .signature import are_ints, as_shape, as_size
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
@@ -94,6 +94,14 @@ def common_shape(*shapes: tuple) -> tuple:
 
 def _joined(tensors: list[ndarray], dim: int) -> ndarray:
     expect(len(tensors) > 0, "torch.cat(): expected a non-empty list of Tensors", error=ValueError)
+    wanted = promote([(a.dtype, 2) for a in tensors])
+    told = "zero-dimensional tensor (at position {}) cannot be concatenated"
+    for place, array in enumerate(tensors):
+        expect(array.ndim > 0, told, place)
+    if any(
+        a.shape == (0,) for a in tensors
+    ):  # a vector without elements may stand among tensors of any shape
+        tensors = [a for a in tensors if a.shape != (0,)] or tensors[:1]
     try:
         result = np.ascontiguousarray(np.concatenate(tensors, dim))
     except ValueError as error:  # NumPy tells of the first array that is unlike the first of all
@@ -103,7 +111,6 @@ def _joined(tensors: list[ndarray], dim: int) -> ndarray:
             raise RuntimeError(told) from None
         told = f"Expected size {first} but got size {other} for tensor number {place} in the list."
         raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {told}") from None
-    wanted = promote([(a.dtype, 2) for a in tensors])
     return result if result.dtype == wanted else result.astype(wanted)
 
 
@@ -114,6 +121,17 @@ def _stacked(tensors: list[ndarray], dim: int) -> ndarray:
     for place, other in enumerate(tensors):
         expect(other.shape == size, told, size, other.shape, place)
     return _joined([a[key_along(dim, None)] for a in tensors], dim)
+
+
+def _unbound(self: ndarray, dim: int) -> list[ndarray]:
+    expect(self.ndim > 0, "Dimension specified as {} but tensor has no dimensions", dim, error=IndexError)
+    return [self[(*key_along(dim, i), ...)] for i in range(self.shape[dim])]
+
+
+def parts_of(grad: ndarray | Tensor, shapes: list[tuple], dim: int) -> list:
+    """The gradients of tensors of these shapes that were joined. That of a vector without elements has its shape."""
+    found = cuts(grad, [0 if tuple(s) == (0,) else s[dim] for s in shapes], dim)
+    return [g.reshape((0,)) if tuple(s) == (0,) else g for g, s in zip(found, shapes, strict=True)]
 
 
 def cuts(x: ndarray | Tensor, lengths: Iterable[int], dim: int) -> list:
@@ -131,12 +149,23 @@ def given(grads: list | ndarray | Tensor) -> list:
 
 def widths(length: int, size: int | tuple, dim: int) -> list[int]:
     """The lengths of consecutive parts: those given, or `size` each, the last one perhaps shorter."""
+    expect(
+        are_ints(size),
+        "split(): the sizes must be an int or a tuple of ints, not {}",
+        type(size),
+        error=TypeError,
+    )
     if isinstance(size, int):
         found = [min(size, length - start) for start in range(0, length, size)] if length else [0]
     else:
         found = list(size)
     expect(sum(found) == length and min(found) >= 0, NOT_ALL + "split_sizes={}", length, dim, found)
     return found
+
+
+def _split(self: ndarray, size: int | tuple, dim: int) -> list[ndarray]:
+    expect(self.ndim > 0, "split expects at least a 1-dimensional tensor")
+    return cuts(self, widths(self.shape[dim], size, dim), dim)
 
 
 def rejoined(grads: list | ndarray | Tensor, sizes: tuple, size: int | tuple, dim: int) -> ndarray | Tensor:
@@ -194,19 +223,18 @@ expand = op("expand(self, *size: size)", expanded, **VIEW, at="Tensor", batch="e
 
 cat = op("cat(tensors: tensors, dim: dim=0)", _joined, **LINEAR, at="torch", aliases="concat concatenate",
          doc="Tensors one after the other along an existing dimension. Their other lengths must agree.",
-         tensors=lambda grad, _tensors_sym_sizes, dim: cuts(grad, [s[dim] for s in _tensors_sym_sizes], dim))
+         tensors=lambda grad, _tensors_sym_sizes, dim: parts_of(grad, _tensors_sym_sizes, dim))
 stack = op("stack(tensors: tensors, dim: newdim=0)", _stacked, **LINEAR, at="torch",
            doc="Tensors of one shape along a new dimension.", tensors=lambda grad, dim: list(unbind(grad, dim)))
 
 # ---------------------------------------------------------------- taken apart: several views that share one node
 
-unbind = op("unbind(self, dim: dim=0)", lambda self, dim: [self[(*key_along(dim, i), ...)] for i in range(self.shape[dim])],
+unbind = op("unbind(self, dim: dim=0)", _unbound,
             **VIEW, outputs=(), doc="The slices along one dimension: views, which cannot be written to in place.",
             self=lambda grad, dim: stack(given(grad), dim))
-split_equally = op("split(self, split_size: int, dim: dim)", lambda self, split_size, dim:
-                       cuts(self, widths(self.shape[dim], split_size, dim), dim), **VIEW, outputs=(), at="",
+split_equally = op("split(self, split_size: int, dim: dim)", _split, **VIEW, outputs=(), at="",
                    self=lambda grad, self_sym_sizes, split_size, dim: rejoined(grad, self_sym_sizes, split_size, dim))
-split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)", split_equally.op.forward, **VIEW, outputs=(),
+split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)", _split, **VIEW, outputs=(),
                       doc="Consecutive parts of the given sizes along `dim`: views.",
                       self=lambda grad, self_sym_sizes, split_sizes, dim: rejoined(grad, self_sym_sizes, split_sizes, dim))
 # fmt: on
@@ -245,7 +273,10 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tensor:
     """Dimensions `source` moved to the places `destination`, the others kept in order: a view."""
     n = self._array.ndim
-    dims = [(d,) if isinstance(d, int) else d for d in (source, destination)]
+    for name, d in (("source", source), ("destination", destination)):
+        told = "movedim(): argument '{}' must be int or tuple of ints, not {}"
+        expect(are_ints(d), told, name, type(d), error=TypeError)
+    dims = [as_size(d) for d in (source, destination)]
     moved, places = found = [[wrap_dim(d, n) for d in each] for each in dims]
     for name, given, at in zip(("source", "destination"), dims, found, strict=True):
         expect(len({*at}) == len(at), "movedim: repeated dim in `{}` ({})", name, [*given])
@@ -254,10 +285,14 @@ def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tens
     return permute(self, [at[i] if i in at else next(rest) for i in range(n)])
 
 
-@method()
+@function("Tensor")
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """`transpose` in place: no element is moved, this tensor sees its memory otherwise. Returns self."""
-    new = turned(self, dim0, dim1)
+    return shown_otherwise(self, turned(self, dim0, dim1))
+
+
+def shown_otherwise(self: Tensor, new: Tensor) -> Tensor:
+    """A tensor that sees its memory as `new` does, a result of its own memory, from now on. Returns self."""
     if new._requires_grad:
         check_writable(self)
     self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # a transform's value is there
@@ -289,6 +324,13 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 @method("sum_to_size")
 def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
+    told = "sum_to_size(): argument 'size' must be tuple of ints, not {}"
+    expect(
+        are_ints(size) or (len(size) == 1 and are_ints(size[0])),
+        told,
+        type(size[0]) if size else None,
+        error=TypeError,
+    )
     size, shape = as_size(size), self.shape
     if is_array(self):
         return sum_to(self, size)
@@ -313,6 +355,7 @@ def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tu
 @function(at="torch Tensor")
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` consecutive parts of equal length, the last one perhaps shorter. Views."""
+    expect(self._array.ndim > 0, "chunk expects at least a 1-dimensional tensor")
     expect(chunks > 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks)
     size, chunks = self.size(dim), operator.index(chunks)
     return split(self, -(-size // chunks) if size else (0,) * chunks, dim)

@@ -23,6 +23,7 @@ from ..tensor import Tensor, plain_types
 from ..words import ORDER, expect, full_name
 
 REQUIRED = Parameter.empty
+INT, NUMBER = frozenset({int}), frozenset({int, float})
 NUMBERS = (int, float, np.number, np.bool_)
 
 # ---------------------------------------------------------------- kinds of parameters
@@ -63,6 +64,8 @@ def unpacked(values: object) -> object:
 
 def as_size(size: object) -> tuple[int, ...]:
     """Lengths that were given one by one, or as one sequence."""
+    if type(size) is tuple and INT.issuperset(map(type, size)):
+        return size
     if type(size) is not tuple and not isinstance(size, (tuple, list)):
         return (size,)
     return tuple(map(index, unpacked(size)))
@@ -142,7 +145,7 @@ def is_dtype(value: object) -> bool:
     return isinstance(value, (dtypes.dtype, type))
 
 
-INTS, INT, NUMBER = "tuple of ints", frozenset({int}), frozenset({int, float})
+INTS = "tuple of ints"
 KINDS = {
     "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.generic))),
     "tensors": Kind("tuple of Tensors", lambda v: isinstance(v, (tuple, list))),
@@ -197,6 +200,7 @@ class Signature:
     """The parameters of an operation or a function; its annotations, which `words` may translate, are the kinds."""
 
     numbers = False  # whether a Python number may stand for any tensor but the first
+    arrays = (np.ndarray,)  # may arrays stand for all tensors? In operations, which rules call
 
     def __init__(self, name: str, parameters: Mapping[str, Parameter], words: dict[str, str]):
         self.name, self.named, self.only, self.many = name, [], [], ""
@@ -303,7 +307,7 @@ class Signature:
             if value is self.defaults[n] or KINDS[kind].accepts(value):
                 continue
             # a rule computes on arrays; beside a Tensor they are none
-            arrays = () if any(isinstance(v, Tensor) for v in values.values()) else (np.ndarray,)
+            arrays = () if any(isinstance(v, Tensor) for v in values.values()) else self.arrays
             if kind or not isinstance(value, arrays + NUMBERS * bool(self.numbers and place)):
                 position = f" (position {place + 1 - method})" * (place < count and n not in kwargs)
                 found = full_name(Tensor if hasattr(value, "level") else type(value))

@@ -64,7 +64,7 @@ def op(
 ) -> Callable:
     """Declare an operation: see the head of this file, and `Op` for the options.
 
-    at: where it is found: torch, Tensor, F, linalg, nn.Name (a module of that name); "" for nowhere. aliases: other names
+    at: where it is found: torch, Tensor, F, linalg; "" for nowhere. aliases: other names
     there. operators: the dunder methods that it is. inplace: is there an in-place method? Elementwise ones with rules have one.
     Returns the function of this one declaration, whose `.op` is the Op. Several of one name are one public function.
     """

@@ -1,8 +1,9 @@
-"""Data loading and checkpointing."""
+"""Data loading, checkpointing and timing."""
 
 from ..missing import offers
+from . import benchmark as benchmark
 from . import checkpoint as checkpoint
 from . import data as data
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["benchmark", "checkpoint", "data"]
 __dir__, __getattr__ = offers(__name__, __all__)

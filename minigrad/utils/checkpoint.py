@@ -8,9 +8,8 @@ remember how to compute it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial, reduce
 
 from ..autograd.grad_mode import enable_grad
 from ..autograd.graph import saved_tensors_hooks
@@ -21,7 +20,7 @@ from ..random import rng
 from ..tensor import Tensor
 from ..words import expect
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
+__all__ = ["CheckpointError", "checkpoint"]
 __dir__, __getattr__ = offers(__name__, __all__)
 
 
@@ -101,21 +100,3 @@ def checkpoint(
     call = Recomputation(function, args, kwargs)
     with saved_tensors_hooks(call.pack, call.unpack):
         return function(*args, **kwargs)
-
-
-def checkpoint_sequential(
-    functions: Sequence[Callable], segments: int, input: Tensor, use_reentrant: bool | None = None
-) -> Tensor:
-    """Functions applied in turn, in `segments` checkpointed groups; the last group is kept as it is."""
-    functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
-    length = len(functions) // segments
-    last = length * (segments - 1)
-    for start in range(0, last, length):
-        part = partial(in_turn, functions[start : start + length])
-        input = checkpoint(part, input, use_reentrant=use_reentrant)
-    return in_turn(functions[last:], input)
-
-
-def in_turn(functions: Sequence[Callable], x: object) -> object:
-    """What the functions give, each applied to what the one before gave."""
-    return reduce(lambda value, f: f(value), functions, x)

@@ -284,7 +284,8 @@ def _exam(handed_in: list[Learner]) -> Iterator[str]:
     rows = []
     for number, results in sorted(by_number.items()):
         causes = Counter(cause for result in results for cause in result.causes)
-        common = ", ".join(f"{count} × {cause}" for cause, count in causes.most_common(3))
+        causes["begun anew"] = sum(result.begun > 1 for result in results)
+        common = ", ".join(f"{count} × {cause}" for cause, count in causes.most_common(4) if count)
         steps = [sum(getattr(r, name) for r in results) for name in COLUMNS]
         rows.append((number, ", ".join(ABOUT.get(number, ())), len(results), *steps, common))
     yield "## The exam"

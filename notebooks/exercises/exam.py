@@ -30,6 +30,7 @@ from .cards import Card, heading, paragraphs
 from .exam_questions import ABOUT, QUESTIONS
 from .judge import CORRECT, NOT_YET
 from .lessons import padded
+from .replies import say
 from .values import blank, describe, plain
 
 SEE = {  # the cause of a mistake, as a stepper names it, and the lesson that is about it
@@ -57,7 +58,7 @@ NO_CAUSE = ("right", "shown", "unknown")  # outcomes of an answer that name no m
 @dataclass(frozen=True)
 class Result:
     """How one graph or question went: steps that were asked for, right at once, answered wrongly first, shown; causes of
-    mistakes."""
+    mistakes; how often it was begun."""
 
     number: int
     asked: int
@@ -65,6 +66,12 @@ class Result:
     mistaken: int
     shown: int
     causes: tuple[str, ...]
+    begun: int = 1
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The causes of mistakes, and whether it was begun anew."""
+        return (*((f"begun {self.begun} times",) if self.begun > 1 else ()), *self.causes)
 
     @property
     def open(self) -> int:
@@ -78,7 +85,7 @@ class Result:
         return tuple(sorted({*own, *(SEE[cause] for cause in self.causes if cause in SEE)}, key=padded))
 
 
-def result_of(number: int, asked: int, answers: list[Mapping[str, Any]]) -> Result:
+def result_of(number: int, asked: int, answers: list[Mapping[str, Any]], begun: int = 1) -> Result:
     """Counts the answers of a stepper: {"step", "given", "outcome"}, in the order in which they were given."""
     by_step: dict[int, list[str]] = {}
     for answer in answers:
@@ -87,7 +94,7 @@ def result_of(number: int, asked: int, answers: list[Mapping[str, Any]]) -> Resu
     shown = sum("right" not in outcomes and "shown" in outcomes for outcomes in by_step.values())
     mistaken = len(by_step) - first - shown
     causes = [o for outcomes in by_step.values() for o in outcomes if o not in NO_CAUSE]
-    return Result(number, asked, first, mistaken, shown, tuple(dict.fromkeys(causes)))
+    return Result(number, asked, first, mistaken, shown, tuple(dict.fromkeys(causes)), begun)
 
 
 def results_of(kept: Mapping[str, Any]) -> list[Result]:
@@ -96,7 +103,7 @@ def results_of(kept: Mapping[str, Any]) -> list[Result]:
     for number, one in kept.items():
         try:
             given = [{"step": int(a["step"]), "outcome": str(a["outcome"])} for a in one["answers"]]
-            found.append(result_of(int(number), int(one["asked"]), given))
+            found.append(result_of(int(number), int(one["asked"]), given, int(one.get("begun", 1))))
         except (KeyError, TypeError, ValueError):
             continue
     return sorted(found, key=lambda result: result.number)
@@ -117,19 +124,20 @@ class Exam:
         those of the caller.
 
         Of a graph that has a stepper it is the same one. Of the same graph made again, perhaps after a restart, it is a
-        new one that has the answers of the old. `again`: without them.
+        new one that has the answers of the old. `again`: without them; the report says how often a graph was begun.
         """
-        if again:
-            store.note(exam=(str(number), None))
-        elif number in self.steppers and _same(self._stepped[number], results):
+        if not again and number in self.steppers and _same(self._stepped[number], results):
             return self.steppers[number]
         stepper = viz.step(*results, ask=ask, insist=True, _frame=sys._getframe(1), **more)
         questions = stepper.data["questions"]
-        print_of_it = _fingerprint(questions)
-        stepper.pane.answers = [] if again else _kept(number, print_of_it)
+        fingerprint = _fingerprint(questions)
+        begun = _begun(number) + again
+        if again:
+            _keep(number, fingerprint, len(questions), [], begun)
+        stepper.pane.answers = _kept(number, fingerprint)
 
         def keep(change: Mapping[str, Any]) -> None:
-            _keep(number, print_of_it, len(questions), change["new"])
+            _keep(number, fingerprint, len(questions), change["new"], begun)
 
         stepper.pane.observe(keep, "answers")
         self.steppers[number], self._stepped[number], self._asked[number] = stepper, results, len(questions)
@@ -147,16 +155,19 @@ class Exam:
             text = "Replace `...` with the letter of your answer in quotes, and run the cell again."
             return Card(NOT_YET, f"{number} {NOT_YET}", text, heading(NOT_YET, title) + paragraphs(text))
         got = answers.read(letter, question.right, options=options.of(f"exam.{number}"))
-        if not isinstance(got, str) or got not in list(question.letters):
-            text = f"The letters are {question.letters[0]} to {question.letters[-1]}. {answers.wanted(question.right)}"
+        if not answers.fits(got, question.right) or got not in question.letters:
+            text = say("not an answer", wanted=answers.wanted(question.right))
+            if answers.fits(got, question.right):
+                first, last = question.letters[0], question.letters[-1]
+                text = say("no such letter", letter=got.replace("`", "'"), first=first, last=last)
             return Card(
                 NOT_YET, f"{number} {NOT_YET}: {text}", text, heading(NOT_YET, title) + paragraphs(text)
             )
         cause, text = ("right", question.shows) if got == question.right else question.wrong[got]
-        print_of_it = _fingerprint(question.right + question.letters)
-        before = _kept(number, print_of_it)
+        fingerprint = _fingerprint(question.right + question.letters)
+        before = _kept(number, fingerprint)
         if not before or before[-1]["given"] != got:  # to run a cell again is no new answer
-            _keep(number, print_of_it, 1, [*before, {"step": 1, "given": got, "outcome": cause}])
+            _keep(number, fingerprint, 1, [*before, {"step": 1, "given": got, "outcome": cause}])
         state = CORRECT if cause == "right" else "try again"
         return Card(state, f"{number} {state}: {text}", text, heading(state, title) + paragraphs(text))
 
@@ -165,7 +176,7 @@ class Exam:
         kept = {result.number: result for result in results_of(_all())}
         every = {number: result_of(number, asked, []) for number, asked in self._asked.items()}
         live = {
-            number: result_of(number, len(stepper.data["questions"]), stepper.answers)
+            number: result_of(number, len(stepper.data["questions"]), stepper.answers, _begun(number))
             for number, stepper in self.steppers.items()
         }
         asked_here = {number: kept.get(number, empty) for number, empty in every.items()}
@@ -188,18 +199,26 @@ def _all() -> dict[str, Any]:
     return store.load().get("exam", {})
 
 
-def _kept(number: int, print_of_it: str) -> list[dict[str, Any]]:
+def _kept(number: int, fingerprint: str) -> list[dict[str, Any]]:
     """The answers that were given to this question; none if it is another question by now, or the file is damaged."""
     one = _all().get(str(number))
-    given = one.get("answers") if isinstance(one, dict) and one.get("question") == print_of_it else []
+    given = one.get("answers") if isinstance(one, dict) and one.get("question") == fingerprint else []
     whole = isinstance(given, list) and all(
         isinstance(a, dict) and {"step", "given", "outcome"} <= set(a) for a in given
     )
     return given if whole else []
 
 
-def _keep(number: int, print_of_it: str, asked: int, given: list[dict[str, Any]]) -> None:
-    store.note(exam=(str(number), {"question": print_of_it, "asked": asked, "answers": given}))
+def _begun(number: int) -> int:
+    """How often a graph was begun, at least once."""
+    one = _all().get(str(number))
+    begun = one.get("begun", 1) if isinstance(one, dict) else 1
+    return begun if isinstance(begun, int) else 1
+
+
+def _keep(number: int, fingerprint: str, asked: int, given: list[dict[str, Any]], begun: int = 1) -> None:
+    times = {"begun": begun} if begun > 1 else {}
+    store.note(exam=(str(number), {"question": fingerprint, "asked": asked, "answers": given} | times))
 
 
 def _fingerprint(questions: Any) -> str:
@@ -251,7 +270,7 @@ class Report:
 
     def _row(self, result: Result) -> list[str]:
         numbers = [str(result.number), *(str(getattr(result, name)) for name in COLUMNS)]
-        return [*numbers, html.escape(", ".join(result.causes)), ", ".join(result.lessons)]
+        return [*numbers, html.escape(", ".join(result.remarks)), ", ".join(result.lessons)]
 
     def save(self, path: str | Path) -> Path:
         """Write a page that prints on one sheet, with lines for a name and a date. Raises ValueError if it is no .html."""

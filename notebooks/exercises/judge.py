@@ -19,7 +19,7 @@ import minigrad
 
 from . import answers as reading
 from . import options, relations, repair
-from .afterwards import as_it_was
+from .afterwards import SMALL, as_it_was
 from .blame import in_plain_words, said
 from .bytecode import has_blank, unread, uses, values_of_the_notebook
 from .limits import OutOfTime, time_limit
@@ -287,7 +287,7 @@ def observe(
     recording = True
     try:
         limit = time_limit(seconds or exercise.seconds) if limited else nullcontext()
-        with as_it_was(), limit, minigrad.inference_mode(False), minigrad.enable_grad():
+        with as_it_was(SMALL), limit, minigrad.inference_mode(False), minigrad.enable_grad():
             try:
                 for label, value in _probe(exercise, answers):
                     observed.seen.append((label, plain(value), _shown(exercise, value)))

@@ -19,8 +19,8 @@ from tests.browser.pages import opened, window
 from tests.browser.test_vscode import webview
 from tests.browser.test_widgets_lab import KERNEL
 from tools.jupyterlab import Lab, Notebook7
-from viz.film.payload import payload
-from viz.film.show import page, program, style
+from viz.films.payload import payload
+from viz.films.show import page, program, style
 
 PROGRAM = """\
 import minigrad as torch
@@ -125,10 +125,14 @@ def test_who_does_not_see_it_hears_each_frame_and_what_is_found(browser: Browser
 def test_nothing_moves_by_itself_and_play_can_be_stopped(browser: Browser, tmp_path: Path):
     for motion in ("reduce", "no-preference"):
         with opened(browser, page([made()], None, title=None), tmp_path, reduced_motion=motion) as pane:
+            pane.press("Home")
             pane.at(0)
             moving = "document.getAnimations().filter(a => a.playState === 'running').length"
             assert pane.page.evaluate(moving) == 0
-            pane.page.get_by_label("Speed of play").select_option("2/s")
+            pane.button("More").click()
+            pane.page.get_by_role("group", name="Frames a second").get_by_role(
+                "button", name="2", exact=True
+            ).click()
             pane.press("Space")
             pane.button("Pause").wait_for()
             expect(pane.page.locator(".mgf")).not_to_have_attribute("data-step", "0")
@@ -172,6 +176,39 @@ def test_in_jupyterlab(browser: Browser, lab: Lab):
         assert lesson.page.evaluate(NAMELESS) == []
         assert lesson.page.locator(".jp-Cell").count() == 1
         assert lesson.complaints == []
+
+
+LONG = """\
+w, u = torch.tensor(0.5, requires_grad=True), torch.tensor(0.5, requires_grad=True)
+optimizer, film = torch.optim.Adam([w, u], lr=0.02), viz.film(every=5)
+for _ in range(60):
+    optimizer.zero_grad()
+    h = torch.zeros(16)
+    for x in sequences:
+        h = w * h + u * x
+    film.backward(((h - sequences.sum(0)) ** 2).mean())
+    optimizer.step()"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_jupyterlab_a_film_of_twenty_rows_is_in_sight_with_its_controls(
+    browser: Browser, lab: Lab, scheme: str
+):
+    """The recurrent net of lesson 11, in a window of 1366 x 768, with the cell that made it at the top of the notebook."""
+    start = "import minigrad as torch, viz\ntorch.manual_seed(0)\nsequences = torch.randn(20, 16)"
+    cells = [new_code_cell(start), new_code_cell(LONG), new_code_cell("print(1)\nprint(2)\nfilm")]
+    lesson = lab.open(browser, "long.ipynb", scheme, new_notebook(cells=cells, metadata=KERNEL), 1366, 768)
+    with lesson as lesson:
+        lesson.run_all()
+        lesson.page.wait_for_selector(".mgf[data-ready]")
+        cell = lesson.page.locator(".jp-CodeCell", has=lesson.page.locator(".mgf"))
+        cell.evaluate("e => e.scrollIntoView({ block: 'start' })")
+        scroller = lesson.page.locator(".jp-WindowedPanel-outer").first.bounding_box()
+        bottom = scroller["y"] + scroller["height"]
+        for part in (".mgv-bar", ".mgf-words", ".mgf-view", ".mgf-key"):
+            box = lesson.page.locator(f".mgf {part}").bounding_box()
+            assert scroller["y"] <= box["y"] and box["y"] + box["height"] <= bottom, part
+        assert lesson.page.locator(".mgf-sr tr").count() == 20
 
 
 @pytest.mark.skipif(find_spec("notebook") is None, reason="Jupyter Notebook is not installed")

@@ -111,7 +111,7 @@ def test_every_link_of_every_route_leads_to_its_lesson_by_a_click(page: Page, si
     number = {name: re.match(r"0?(\d+b?)_", name)[1] for name in LESSONS}
     pages = {number[name]: f"{name}.html" for name in LESSONS}
     due = [pages[key] for route in suite.ROUTES for _, keys in route.sittings for key in keys]
-    links = page.locator(".output:has(h3) td a")
+    links = page.locator(".text:has(h3) td a")
     assert [a.get_attribute("href") for a in links.all()] == due
     boxes = [a.bounding_box() for a in links.all()]
     assert [box for box in boxes if min(box["width"], box["height"]) < 24] == []

@@ -6,6 +6,7 @@ argument, a leaf that belongs to nobody. What is left of them must not keep a gr
 
 from __future__ import annotations
 
+import importlib
 import random
 from collections.abc import Callable
 from types import ModuleType
@@ -13,6 +14,7 @@ from types import ModuleType
 import pytest
 
 import minigrad
+from tests.minigrad.differences import WRONG_IN_PYTORCH
 
 # Functions of two vectors of three; w is a leaf from outside.
 BODIES = [
@@ -135,3 +137,41 @@ def nested(outer: Callable, inner: Callable) -> minigrad.Tensor:
 def test_a_mixed_derivative_is_a_plain_number(outer: str, inner: str) -> None:
     found = nested(getattr(minigrad.func, outer), getattr(minigrad.func, inner))
     assert found.numpy() == 6.0 and found.grad_fn is None and not found.requires_grad
+
+
+# ---------------------------------------------------------------- where PyTorch is wrong
+
+CASES = [(what, loss) for what, losses in WRONG_IN_PYTORCH.items() for loss in losses]
+
+
+def derivative(engine: ModuleType, what: str, loss: str) -> tuple[list, list]:
+    """The gradient of something that may itself be made of derivatives, and what finite differences say of it."""
+    func, functional = engine.func, importlib.import_module(f"{engine.__name__}.nn.functional")
+    w = engine.tensor([1.0, 2.0, 3.0], dtype=engine.float64)
+    v = engine.arange(9.0, dtype=engine.float64) / 5
+
+    def f(x: object) -> object:
+        return eval(loss, {"torch": engine, "F": functional, "m": x.view(3, 3), "w": w})
+
+    number = {
+        "the value, at a singular matrix, by forward mode": f,
+        "the product of the Hessian with a vector": lambda x: func.grad(lambda y: func.grad(f)(y) @ v)(x) @ v,
+        "the Hessian": lambda x: (func.hessian(f)(x) @ v).sum(),
+    }[what]
+    last = [2.3, 2.0, 0.3] if "singular" in what else [0.1, 0.4, 1.2]  # the sum of the other rows
+    x = engine.tensor([2.0, 0.5, 0.1, 0.3, 1.5, 0.2, *last], dtype=engine.float64)
+    steps = engine.eye(9, dtype=engine.float64) * 1e-5
+    differences = [(number(x + h) - number(x - h)).item() / 2e-5 for h in steps]
+    found = (func.jacfwd if "forward" in what else func.grad)(number)(x)
+    return found.tolist(), differences
+
+
+@pytest.mark.parametrize(("what", "loss"), CASES)
+def test_it_is_right_where_pytorch_is_not(torch, what: str, loss: str) -> None:
+    found, differences = derivative(minigrad, what, loss)
+    scale = max(map(abs, differences))
+    assert found == pytest.approx(differences, rel=1e-3, abs=1e-4 * scale)
+    theirs, _ = derivative(torch, what, loss)
+    assert theirs != pytest.approx(differences, rel=1e-3, abs=1e-4 * scale), (
+        "PyTorch has mended this: strike it from the list"
+    )

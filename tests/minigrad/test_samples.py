@@ -47,8 +47,27 @@ def classes(where: object, kind: type) -> list[str]:
     ]
 
 
-# Modules that PyTorch's table has no inputs for; sessions/nn.txt has them.
-UNLISTED = {"Dropout", "Flatten", "Identity", "ModuleList", "Sequential", "Unflatten"}
+# Modules that PyTorch's table has no inputs for; sessions/nn.txt and lines/wide.txt have them.
+UNLISTED = {
+    "Dropout",
+    "Flatten",
+    "Identity",
+    "ModuleList",
+    "Sequential",
+    "Unflatten",
+    "CosineSimilarity",
+    "Dropout1d",
+}
+UNLISTED |= {
+    "Dropout2d",
+    "Fold",
+    "Hardsigmoid",
+    "PairwiseDistance",
+    "PixelShuffle",
+    "PixelUnshuffle",
+    "TripletMarginLoss",
+}
+UNLISTED |= {"Unfold", "Upsample"}
 MODULES = [n for n in classes(minigrad.nn, minigrad.nn.Module) if n not in UNLISTED]
 OPTIMIZERS = classes(minigrad.optim, minigrad.optim.Optimizer)
 

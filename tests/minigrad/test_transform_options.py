@@ -97,9 +97,9 @@ def plain(value: object) -> object:
     return "function" if callable(value) else value
 
 
-def outcome(engine: ModuleType, line: str) -> object:
+def outcome(engine: ModuleType, line: str, more: str = "") -> object:
     space = {"torch": engine}
-    exec(START, space)
+    exec(START + more, space)
     try:
         return plain(eval(line, space))
     except Exception as error:
@@ -136,3 +136,102 @@ def test_jacobians_of_nothing_are_empty() -> None:
     functional = minigrad.autograd.functional
     assert functional.hessian(lambda x: x.sum(), minigrad.zeros(0)).shape == (0, 0)
     assert functional.jacobian(lambda x: x[:0], minigrad.ones(2)).shape == (0, 2)
+
+
+# ---------------------------------------------------------------- custom Functions
+
+FUNCTIONS = """
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x ** 3
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3 * ctx.saved_tensors[0] ** 2
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return Cube.apply(x.movedim(in_dims[0], -1)), x.dim() - 1
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def vjp(ctx, g):
+        return g * 5
+class Both(Doubled):
+    @staticmethod
+    def backward(ctx, g):
+        return g
+class Plain(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x * 1
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+"""
+WITH_FUNCTIONS = """
+func.vmap(Cube.apply)(n)
+func.vmap(Cube.apply, in_dims=1)(n)
+func.vmap(func.grad(Cube.apply))(x)
+func.grad(lambda t: func.vmap(Cube.apply)(t).sum())(x)
+func.vmap(func.vmap(Cube.apply))(n)
+func.jacrev(Cube.apply)(x)
+func.vmap(lambda t: Cube.apply(y) * t)(x)
+torch.autograd.grad(Doubled.apply(w).sum(), w)
+torch.autograd.grad(Both.apply(w).sum(), w)
+func.vmap(Plain.apply)(x)
+func.vmap(Doubled.apply)(x)
+torch.autograd.grad(Plain.apply(w).sum(), w)
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("line", WITH_FUNCTIONS.strip().splitlines())
+def test_functions_go_as_in_pytorch(torch, line: str) -> None:
+    expected, got = outcome(torch, line, FUNCTIONS), outcome(minigrad, line, FUNCTIONS)
+    assert nearly(expected, got), f"PyTorch  {expected}\nminigrad {got}"
+
+
+# ---------------------------------------------------------------- gradcheck
+
+
+def wrong(tangent: bool) -> type[minigrad.autograd.Function]:
+    """A Function of which either the gradient or the tangent is wrong."""
+
+    class Square(minigrad.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * (2 if tangent else 3) * ctx.saved_tensors[0]
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * (3 if tangent else 2) * ctx.saved_tensors[0]
+
+    return Square
+
+
+def test_gradcheck_finds_what_is_wrong_in_either_mode() -> None:
+    x = minigrad.tensor([[1.0, 2.0, -0.5]], dtype=minigrad.float64, requires_grad=True)
+    check = minigrad.autograd.gradcheck
+    assert check(lambda t: (t.sin() * t, t.sum(1)), x, check_forward_ad=True)
+    assert check(wrong(tangent=True).apply, x)
+    assert check(wrong(tangent=False).apply, x, check_forward_ad=True, check_backward_ad=False)
+    with pytest.raises(
+        RuntimeError, match="computed with forward mode mismatch for output 0 with respect to input 0"
+    ):
+        check(wrong(tangent=True).apply, x, check_forward_ad=True)
+    with pytest.raises(RuntimeError, match="Jacobian mismatch for output 0 with respect to input 0"):
+        check(wrong(tangent=False).apply, x, check_forward_ad=True)
+    with pytest.raises(AssertionError, match="at least one of"):
+        check(lambda t: t * 2, x, check_backward_ad=False)

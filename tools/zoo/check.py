@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -58,7 +57,6 @@ class _Check:
             except Exception as error:
                 self.wrong.append(f"{step.__name__}: {said(error)}")
             self.facts[f"{step.__name__} s"] = round(time.perf_counter() - began, 2)
-        self.facts["peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         return self.facts | {"wrong": self.wrong}
 
     def by_hooks(self) -> None:
@@ -115,7 +113,8 @@ class _Check:
         self.same_grads(model, "film")
         with tempfile.TemporaryDirectory() as folder:
             film.save(Path(folder, "film.html"))
-        self.wrong += [f"film: {note}" for note in film.notes]
+        # of a very large graph a film keeps no whole pass, and says so
+        self.wrong += [f"film: {note}" for note in film.notes if "its graph has more than" not in note]
 
     def costs(self) -> None:
         loss, _ = self.again()
@@ -125,12 +124,9 @@ class _Check:
 
     @contextlib.contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        began = time.perf_counter(), time.process_time()
+        began = time.process_time()
         yield
-        self.facts[name] = [
-            round(time.perf_counter() - began[0], 2),
-            round(time.process_time() - began[1], 2),
-        ]
+        self.facts[name] = round(time.process_time() - began, 2)
 
     def same_grads(self, model: nn.Module, where: str) -> None:
         mine = grads(model)
@@ -173,13 +169,15 @@ def same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
 def as_shown(shown: dict | None, array: np.ndarray | None) -> bool:
     if shown is None or array is None:
         return shown is array
-    told, true = [shown["min"], shown["max"]], [array.min(), array.max()]
     if "values" in shown:
         told, true = shown["values"], array.ravel()
+    else:
+        told, true = [shown["min"], shown["max"]], [array.min(), array.max()]
     close = np.allclose(np.array(told, float), true, 1e-5, 1e-7, equal_nan=True)
     return shown["shape"] == list(array.shape) and close
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    print(json.dumps(check(sys.argv[1])))
+    for name in sys.argv[1:]:
+        print(json.dumps(check(name)), flush=True)

@@ -13,8 +13,10 @@ from typing import Any
 
 from ..read.graph import Graph
 from ..read.text import one_line, plural
-from .blocks import Block, chosen, first_sight, repeats, tree
+from .blocks import Block, tree
+from .captions import about, common_start
 from .layout import SECONDS, LayoutTooSlow, Places, least_length, places
+from .levels import chosen, first_sight, repeats
 from .parts import Picture
 from .views import VIEWS, build
 
@@ -33,9 +35,7 @@ FOLDS = (
 )
 
 
-def check_options(
-    view: Any = None, direction: Any = None, fold: Any = None, seconds: Any = SECONDS, names: Any = None
-) -> None:
+def check_options(view: Any = None, direction: Any = None, fold: Any = None, seconds: Any = SECONDS) -> None:
     """Refuse a view, direction, fold or time limit that does not exist, saying which do."""
     if view is not None and view not in VIEWS:
         raise ValueError(f"There is no view {one_line(view)[:40]!r}. Choose one of: {', '.join(VIEWS)}.")
@@ -85,19 +85,26 @@ def pictures_of(
     whole = drawn("graph", *("LR", "TB")[: 2 if 2 * n <= DETAIL else 1]) if n <= DETAIL else []
     whole += drawn("functions", down) if n <= WHOLE else []
     folded: list[Picture] = []
-    boxes = 0
+    before = len(whole[-1].items) if whole and whole[-1].view == "functions" else 2 * n
     limits = () if n <= BOXES // 3 or values or saved else (BOXES,) if page else (BOXES, BOXES // 3)
     for most in limits:  # the fewest are for a narrow window
         groups = first_sight(root, most)
-        if groups and (not boxes or len(groups) < 0.8 * boxes):
-            boxes = len(groups)
-            found = drawn("functions", *(("LR", down) if page else (down,)), groups=groups)
-            found = [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
-            for picture in found:
-                picture.fold = "module" if most == BOXES else most
-                picture.notes += [_folded(graph, groups)] if n > DETAIL else []
-            folded += found
+        found = drawn("functions", *(("LR", down) if page else (down,)), groups=groups) if groups else []
+        if not found or len(found[-1].items) > 0.8 * before:
+            continue
+        before = len(found[-1].items)
+        for picture in found:
+            picture.fold = "module" if most == BOXES else most
+            picture.notes += [_folded(graph, groups)] if n > DETAIL else []
+            for link in picture.links if most < BOXES else ():  # there is no room to write on arrows
+                picture.say(link, "")
+        folded += [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
     return folded + whole if n > DETAIL and root.inside else whole + folded
+
+
+def picture_of(graph: Graph, view: str | None = None, direction: str | None = None) -> Picture:
+    """The first of the pictures to choose from."""
+    return pictures_of(graph, view, direction, page=True)[0]
 
 
 def _asked(
@@ -181,6 +188,9 @@ def too_slow(picture: Picture, seconds: float) -> str:
 
 
 def _folded(graph: Graph, groups: list[Block]) -> str:
+    """What a picture says of its boxes, and of the module that all of them are parts of."""
     hidden = len({f for g in groups for f in g.functions})
     what = "one box" if len(groups) == 1 else f"{len(groups)} boxes"
-    return f"{hidden:,} of {len(graph):,} nodes are folded into {what}. fold=False draws each of them."
+    start = common_start(groups)
+    model = f"{about(start, graph)}. " if start in graph.classes else ""
+    return f"{model}{hidden:,} of {len(graph):,} nodes are folded into {what}. fold=False draws each of them."

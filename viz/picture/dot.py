@@ -1,4 +1,4 @@
-"""A picture as a ``graphviz.Digraph``: the visual language, in one place.
+"""A picture as a ``graphviz.Digraph``; and the colours and lines of items and edges, for all that is drawn.
 
 Every size is fixed by us and every name is an id of ours, so the layout does not depend on fonts, and text of the user's
 appears only in escaped labels. Colours for light and dark are here too; ``svg.py`` paints with the same.
@@ -29,8 +29,16 @@ COLOURS: dict[str, tuple[str, str, str, str]] = {
     "second": ("#f1e6fb", "#7b3fb5", "#2b1d3a", "#bb8ae8"),
     "custom": ("#dff7fa", "#0b7285", "#083b45", "#66d9e8"),
     "failed": ("#ffe3e3", "#c92a2a", "#3d1518", "#ff8787"),
+    # how much of what is measured (viz.costs), from little to most
+    "heat1": ("#fff5eb", "#8c5a2b", "#2a2018", "#c9a27c"),
+    "heat2": ("#fee3c8", "#8c5a2b", "#3b2815", "#c9a27c"),
+    "heat3": ("#fdc692", "#8c4a12", "#533312", "#e0a76a"),
+    "heat4": ("#fda55c", "#7f3b08", "#70400c", "#f0b46e"),
+    "heat5": ("#f98334", "#6b2f05", "#934d06", "#ffc078"),
 }
-EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, width
+# how an edge looks, for draw, the pane, its legend and GIFs: light, dark, dash pattern, width. In the pane "backward" is grey
+# until its gradient was sent
+EDGES: dict[str, tuple[str, str, str, float]] = {
     "backward": ("#343a40", "#ced4da", "", 1.5),
     "forward": ("#868e96", "#7d8790", "5 4", 1.1),
     "store": ("#d9480f", "#ff922b", "", 1.5),
@@ -41,15 +49,21 @@ EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, 
 }
 FRAME = ("#f6f8fa", "#ced4da", "#1b2028", "#3a424c")  # of a module: fill and line in light, then in dark
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
-_STYLE = {"forward": "dashed", "not_computed": "dotted", "saved": "dotted", "cut": "dotted"}
 
 
 def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
     """Fill and line of an item, light then dark."""
+    heat = [css for css in classes if css.startswith("heat")]
     own = [
         css for css in ("failed", "second", "custom") if css in classes and kind in ("function", "accumulate")
     ]
-    return COLOURS[(own or [kind])[0]]
+    return COLOURS[(heat or own or [kind])[0]]
+
+
+def line_style(kind: str) -> str:
+    """The dash pattern of a kind of edge as Graphviz calls it."""
+    dash = EDGES[kind][2]
+    return "solid" if not dash else "dashed" if float(dash.split()[0]) > 3 else "dotted"
 
 
 def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Digraph:
@@ -140,8 +154,8 @@ def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool) -> str:
         {} if bare else {"class": quoted(link.css), "color": quoted(light), "tooltip": quoted(link.tooltip)}
     )
     values = {"id": ident, **look, "penwidth": f"{wide:g}"}
-    if link.kind in _STYLE and not bare:
-        values["style"] = _STYLE[link.kind]
+    if (style := line_style(link.kind)) != "solid" and not bare:
+        values["style"] = style
     tail, head = name[link.tail], name[link.head]
     arrow = "tee" if link.kind in ("not_computed", "cut") else "normal"
     if link.backwards:

@@ -5,23 +5,25 @@ from __future__ import annotations
 import base64
 import html
 import pathlib
-import sys
 from functools import cached_property
 from types import FrameType
 from typing import Any
 
 import graphviz
 
+from ..read.arguments import check_flags, public
 from ..read.graph import Graph
 from ..read.recall import prepare
 from ..read.source import mark_second
 from ..read.text import clipped, plural, write_whole
 from . import dot as language
 from . import svg as painter
-from .choose import check_options, fitting, pictures_of
-from .layout import FORMATS, SECONDS, Places, render
+from .choose import check_options, fitting, picture_of, pictures_of
+from .layout import FORMATS, SECONDS, Places, places, render
 from .parts import Picture
 from .shown import Shown
+
+__all__ = ["Drawing", "draw", "picture_of", "pictures_of"]
 
 
 class Drawing(Shown):
@@ -30,10 +32,11 @@ class Drawing(Shown):
     Shows itself in a notebook as an image that survives saving, and as one line of text.
     """
 
-    SAVED_AS = "svg"
+    _saved_as = "svg"
 
-    def __init__(self, picture: Picture, graph: Graph, places: Places, seconds: float = SECONDS):
-        self.picture, self.graph, self.places, self._seconds = picture, graph, places, seconds
+    def __init__(self, picture: Picture, graph: Graph, at: Places | None = None, seconds: float = SECONDS):
+        self.picture, self.graph, self._seconds = picture, graph, seconds
+        self.places = at or places(picture, seconds=seconds)
 
     @cached_property
     def dot(self) -> graphviz.Digraph:
@@ -69,6 +72,7 @@ class Drawing(Shown):
         return {"text/plain": repr(self), "text/html": image + notes, "image/svg+xml": self.svg}
 
 
+@public
 def draw(
     *tensors: Any,
     view: str | None = None,
@@ -101,9 +105,9 @@ def draw(
     Raises TypeError or ValueError, with what to do, for anything that has no graph.
     """
     check_options(view, direction, fold, seconds)
-    frame = _frame or sys._getframe(1)
-    graph, _ = prepare(tensors, "draw", names, frame)
-    mark_second(graph, frame, forward)
+    check_flags(values=values, saved=saved)
+    graph, _ = prepare(tensors, "draw", names, _frame)
+    mark_second(graph, _frame, forward)
     pictures = pictures_of(graph, view, direction, fold, values=values, saved=saved, page=True)
     picture, at = fitting(graph, pictures, seconds, limited=view is None and fold is None)
     graph.release()

@@ -63,6 +63,17 @@ class Item:
     members: list[Function] = field(default_factory=list)  # of a box that stands for several nodes
     block: Block | None = None  # what can be opened: see blocks.py
 
+    def write(self, text: str) -> None:
+        """Add a line of text below the others, before the item has its place."""
+        line = sub_line(text, "cost", CAPTION)
+        wide = width(line.text, line.size) + 20
+        for other in self.lines:
+            other.x += max(0.0, wide - self.width) / 2
+        self.width = max(self.width, round(wide))
+        line.x, line.y = self.width / 2, self.height - 5 + line.size
+        self.height += round(line.size + 7)
+        self.lines.append(line)
+
     @property
     def css(self) -> str:
         grad = ["grad"] if self.kind in ("tensor", "leaf", "alias") else []

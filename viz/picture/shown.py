@@ -19,7 +19,7 @@ def notebook() -> Any:
 class Shown:
     """Mixed into what can be saved as a file that a browser shows: ``.show()``."""
 
-    SAVED_AS = "html"
+    _saved_as = "html"
 
     def show(self) -> Path | None:
         """Open it in the browser, from a script, a REPL or a debugger: a file in a temporary folder, whose path is returned.
@@ -28,12 +28,12 @@ class Shown:
         if notebook() is not None:
             sys.modules["IPython"].display.display(self)
             return None
-        name = f"{type(self).__name__.lower()}.{self.SAVED_AS}"
+        name = f"{type(self).__name__.lower()}.{self._saved_as}"
         path = self.save(Path(tempfile.mkdtemp(prefix="viz-"), name))
         if not webbrowser.open(path.as_uri()):
             print(f"No browser could be opened. The page is {path}")
         return path
 
-    def hint(self) -> str:
+    def _hint(self) -> str:
         """What the repr says where it is all that is seen."""
         return "" if notebook() is not None else "; .show() opens it"

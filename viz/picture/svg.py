@@ -31,7 +31,11 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
         f'height="{h}" role="img" aria-label={quoteattr(summary(p))} font-family={quoteattr(FAMILY)}>'
     ]
     if standalone:
-        out += [f"<style>{_dark()}</style>", _tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff")]
+        heat = any(css.startswith("heat") for item in p.items for css in item.classes)
+        out += [
+            f"<style>{_dark(heat)}</style>",
+            _tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"),
+        ]
     arrows = np.concatenate([*at.ways.values()]) if p.clusters else None
     frames = [_frame(text, arrows, box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
     out += [frame for frame, _ in frames]
@@ -229,7 +233,23 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
     return out
 
 
-def _dark() -> str:
+def edge_rules() -> str:
+    """The looks of edges for the pane, which paints what a step does over them: rules that every other one wins over."""
+    rules = []
+    for css, (light, dark, dash, wide) in EDGES.items():
+        if css != "backward":
+            of, colour = f".mgv-svg .edge:where(.{css})", f"light-dark({light},{dark})"
+            head = "" if css in ("not_computed", "cut") else f";fill:{colour}"
+            rules.append(
+                f"{of} .line{{stroke:{colour};stroke-width:{wide:g}"
+                + f";stroke-dasharray:{dash}}}" * bool(dash)
+                + "}" * (not dash)
+            )
+            rules.append(f"{of} .head{{stroke:{colour}{head}}}")
+    return "@media (forced-colors:none){" + "".join(rules) + "}"
+
+
+def _dark(heat: bool) -> str:
     """Colours for a dark page, by class; the light ones are attributes."""
     rules = [
         ".panel{fill:#161b22}text{fill:#e6edf3}.sub,.note,.rule,.caption,.label-text{fill:#c3ccd5}.label-bg{fill:#161b22}"
@@ -237,7 +257,8 @@ def _dark() -> str:
         f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}:is(.over,.framed)>rect{{fill:{FRAME[2]}}}"
     ]
     for css, (_, _, fill, line) in COLOURS.items():
-        rules.append(f".node.{css}>.shape,.node.{css}>.behind{{fill:{fill};stroke:{line}}}")
+        if heat or not css.startswith("heat"):
+            rules.append(f".node.{css}>.shape,.node.{css}>.behind{{fill:{fill};stroke:{line}}}")
     rules.append(".node.freed>.shape,.node.unreached>.shape{fill:#161b22}")
     for css, (_, line, _, _) in EDGES.items():
         head = "stroke" if css in ("not_computed", "cut") else "fill"

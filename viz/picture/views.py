@@ -13,8 +13,11 @@ from ..read.modules import calls, prefixes
 from ..read.names import UNKNOWN, operand_names
 from ..read.text import fit, one_line, plural, shape_text, width
 from ..read.values import size_of
-from .blocks import Block, boxes, texts
+from .blocks import Block
+from .captions import common_start, texts
+from .levels import boxes
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
+from .tooltips import describe, function_tooltip, hooks_in_words, leaf_tooltip
 
 VIEWS = ("graph", "cards", "functions")
 ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
@@ -78,43 +81,11 @@ def _frame_modules(made: dict, p: Picture, classes: dict[str, str]) -> None:
 # -- words that the views share -------------------------------------------------------------------------------------------
 
 
-def _about(out: Output) -> str:
-    batch = f"a batch of {out.batch} under vmap" if out.batch is not None else ""
-    return ", ".join(t for t in (shape_text(out.shape), out.dtype, batch) if t)
-
-
-def leaf_tooltip(f: Function, now: bool = True) -> str:
-    """A leaf in words, with what its ``.grad`` is ``now``."""
-    out = f.outputs[0]
-    grad = f", .grad is {'None' if f.leaf_grad is None else f.leaf_grad.short()}" if now else ""
-    return f"{out.name}: leaf, {_about(out)}, requires_grad=True{grad}{_hook_words(f)}"
-
-
-def _function_tooltip(f: Function) -> str:
-    parts = [f"{f.name} goes back from {', '.join(o.name or '?' for o in f.outputs[:4])}"]
-    for name, rule in zip(rules.input_names(f), rules.words_of(f, operand_names(f)), strict=True):
-        parts.append(f"{name}: {rule}" if rule else name)
-    kept = [f"{s.name} {'(' + s.state + ')' if s.state != 'kept' else ''}".strip() for s in f._saved or ()]
-    if kept:
-        parts.append("keeps " + ", ".join(kept))
-    if f.module:
-        parts.append(f"in {f.module}")
-    return "; ".join(parts) + _hook_words(f)
-
-
 def _marks(f: Function) -> list[str]:
     names = ("failed", "custom", "copyslices", "second", "freed", "hooked", "node-hooked", "unreached")
     kinds, hooked = (f.kind == name for name in names[:3]), any(o.hooks for o in f.outputs)
     so = (*kinds, f.second, f.freed, hooked, f.hooks, f.unreached)
     return [name for name, yes in zip(names, so, strict=True) if yes]
-
-
-def _hook_words(f: Function) -> str:
-    """What hooks there are, for a tooltip."""
-    places = ("on the gradient", "on the node", "after .grad is added to")
-    counts = zip(places, (sum(o.hooks for o in f.outputs), f.hooks, f.after_hooks), strict=True)
-    said = [f"{plural(n, 'hook')} {where}" for where, n in counts if n]
-    return "; ".join(["", *said])
 
 
 def _shape(out: Output) -> str:
@@ -254,7 +225,7 @@ class _GraphView(_View):
         more, column = {"function": f, "name": out.name, "output": out}, Column.of(lines, 84, 12, 12)
         item = p.add("leaf", "cylinder", column, leaf_tooltip(f), value=out.value, **more)
         column = Column.of([Line("name", "AccumulateGrad", SUB)], width("AccumulateGrad", SUB) * 1.55, 0, 18)
-        tip = f"AccumulateGrad adds the gradient that arrives to {out.name}.grad{_hook_words(f)}"
+        tip = f"AccumulateGrad adds the gradient that arrives to {out.name}.grad{hooks_in_words(f)}"
         diamond = p.add("accumulate", "diamond", column, tip, classes=_marks(f), **more)
         p.same_rank.append((item, diamond))
         label = "+= .grad" if self.labelled else ""
@@ -273,13 +244,13 @@ class _GraphView(_View):
             if p.values:
                 lines.append(self.value_line(out.value))
             kept = f"value {out.value.short()}" if out.value else "its value is not kept"
-            tip = f"{out.name}: {_about(out)}, grad_fn {f.name}; {kept}"
+            tip = f"{out.name}: {describe(out)}, grad_fn {f.name}; {kept}"
             classes = self.root_mark(f, nr)
             more = {"nr": nr, "name": out.name, "output": out, "value": out.value, "classes": classes}
             self.tensors[f, nr] = p.add("tensor", "box", Column.of(lines, 56, 12, 8), tip, function=f, **more)
         column = Column.of([Line("name", fit(f.name, 190, 12), 12.0)], 76, 20, 11)
         more = {"classes": _marks(f), "name": f.outputs[0].name}
-        item = p.add("function", "ellipse", column, _function_tooltip(f), function=f, **more)
+        item = p.add("function", "ellipse", column, function_tooltip(f), function=f, **more)
         p.of_function[f] = item
         p.same_rank.append((*(self.tensors[f, nr] for nr in used[:6]), item))
         if p.saved:
@@ -444,7 +415,7 @@ class _Compact(_View):
         if "fold" in (item.kind, source.kind):
             self.joined[item, source] = link
             self.tensors[link] = {(e.target, e.nr)}
-        if self.shapes and source.kind != "leaf" and link.kind == "backward":
+        if self.shapes and link.kind == "backward":
             self.p.say(link, _shape(e.target.output(e.nr)) if "fold" in (item.kind, source.kind) else "")
 
     def fold(self, group: Block) -> Item:
@@ -466,17 +437,6 @@ class _Compact(_View):
         return item
 
 
-def common_start(groups: list[Block]) -> str:
-    """What the paths of all boxes begin with: the model, which needs not be said on each."""
-    paths = [prefixes(g.path) for g in groups if g.path]
-    start = ""
-    for level in zip(*paths, strict=False):
-        if len(set(level)) > 1 or any(g.is_module and g.path == level[0] for g in groups):
-            break
-        start = level[0]
-    return start
-
-
 class _Functions(_Compact):
     def leaf_item(self, f: Function) -> Item:
         out = f.outputs[0]
@@ -494,7 +454,7 @@ class _Functions(_Compact):
         sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), _shape(out)) if t)
         column = Column.of([name_line(f.name, 12.0), sub_line(sub, size=SMALLEST)], 70, 10, 6)
         more = {"name": out.name, "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
-        return self.p.add("function", "card", column, _function_tooltip(f), function=f, **more)
+        return self.p.add("function", "card", column, function_tooltip(f), function=f, **more)
 
 
 class _Cards(_Compact):
@@ -529,5 +489,5 @@ class _Cards(_Compact):
         if len(names) > 1:
             lines.append(sub_line(f"of {out.name}:", "note", TINY))
         more = {"name": names[0], "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
-        tip = _function_tooltip(f)
+        tip = function_tooltip(f)
         return self.p.card("function", lines, out.shape, self.boxes(out), tip, function=f, **more)

@@ -12,12 +12,13 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
-from .graph import Edge, Function, Graph, Output, Root, framework, is_tensor, read, read_nodes
+from .graph import FREED, Edge, Function, Graph, Output, Root, framework, is_tensor, read, read_nodes
 from .modules import know
 from .names import give_names
-from .raised import Entry, Place, operands_of, operation_of, resolved, traceback_of
+from .raised import Entry, Place, may_be_tensor, operands_of, operation_of, resolved, traceback_of
 from .recall import recall
 from .record import KEY, Recording, sequence
 from .rules import base_name
@@ -50,9 +51,7 @@ class Operand:
         if self.value is not None and self.value.array.size:
             low, high = self.value.range
             if self.value.array.dtype.kind in "iu":
-                parts.append(
-                    f"from {low} to {high}" if low != high else f"all {low}" if self.shape else f"{low}"
-                )
+                parts.append(f"from {low} to {high}" if low != high else f"all {low}")
             elif self.value.nonfinite:
                 parts.append(f"{self.value.nonfinite:,} of {self.value.array.size:,} not finite")
         return ", ".join(part for part in parts if part)
@@ -119,11 +118,15 @@ def of_recording(recording: Recording, error: Exception) -> Failure:
     raised, args, progress = recording._raised
     args = list(args) if raised in (error, error.__cause__) else []
     if args and progress is not None and args[0].grad_fn is not None:
-        graph = read(args[:1])
-        give_names(graph, own[0].frame, None, recall)
-        know(graph)
+        graph = _named(read(args[:1]), own)
         return _changed(of_pass(graph, error, progress.ran, progress.begun, entries), error, recording)
     return _of_forward(recording, error, entries, own, args)
+
+
+def _named(graph: Graph, own: list[Entry]) -> Graph:
+    give_names(graph, own[0].frame, None, recall)
+    know(graph)
+    return graph
 
 
 def said(error: BaseException) -> str:
@@ -133,9 +136,8 @@ def said(error: BaseException) -> str:
 
 
 def framework_of(kind: type) -> str:
-    return next(c for c in (*reversed(kind.__mro__), kind) if hasattr(c, "backward")).__module__.partition(
-        "."
-    )[0]
+    base = next(c for c in (*reversed(kind.__mro__), kind) if hasattr(c, "backward"))
+    return base.__module__.partition(".")[0]
 
 
 def _of_forward(
@@ -149,15 +151,19 @@ def _of_forward(
     module = next((e.module for e in reversed([*own, *rest]) if e.module is not None), None)
     node, text = here.written()
     if layer is not None:  # a layer of the framework's: what it was called with, and what it has
-        operation, found = (
-            type(layer.module).__name__,
-            _of_layer(layer, _module_path(recording, layer.module)),
-        )
+        operation = type(layer.module).__name__
+        found = _of_layer(layer, _module_path(recording, layer.module))
     else:
         operation = operation_of(node, here.frame)
         parts = operands_of(node, here.frame)
         found = [(" ".join(ast.unparse(part).split()), part, resolved(part, here.frame)) for part in parts]
-        found = _with_temporaries(found, args, recording)
+        found = _with_temporaries(found, args, recording, here.frame)
+        differentiated = [t for _, t in found if is_tensor(t) and t.grad_fn is not None]
+        if (
+            operation in ("grad", "backward") and differentiated
+        ):  # the framework's function, which takes the loss first
+            graph = _named(read(differentiated[:1]), own)
+            return _changed(of_pass(graph, error, None, _suspected(graph, error), rest[1:]), error, recording)
     for _, thing in found:
         if here.frame.f_globals is recording._globals and is_tensor(thing) and thing.grad_fn is not None:
             recording._note(thing, None, here.place.file, here.line)
@@ -168,9 +174,7 @@ def _of_forward(
     made += [thing.fn for _, thing in found if isinstance(thing, _Result)]
     made += [*recording._made_by, *recording._seen]
     made += [fn for fn, _ in recording._values] if layer is None else []  # in a layer they are its own affair
-    graph = read_nodes([fn for fn in dict.fromkeys(made) if fn is not None])
-    give_names(graph, own[0].frame, None, recall)
-    know(graph)
+    graph = _named(read_nodes([fn for fn in dict.fromkeys(made) if fn is not None]), own)
     failure = Failure(said(error), operation, graph, here.place)
     if own[0].place != here.place:
         failure.more.append(("called", own[0].place))
@@ -204,7 +208,7 @@ def _of_layer(layer: Entry, path: str) -> list[tuple[str, Any]]:
 
 
 def _with_temporaries(
-    found: list[tuple[str, ast.AST, Any]], args: list, recording: Recording
+    found: list[tuple[str, ast.AST, Any]], args: list, recording: Recording, frame: FrameType
 ) -> list[tuple[str, Any]]:
     """The tensors among the operands. What no variable holds went into the operator itself, which was seen, or is what a
     call on this very line has returned; where it cannot be told which, it is None."""
@@ -214,9 +218,7 @@ def _with_temporaries(
     used = {target for fn, _ in fresh for target, _ in fn.next_functions}
     ends = sorted(((fn, nr) for fn, nr in fresh if fn not in used), key=lambda at: sequence(at[0]))
     open_ends = [
-        i
-        for i, (_, part, thing) in enumerate(found)
-        if thing is None and isinstance(part, ast.Call | ast.BinOp)
+        i for i, (_, part, thing) in enumerate(found) if thing is None and may_be_tensor(part, frame)
     ]
     results = [_Result(*at) for at in ends] if len(ends) == len(open_ends) else [None] * len(open_ends)
     for i, result in zip(open_ends, results, strict=True):
@@ -309,20 +311,20 @@ def _leaf(graph: Graph, tensor: Any, name: str) -> Function:
 def of_pass(
     graph: Graph,
     error: BaseException,
-    ran: Iterable[Any],
+    ran: Iterable[Any] | None,
     begun: Iterable[Any],
     entries: list[Entry] | None = None,
 ) -> Failure:
-    """What failed in a backward pass of a graph that was read: ``ran`` and ``begun`` are live nodes, ``entries`` the
-    traceback (by default that of ``error``)."""
+    """What failed in a backward pass of a graph that was read: ``ran`` (None: not known) and ``begun`` are live nodes,
+    ``entries`` the traceback (by default that of ``error``)."""
     entries = traceback_of(error, None) if entries is None else entries
-    done = [graph.by_fn[fn] for fn in ran if fn in graph.by_fn]
+    done = [graph.by_fn[fn] for fn in ran or () if fn in graph.by_fn]
     failed = next((graph.by_fn[fn] for fn in reversed(list(begun)) if fn in graph.by_fn), None)
     inside = _called_by_the_pass(entries)
     hook = bool(inside) and (
         failed is None or not any(v is failed.fn for v in inside[0].frame.f_locals.values())
     )
-    if failed is None and inside:
+    if failed is None and inside and ran is not None:
         failed = _next(graph, set(done))  # a hook on a tensor: it runs before the node does
     name = f"{failed.name} of {failed.outputs[0].name}" if failed is not None else "The backward pass"
     failure = Failure(said(error), f"A hook on {name}" if hook and failed else name, graph, given=SAVED)
@@ -332,6 +334,9 @@ def of_pass(
         failed.kind = "failed" if failed.kind != "accumulate" else failed.kind
         failure.place, failure.module = _place_of(failed), failed.module
         failure.operands = list(map(_of_saved, failed.saved))
+    if ran is None:
+        failure.notes = ["How far the pass had come is not known."]
+        return failure
     for f in graph.functions:
         f.unreached = f not in done and f is not failed
     last = ", ".join(clipped(f"{f.name} of {f.outputs[0].name}", 40) for f in done[-3:])
@@ -362,6 +367,12 @@ def _changed(failure: Failure, error: Exception, recording: Recording) -> Failur
         made = recording._seen[found[0]]
         failure.more.append(("changed in place", Place(made["file"], made["line"])))
     return failure
+
+
+def _suspected(graph: Graph, error: Exception) -> list[Any]:
+    """The node at which a pass failed that nobody followed: what it had saved was changed, or freed before."""
+    state = "modified" if MODIFIED.search(str(error)) else "freed" if FREED in str(error) else ""
+    return [f.fn for f in reversed(graph.functions) if any(s.state == state for s in f.saved)][:1]
 
 
 def _called_by_the_pass(entries: list[Entry]) -> list[Entry]:

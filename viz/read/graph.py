@@ -212,9 +212,19 @@ def behind(nodes: Iterable[Any], enter: Callable[[Any], Any]) -> Iterator[Any]:
 def is_tensor(x: Any) -> bool:
     """Whether ``x`` speaks the tensor half of the protocol (looked up on its type: no property runs)."""
     kind = type(x)
-    return (hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")) or (
-        hasattr(x, "__dict__") and "grad_fn" in x.__dict__ and "requires_grad" in x.__dict__
-    )
+    if hasattr(kind, "grad_fn"):
+        return hasattr(kind, "requires_grad")
+    own = own_dict(x)
+    return "grad_fn" in own and "requires_grad" in own
+
+
+def own_dict(x: Any) -> Mapping[str, Any]:
+    """The attributes that an object itself has, without asking it: no ``__getattr__`` and no property runs."""
+    try:
+        own = object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return {}
+    return own if isinstance(own, dict) else {}
 
 
 def framework(tensor: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .graph import Function, Graph
+from .graph import Function, Graph, own_dict
 from .rules import base_name
 
 # what only turns a parameter before it is used: its square root, or its sum, is no part of its module
@@ -53,7 +53,7 @@ def know(graph: Graph) -> None:
     order = [f for f in graph.functions if f.kind != "accumulate"]
     graph.recorded = any(f.call is not None for f in order)
     if not graph.recorded:
-        for f, (module, call) in _by_parameters(order, graph.classes).items():
+        for f, (module, call) in _by_parameters(order, graph).items():
             f.module, f.call = module, call
 
 
@@ -73,7 +73,8 @@ def calls(graph: Graph) -> dict[tuple[str, int], tuple[str, list[Function]]]:
     return {key: (captions[key], functions) for key, functions in found.items()}
 
 
-def _by_parameters(order: list[Function], classes: dict) -> dict[Function, tuple[str, int]]:
+def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[str, int]]:
+    classes, owners = graph.classes, _owners(graph)
     # the parameters behind a function that is made of parameters alone
     reads: dict[Function, set[Function]] = {}
     # module -> number of its call, the parameters that it read first in this call
@@ -92,7 +93,16 @@ def _by_parameters(order: list[Function], classes: dict) -> dict[Function, tuple
                 reads[f] = read
             continue
         if classes.get(module, "").startswith("Embedding") and not looks_up:
-            continue  # of a module that has the same weight, and whose name nobody knows
+            # another module has the same weight
+            tied = {
+                path
+                for leaf in read
+                for path in owners.get(leaf, ())
+                if not classes[path].startswith("Embedding")
+            }
+            if len(tied) != 1:
+                continue
+            module = tied.pop()
         call, first = now.get(module, (0, read))
         if not call or first & read:
             now[module] = call, _ = call + 1, read
@@ -101,7 +111,40 @@ def _by_parameters(order: list[Function], classes: dict) -> dict[Function, tuple
     for f, known in list(made.items()):
         for step in (1, -1):
             made |= _beside(f, *known, step, classes)
+    for f, known in list(made.items()):
+        if "norm" in classes.get(known[0], "").lower():
+            made |= dict.fromkeys(_statistics(f, made), known)
     return made
+
+
+def _owners(graph: Graph) -> dict[Function, list[str]]:
+    """The modules that have a parameter: several where it is tied."""
+    found: dict[Function, list[str]] = {}
+    for path, module in graph.modules.items():
+        for parameter in (own_dict(module).get("_parameters") or {}).values():
+            if (leaf := graph.by_leaf.get(id(parameter))) is not None:
+                found.setdefault(leaf, []).append(path)
+    return found
+
+
+def _statistics(f: Function, made: dict) -> list[Function]:
+    """What a norm that is written by hand computes of its input before its weight is read: all that goes into ``f`` alone, and
+    comes from one tensor."""
+    region, entering, stack = {f: None}, set(), [f]
+    while stack:
+        for e in stack.pop().edges:
+            t = e.target
+            if t is None or not t.edges or t in region or (t, e.nr) in entering or made.get(t) == made[f]:
+                continue
+            if t not in made and all(user.source in region for user in t.users) and len(region) < 16:
+                region[t] = None
+                stack.append(t)
+            else:
+                entering.add((t, e.nr))
+    joins = any(
+        sum(e.target is not None and bool(e.target.edges) for e in g.edges) > 1 for g in region if g is not f
+    )
+    return [g for g in region if g is not f] if joins and len(entering) == 1 else []
 
 
 def _beside(

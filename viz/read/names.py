@@ -8,15 +8,17 @@ Names given in ``names=`` win. Everything else gets a readable name of our own.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from itertools import chain
 from types import FrameType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from . import rules
-from .graph import Edge, Function, Graph, describe_output, is_tensor, place
+from .graph import Edge, Function, Graph, describe_output, is_tensor, own_dict, place
 from .shapes import infer_shapes
 from .text import SUBSCRIPTS, one_line
 from .values import Value, dtype_name, shape_of
@@ -66,32 +68,49 @@ def members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 def reachable(frame: FrameType | None) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
     """Tensors and modules that the frame can name, wherever it holds them (``trainer.model.0.weight``): (name, tensor) pairs,
     and path -> module. The shorter way first, locals before globals; at most ``LOOKED_AT`` objects, ``DEEPEST`` levels down."""
+    if frame is None:
+        return [], {}
+    scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
+    return held_by([(k, v) for scope in scopes for k, v in list(scope.items()) if not OF_PYTHON.fullmatch(k)])
+
+
+def held_by(level: list[tuple[str, Any]]) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+    """The same of some variables: (name, value) pairs."""
     tensors: list[tuple[str, Any]] = []
     modules: dict[str, Any] = {}
-    if frame is None:
-        return tensors, modules
-    scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
-    level = [(k, v) for scope in scopes for k, v in list(scope.items()) if not k.startswith("_")]
-    level = [(k, v) for k, v in level if k not in ("In", "Out")]
     seen: set[int] = set()
     for _ in range(DEEPEST):
         below: list[tuple[str, Any]] = []
         tensors += [(path, value) for path, value in level if is_tensor(value)]
         for path, value in level:
+            ours = type(value).__module__.startswith(OURS)  # a recording, a stepper: it names nothing
             looked_at = id(value) in seen or isinstance(value, PLAIN) or is_tensor(value)
-            looked_at = looked_at or type(value).__module__.startswith(
-                OURS
-            )  # a recording, a stepper: it names nothing
-            if not looked_at and len(seen) < LOOKED_AT:
+            if not looked_at and not ours and len(seen) < LOOKED_AT:
                 seen.add(id(value))
-                with contextlib.suppress(
-                    Exception
-                ):  # an object that cannot be looked into (half built, closed) names nothing
+                with contextlib.suppress(Exception):  # one that is half built, or closed, names nothing
                     below += _inside(path, value, tensors, modules, seen)
         level = below
     return tensors, modules
 
 
+def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Leaves that nobody could name so far, as the functions call them that called the caller: a model stays with the program,
+    and its loss is given to a function that draws it. Notes the modules that hold them."""
+    for _ in range(FURTHEST):
+        frame = getattr(frame, "f_back", None)
+        unnamed = {id(f.leaf) for f in graph.leaves if not f.outputs[0].named}
+        if frame is None or not unnamed:
+            return
+        found, held = reachable(frame)
+        names = [(name, tensor) for name, tensor in found if id(tensor) in unnamed]
+        for path, module in held.items():
+            if any(name.startswith(path) for name, _ in names):
+                modules.setdefault(path, module)
+        yield from names
+
+
+OF_PYTHON = re.compile(r"__\w+__|_+\d*|_i+\d*|_[iod]h|In|Out")  # variables of Python's and IPython's own
+FURTHEST = 12  # functions that called each other
 OURS = f"{__name__.partition('.')[0]}."
 LOOKED_AT, DEEPEST, ENTRIES = 3_000, 6, 200  # objects, levels, entries of one container
 PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType, np.ndarray, np.generic)
@@ -122,26 +141,16 @@ def _inside(path: str, value: Any, tensors: list, modules: dict, seen: set[int])
             own = ((name, item) for name, item in vars(module).items() if not name.startswith("_"))
             yield from ((f"{where}.{name}".strip("."), item) for name, item in own)
     else:
-        held = (
-            object.__getattribute__(value, "__dict__")
-            if hasattr(kind, "__dict__") and _has_dict(value)
-            else {}
-        )
         yield from (
-            (f"{path}.{key}", item) for key, item in list(held.items())[:ENTRIES] if isinstance(key, str)
+            (f"{path}.{key}", item)
+            for key, item in list(own_dict(value).items())[:ENTRIES]
+            if isinstance(key, str)
         )
         for base in kind.__mro__:
             for name, slot in vars(base).items():
                 if isinstance(slot, MemberDescriptorType) and not name.startswith("__"):
                     with contextlib.suppress(AttributeError):  # not filled yet
                         yield f"{path}.{name}", slot.__get__(value)
-
-
-def _has_dict(value: Any) -> bool:
-    try:
-        return isinstance(object.__getattribute__(value, "__dict__"), dict)
-    except AttributeError:
-        return False
 
 
 def classes(frame: FrameType | None) -> dict[str, str]:
@@ -184,9 +193,8 @@ def give_names(
     """
     plain: dict[int, str] = {}
     found, graph.modules = reachable(frame)
-    graph.classes = {path: type(module).__name__ for path, module in graph.modules.items()}
     places: dict[tuple | None, Any] = {place(f.leaf): (f, 0) for f in graph.leaves}
-    for name, tensor in [*overrides(names), *found]:
+    for name, tensor in chain(overrides(names), found, _further_out(graph, frame, graph.modules)):
         name = one_line(name) or "?"
         f, nr = graph.made(tensor)
         if f is None:
@@ -201,6 +209,7 @@ def give_names(
             out.name, out.named = name, True
         if out.value is None:
             _keep(out, tensor)
+    graph.classes = {path: type(module).__name__ for path, module in graph.modules.items()}
     for root in graph.roots:
         _keep(root.function.output(root.nr), root.tensor)
     for f in graph.leaves:

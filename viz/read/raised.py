@@ -139,6 +139,26 @@ def _is_value(node: ast.AST, frame: FrameType) -> bool:
     return is_tensor(held) or (held is None and not isinstance(node, ast.Name | ast.Attribute))
 
 
+# calls that give numbers, not tensors; and those that give tensors where they are methods of one
+NUMBERS = ["len", "int", "float", "size", "dim", "numel", "item", "stride", "range", "str", "tuple", "list"]
+EITHER = ["abs", "min", "max", "round", "sum"]
+
+
+def may_be_tensor(node: ast.AST, frame: FrameType) -> bool:
+    """Whether an expression that no variable holds may have made a tensor: a call or an operation on one."""
+    if isinstance(node, ast.BinOp):
+        return may_be_tensor(node.left, frame) or may_be_tensor(node.right, frame)
+    if isinstance(node, ast.Subscript | ast.UnaryOp):
+        return may_be_tensor(node.value if isinstance(node, ast.Subscript) else node.operand, frame)
+    if not isinstance(node, ast.Call):
+        return is_tensor(resolved(node, frame))
+    method = isinstance(node.func, ast.Attribute)
+    name = node.func.attr if method else getattr(node.func, "id", "")
+    if name in NUMBERS or (name in EITHER and not method):
+        return False
+    return any(may_be_tensor(part, frame) for part in [*([node.func.value] if method else []), *node.args])
+
+
 def operation_of(node: ast.AST | None, frame: FrameType) -> str:
     if isinstance(node, ast.BinOp | ast.UnaryOp):
         return OPERATORS.get(type(node.op), "the operation")

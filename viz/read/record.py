@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from .graph import behind, is_tensor, place, read_nodes
-from .names import give_names, itself, members, variables
+from .names import OF_PYTHON, PLAIN, give_names, held_by, itself, members, variables
 from .progress import Progress
 from .replay import replay
 from .text import plural
@@ -127,6 +127,7 @@ class Recording:
         self._others: dict[Any, Any] = {}  # of a function with two operands: the one that needs no gradient
         self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
         self._watched: set[type] = set()
+        self._looked_into: set[int] = set()  # objects that were asked for the modules that they hold
         self._modules: dict[
             int, tuple[Any, str]
         ] = {}  # modules whose calls are watched, kept alive, and their names
@@ -277,10 +278,14 @@ class Recording:
     # -- the calls of modules
 
     def _watch_modules(self, frame: FrameType) -> None:
-        """Note what each call of a module makes, of the modules that the frame's variables hold."""
-        for name, held in [*frame.f_locals.items(), *frame.f_globals.items()]:
-            if not name.startswith("_") and not isinstance(held, type) and id(held) not in self._modules:
-                self._watch_module("" if name == "self" else name, held)
+        """Note what each call of a module makes, of the modules that the frame's variables hold, wherever they hold them. Each
+        object is looked into once."""
+        held = [*frame.f_locals.items(), *frame.f_globals.items()]
+        new = [(n, v) for n, v in held if id(v) not in self._looked_into and not isinstance(v, PLAIN)]
+        self._looked_into |= {id(v) for _, v in new}
+        new = [(n, v) for n, v in new if not is_tensor(v) and not OF_PYTHON.fullmatch(n)]
+        for path, module in held_by(new)[1].items() if new else ():
+            self._watch_module(path, module)
 
     @looking
     def _watch_module(self, name: str, held: Any) -> None:

@@ -73,6 +73,14 @@ def plural(n: int, what: str) -> str:
     return f"{n:,} {what if n == 1 else several}"
 
 
+def bytes_text(n: int) -> str:
+    """``640 B``, ``1.4 kB``, ``12 MB``."""
+    for unit, by in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n >= by:
+            return f"{n / by:.3g} {unit}"
+    return f"{n} B"
+
+
 def table(rows: list[tuple[str, ...]], most: int) -> list[str]:
     """Lines of a table for a terminal: all columns but the last are as wide as they must, and at most ``most``."""
     widths = [min(max(map(len, column)), most) for column in zip(*rows, strict=True)][:-1]

@@ -7,9 +7,9 @@ called; steps by the nodes that they are steps of; numbers are compared as numbe
 from __future__ import annotations
 
 import html
-import sys
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import FrameType
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..read.arguments import check_labels, named, public
 from ..read.graph import Function, Graph
 from ..read.names import target_name
 from ..read.rules import base_name
@@ -95,24 +96,42 @@ class Comparison:
         return {"text/plain": repr(self), "text/html": f"{table}<p>{html.escape(self.sentence)}</p>"}
 
 
+@public
 def compare(
-    left: Any,
-    right: Any,
-    *,
-    labels: tuple[str, str] = ("left", "right"),
+    *passes: Any,
+    names: Any = None,
+    labels: Sequence[str] = ("left", "right"),
     tolerance: float = 1e-5,
-    frame: FrameType | None = None,
+    _frame: FrameType | None = None,
 ) -> Comparison:
     """Compare two backward passes: traces, or tensors (then their backward pass runs, as in ``viz.trace``).
 
-    tolerance: how far apart two numbers may be, relative to the larger one. The two need not be of one framework.
+    * names: what to call tensors of both, as of ``viz.draw``.
+    * labels: what to call the two passes.
+    * tolerance: how far apart two numbers may be, relative to the larger one.
+
+    The two need not be of one framework.
     """
-    frame = frame or sys._getframe(1)
-    a, b = (t if isinstance(t, Trace) else trace(t, frame=frame) for t in (left, right))
+    left, right = two(passes, "compare")
+    labels, names = tuple(check_labels(labels, 2, "compare")), named(names)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance >= 0:
+        raise ValueError(f"tolerance must be a number that is not negative, not {tolerance!r}.")
+    options = {"names": names, "_frame": _frame, "_verb": "compare"}
+    a, b = (t if isinstance(t, Trace) else trace(t, **options) for t in (left, right))
     same, instead = _match(a.graph, b.graph)
     both = ((f, same.get(f) or instead.get(f)) for f in a.graph.functions)
     forward = next(((f, g) for f, g in both if g is not None and _other_result(f, g, tolerance)), None)
     return Comparison(a, b, _in_order(a, b, same, instead, labels, tolerance), labels, forward)
+
+
+def two(passes: Sequence[Any], verb: str) -> tuple[Any, Any]:
+    """Two passes, given one after the other or as a list; ValueError for fewer or more."""
+    found = list(passes[0]) if len(passes) == 1 and isinstance(passes[0], list | tuple) else list(passes)
+    if len(found) != 2:
+        raise ValueError(
+            f"viz.{verb} puts two passes beside each other, but got {len(found)}: viz.{verb}(a, b)."
+        )
+    return found[0], found[1]
 
 
 def _other_result(f: Function, g: Function, tolerance: float) -> bool:

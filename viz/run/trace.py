@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..read.arguments import check_flags, public
 from ..read.graph import Function, Graph, framework, is_tensor
 from ..read.hooks import hanging
 from ..read.recall import prepare
@@ -32,29 +33,33 @@ ON_FAILURE: list[Callable[[Graph, Exception, list, list], Any]] = []
 PASS = "viz pass"  # of the metadata of a root: what was recorded of a pass from there
 
 
+@public
 def trace(
-    tensors: Any,
-    *,
+    *tensors: Any,
+    names: Any = None,
     gradient: Any = None,
     inputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    names: Mapping | None = None,
-    frame: FrameType | None = None,
     check: bool = False,
+    _frame: FrameType | None = None,
+    _verb: str = "trace",
 ) -> Trace:
     """Run the backward pass of ``tensors`` and record every step.
 
-    tensors: a tensor with a graph, or a list of them. gradient: dL/d(tensor), needed for a tensor that is not one number
-    (a list for several). inputs, retain_graph, create_graph: as for ``backward``. names: ``{"w": tensor}``, wins over the
-    caller's variables. check: compare each node's rule with a finite difference.
+    * tensors: one or several that have a graph, or a list of them.
+    * names: what to call tensors, as of ``viz.draw``; it wins over the caller's variables.
+    * gradient: dL/d(tensor), needed for a tensor that is not one number (a list for several).
+    * inputs, retain_graph, create_graph: as for ``backward``.
+    * check: compare each node's rule with a finite difference.
 
     Raises TypeError or ValueError for what cannot run backward, RuntimeError if the graph was already freed, and whatever
     the framework or a hook raises on the way; in every case all hooks of ours are removed.
     """
-    graph, plain = prepare(tensors, "trace", names, frame or sys._getframe(1))
+    check_flags(retain_graph=retain_graph, create_graph=create_graph, check=check)
+    graph, plain = prepare(tensors, _verb, names, _frame)
     how = {"inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
-    return run(graph, plain, gradient, check, **how)
+    return run(graph, plain, gradient, check, _verb, **how)
 
 
 def run(

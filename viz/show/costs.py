@@ -7,17 +7,22 @@ parameters, is there with or without a graph and is counted apart. Plain data; a
 from __future__ import annotations
 
 import html
-import sys
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from ..picture.blocks import bytes_text, tree
+from ..picture.blocks import tree
+from ..picture.choose import DETAIL, check_options, fitting, pictures_of
+from ..picture.draw import Drawing
+from ..picture.layout import SECONDS
+from ..picture.parts import Picture
+from ..read.arguments import named, public
 from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.recall import prepare
-from ..read.text import plural, table
+from ..read.text import bytes_text, plural, table
 from ..read.values import item_size, size_of
 from ..run.steps import Trace
 from ..run.trace import remembered
@@ -46,15 +51,60 @@ class Cost:
 
 @dataclass(eq=False)
 class Costs:
-    """``total``, ``modules`` (outer before inner) and ``nodes`` (by position in the graph), each a Cost. Print it: a table."""
+    """What :func:`viz.costs` found: ``total``, ``modules`` (outer before inner) and ``nodes`` (by position in the graph), each
+    a Cost. Print it for a table; ``draw()`` writes it on the picture."""
 
     title: str
     total: Cost
+    graph: Graph
     modules: list[Cost] = field(default_factory=list)
     nodes: dict[int, Cost] = field(default_factory=dict)
+    _memory: Any = None
+    _seconds: dict[Function, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Costs({self.title}: {plural(self.total.functions, 'function')}, {bytes_text(self.total.kept)} kept)"
+
+    def draw(self, by: str = "kept", *, direction: str | None = None, fold: Any = None) -> Drawing:
+        """The graph, each box with what it costs and the darker the more of it: ``by`` "kept" (bytes), "forward" or "backward"
+        (seconds). ``direction`` and ``fold`` as in ``viz.draw``. Raises ValueError for another ``by``, and for times that
+        nobody has measured."""
+        if by not in ("kept", "forward", "backward"):
+            raise ValueError(f"by must be 'kept', 'forward' or 'backward', not {by!r}.")
+        check_options(None, direction, fold)
+        if getattr(self.total, by) is None:
+            how = {
+                "forward": "put the forward pass into viz.record()",
+                "backward": "call viz.costs(viz.trace(loss))",
+            }
+            raise ValueError(f"No {by} times are known: {how[by]}.")
+        small = fold is None and len(self.graph) <= DETAIL
+        pictures = pictures_of(self.graph, "functions" if small else None, direction, fold, page=True)
+        for picture in pictures:
+            self._paint(picture, by)
+        picture, places = fitting(self.graph, pictures, SECONDS, limited=fold is None and direction is None)
+        self._paint(picture, by)  # one of fewer boxes, that was not among them
+        return Drawing(picture, self.graph, places)
+
+    def _paint(self, picture: Picture, by: str) -> None:
+        """Write on each box of a picture that is not laid out yet what it costs."""
+        boxes = [item for item in picture.items if item.kind in ("function", "fold")]
+        if any(line.css == "cost" for item in boxes for line in item.lines):
+            return
+        found: dict[str, float] = {}
+        for item in boxes:
+            functions = [f for f in item.members if f.kind != "accumulate"] or [item.function]
+            cost = _cost(item.name or "", functions, self._memory, self._seconds)
+            cost.forward = _forward(
+                functions, item.block.path if item.block is not None else functions[0].module
+            )
+            found[item.id] = getattr(cost, by) or 0
+        most = max(found.values(), default=0)
+        for item in boxes:
+            value = found[item.id]
+            if value:
+                item.classes.append(f"heat{max(1, math.ceil(5 * value / most))}")
+                item.write(f"keeps {bytes_text(int(value))}" if by == "kept" else seconds_text(value))
 
     def rows(self) -> list[Cost]:
         """What the table lists before the total: modules, or where there are none the nodes that keep most."""
@@ -106,23 +156,23 @@ class Costs:
         return {"text/plain": repr(self), "text/html": shown}
 
 
+@public
 def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> Costs:
     """What the graph behind ``tensors`` keeps for its backward pass, node by node and module by module.
 
     tensors: one or several that have a graph, a list of them, or a trace: ``viz.costs(viz.trace(loss))`` has backward
-    times as well.
-    Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and nothing changed.
-    After a pass that ``viz.step`` ran, what it kept is still known; after another one it is freed: ValueError.
+    times as well. Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and
+    nothing changed. After a pass that ``viz.step`` ran, what it kept is still known; after another one it is freed: ValueError.
     """
     if len(tensors) == 1 and isinstance(tensors[0], Trace):
         return costs_of(tensors[0].graph, tensors[0])
-    graph, _ = prepare(tensors, "costs", names, _frame or sys._getframe(1))
+    graph, _ = prepare(tensors, "costs", named(names), _frame)
     freed = next((f for f in graph.functions if any(s.state == "freed" for s in f.saved)), None)
     known = remembered(graph)
     if freed is not None and known is None:
         raise ValueError(
             f"The backward pass has freed what {freed.name} kept, so what this graph cost is not known any more. "
-            "Call viz.costs before the pass, or run the pass with viz.step or viz.trace."
+            "Call viz.costs before the pass, or of the pass: viz.costs(viz.trace(loss))."
         )
     found = costs_of(known[0].graph, known[0]) if known is not None else costs_of(graph)
     graph.release()
@@ -137,7 +187,7 @@ def costs_of(graph: Graph, trace: Trace | None = None) -> Costs:
     functions = [f for f in graph.functions if f.kind != "accumulate"]
     memory = _Memory(graph)
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
-    found = Costs(title, _cost("total", functions, memory, seconds))
+    found = Costs(title, _cost("total", functions, memory, seconds), graph, _memory=memory, _seconds=seconds)
     found.total.forward = _forward(functions)
     for f in functions:
         found.nodes[f.index] = _cost(f.outputs[0].name or "?", [f], memory, seconds)

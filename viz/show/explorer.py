@@ -25,8 +25,9 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
-from ..picture.choose import pictures_of
+from ..picture.choose import check_options, pictures_of
 from ..read import rules
+from ..read.arguments import public
 from ..read.graph import Edge, Graph, framework, is_tensor
 from ..read.names import free, target_name
 from ..read.recall import prepare
@@ -35,6 +36,7 @@ from ..read.source import source_of
 from ..read.text import clipped
 from ..read.values import Value, nested, number, same
 from ..run.trace import run
+from .live import Live
 from .page import frame, sent
 from .payload import MOST_STEPS, describe, ident
 from .stepper import Pane, Stepper
@@ -147,16 +149,16 @@ def _listed(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-class Explore(widgets.VBox):
+class Explore(Live, widgets.VBox):
     """The leaves of ``f`` as controls over its graph. ``set(x=1.0)`` does what a slider does; ``cut("y → x")`` cuts an edge
     (``edges`` lists them), ``join()`` joins all again, ``undo()`` takes the last change back. ``result``, ``grads``."""
 
-    def __init__(self, f: Callable, leaves: Mapping[str, Any], view: str | None = "cards"):
+    def __init__(self, f: Callable, leaves: Mapping[str, Any], **picture: Any):
         if not callable(f):
             raise TypeError(f"viz.explore needs a function of the leaves, but got {type(f).__name__}")
         if not leaves:
             raise TypeError("viz.explore needs at least one leaf to change: explore(f, x=2.0)")
-        self.f, self.view, self._quiet = f, view, False
+        self.f, self._picture, self._quiet = f, picture, False
         self._framework = _framework(f, leaves)
         self.leaves = {name: _Leaf(name, value, self._run) for name, value in leaves.items()}
         self._cut: list[str] = []
@@ -203,9 +205,11 @@ class Explore(widgets.VBox):
         edges = _labelled(graph)
         graph.cut(edges[label] for label in self._cut if label in edges)
         source = graph.source or source_of(graph, here)
-        views = (self.view, "functions") if self.view == "cards" else (self.view,)
+        view, more = self._picture.get("view"), {k: v for k, v in self._picture.items() if k != "view"}
+        free = view is None and more.get("fold") is None
+        views = ("cards", "functions") if free or view == "cards" else (view,)
         trace = run(graph, plain, check=True, verb="explore")
-        data = describe(trace, *(p for view in views for p in pictures_of(graph, view)), source=source)
+        data = describe(trace, *(p for v in views for p in pictures_of(graph, v, **more)), source=source)
         data["edge names"] = {ident(e): label for label, e in edges.items()}
         self.edges, self._ends = list(edges), {label: target_name(e) for label, e in edges.items()}
         self.grads = {name: None if t.grad is None else t.grad.numpy() for name, t in tensors.items()}
@@ -347,9 +351,11 @@ class Explore(widgets.VBox):
         return clipped(f"Explore({self.name}: {', '.join(short)} → {result})", 109)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        bundle = super()._repr_mimebundle_(**kwargs) or {}
         options = {"step": len(self.data["steps"])}
-        return bundle | {"text/html": frame(self.data, options=options), "text/plain": repr(self)}
+        return self.live(**kwargs) | {
+            "text/html": frame(self.data, options=options),
+            "text/plain": repr(self),
+        }
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
         """Write what is shown now, as ``viz.step`` does."""
@@ -368,11 +374,29 @@ def _short(values: np.ndarray) -> str:
     return f"{first[:-1]}, …]" if values.size > 4 else first
 
 
-def explore(f: Callable, *, view: str | None = "cards", **leaves: Any) -> Explore:
-    """Sliders and fields on the ``leaves`` of ``f``; its graph, values and gradients follow.
+@public
+def explore(
+    f: Callable,
+    leaves: Mapping[str, Any] | None = None,
+    /,
+    *,
+    view: str | None = None,
+    direction: str | None = None,
+    fold: Any = None,
+    **more: Any,
+) -> Explore:
+    """Sliders and fields on the leaves of ``f``; its graph, values and gradients follow.
 
-    ``leaves``: numbers, lists of numbers or tensors, passed to ``f`` by name as tensors with ``requires_grad=True`` (a
-    box switches it off). An edge can be cut: choose it in the list, or click it in the picture. Every change is told in
-    words. ``f`` returns a scalar tensor. ``view``: as of ``viz.step``; the functions alone where cards do not fit.
+    * leaves, or by name (``x=2.0``): numbers, lists of numbers or tensors, passed to ``f`` by name as tensors with
+      ``requires_grad=True`` (a box switches it off). A leaf that is called as one of the options is given in the dict.
+    * view, direction, fold: as of ``viz.draw``; by default cards, and the functions alone where cards do not fit.
+
+    ``f`` returns a scalar tensor. An edge can be cut: choose it in the list, or click it in the picture. Every change is
+    described in words.
     """
-    return Explore(f, leaves, view)
+    check_options(view, direction, fold)
+    if leaves is not None and not isinstance(leaves, Mapping):
+        raise TypeError(
+            f"viz.explore takes leaves by name, as explore(f, x=2.0), not {type(leaves).__name__}."
+        )
+    return Explore(f, {**(leaves or {}), **more}, view=view, direction=direction, fold=fold)

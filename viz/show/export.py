@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from types import FrameType
 from typing import Any
 
+from ..read.arguments import named, public
 from ..read.recall import prepare
 from ..read.rules import input_names
 from .costs import costs_of
 
 
+@public
 def to_networkx(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> Any:
     """The graph behind ``tensors`` as a ``networkx.MultiDiGraph``, from the leaves to the results; ``.reverse()`` of it goes
     as the backward pass does.
@@ -31,7 +32,7 @@ def to_networkx(*tensors: Any, names: Any = None, _frame: FrameType | None = Non
         raise ImportError(
             "viz.to_networkx needs networkx, which is not installed: pip install networkx"
         ) from error
-    graph, _ = prepare(tensors, "to_networkx", names, _frame or sys._getframe(1))
+    graph, _ = prepare(tensors, "to_networkx", named(names), _frame)
     costs, roots = costs_of(graph), {root.function for root in graph.roots}
     made = networkx.MultiDiGraph()
     for f in graph.functions:

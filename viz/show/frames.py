@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..picture.dot import FRAME, cells_table, colours, escaped, ground, quoted
+from ..picture.dot import FRAME, cells_table, colours, escaped, ground, line_style, quoted
 from ..picture.layout import painted
 from ..read.text import shape_text, write_whole
 from ..read.values import Value
@@ -244,7 +244,6 @@ def _arrows(data: Mapping, scene: _Scene, now: _Moment, at) -> Iterator[str]:
         if edge is None or not points:
             continue
         colour, wide = (NOW, 2.6) if ident in now.hot else (DONE, 1.8) if ident in now.done else (WAIT, 1.0)
-        kinds = {"forward": "dashed", "grad_fn": "dashed", "backward": "solid"}
         place = ""
         if value := now.hot.get(ident) or now.done.get(ident):
             number = _label(value)
@@ -261,7 +260,7 @@ def _arrows(data: Mapping, scene: _Scene, now: _Moment, at) -> Iterator[str]:
         end = f"e,{at(*tip)} " if tip else ""
         yield (
             f'{edge["from"]} -> {edge["to"]} [pos="{end}{curve}" color="{colour}" penwidth={wide} '
-            f"style={kinds.get(edge['kind'], 'dotted')} arrowhead={'normal' if tip else 'none'} {place}];"
+            f"style={line_style(edge['kind'])} arrowhead={'normal' if tip else 'none'} {place}];"
         )
 
 

@@ -12,8 +12,10 @@ from ..picture import svg as painter
 from ..picture.choose import BOXES, PAGE, WHOLE, check_options, fewer, pictures_of, too_slow
 from ..picture.layout import SECONDS, LayoutTooSlow, Places, least_length, places
 from ..picture.parts import Item, Picture
-from ..picture.views import inside, leaf_tooltip
+from ..picture.tooltips import leaf_tooltip
+from ..picture.views import inside
 from ..read import rules
+from ..read.arguments import check_flags
 from ..read.graph import Edge, Function, Graph
 from ..read.names import operand_names, target_name
 from ..read.recall import prepare
@@ -50,6 +52,7 @@ def payload(
     Arguments and errors are those of ``viz.trace`` and ``viz.draw``; ``_verb`` is the name used in messages.
     """
     check_options(view, direction, fold, seconds)
+    check_flags(values=values, saved=saved, check=check, retain_graph=retain_graph, create_graph=create_graph)
     frame = _frame or sys._getframe(1)
     graph, plain = prepare(tensors, _verb, names, frame)
     if len(graph) > MOST_STEPS:

@@ -7,17 +7,18 @@ payload becomes a page or a frame through page.py. May import ipywidgets and any
 from __future__ import annotations
 
 import gc
-import inspect
-import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import anywidget
 import ipywidgets as widgets
 import traitlets
 
+from ..picture.layout import SECONDS
 from ..picture.shown import Shown
+from ..read.arguments import public
 from ..read.text import clipped, plural, write_whole
 from .ask import questions
 from .frames import save_gif, save_pngs
@@ -87,7 +88,7 @@ class Stepper(Live, Shown, widgets.VBox):
         nodes = self.data["nodes"].values()
         fires = sum(n.get("members") or (n["kind"] in FIRING or n.get("step") is not None) for n in nodes)
         title = clipped(" ".join(str(self.data.get("title") or "tensor").split()), 40)
-        return f"Stepper({title}: {plural(fires, 'node')}, step {self.step} of {self.last}{self.hint()})"
+        return f"Stepper({title}: {plural(fires, 'node')}, step {self.step} of {self.last}{self._hint()})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         saved = frame(self.data, options=self.options, text=self.pane.data)
@@ -113,39 +114,68 @@ class Stepper(Live, Shown, widgets.VBox):
         )
 
 
+@public
 def step(
     *tensors: Any,
     view: str | None = None,
+    direction: str | None = None,
+    fold: Any = None,
+    names: Any = None,
+    values: bool | None = None,
+    saved: bool = False,
+    forward: Any = False,
+    seconds: float = SECONDS,
     gradient: Any = None,
     inputs: Any = None,
-    names: Mapping[str, Any] | None = None,
-    forward: Any = False,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    check: bool = True,
     ask: str | None = None,
     given: int = 0,
     insist: bool = False,
-    **more: Any,
+    _frame: FrameType | None = None,
 ) -> Stepper:
-    """Run backward from ``tensors`` (one or several) exactly as ``.backward()`` would; return the stepper through it.
+    """Run backward from ``tensors`` (one, several, or a list) exactly as ``.backward()`` would; return the stepper through it.
 
-    ``gradient``, ``inputs``, ``retain_graph``, ``create_graph``: as of ``backward``. ``names``: what to call tensors,
-    {"h": h}; by default the caller's variables. ``view``: "graph", "cards" or "functions"; by default what fits the size.
-    ``forward``: True to walk through the forward pass first (values are known after ``viz.record()``), or its tensors, as
-    in ``viz.draw``. ``ask``: None, "gradients" or "order": predict before a step shows; the first ``given`` steps are shown
-    as a worked example; ``insist``: for a test, each of the others is answered, or shown on request, before the next; the
-    questions cannot be switched off. ``more``: as of :func:`viz.show.payload.payload`, whose errors say what to do.
+    * view, direction, fold, names, values, saved, seconds: as of ``viz.draw``; by default the pane takes, of the same
+      pictures, the one that fits its window. Boxes open where they are.
+    * gradient, inputs, retain_graph, create_graph: as of ``backward``. gradient is needed for a tensor that is not one
+      number (a list for several).
+    * check: compare each node's rule with a finite difference, and mark the nodes (True).
+    * forward: True to walk through the forward pass first (values are known after ``viz.record()``), or its tensors, as
+      in ``viz.draw``.
+    * ask: None, "gradients" or "order": predict before a step shows; the first ``given`` steps are shown as a worked example.
+    * insist: for a test, each of the others is answered, or shown on request, before the next; the questions cannot be
+      switched off.
+
+    Errors are those of ``viz.draw`` and ``viz.trace``; ValueError for more than 3,000 nodes.
     """
-    unknown = sorted(set(more) - set(inspect.signature(payload).parameters))
-    if unknown:
-        raise TypeError(f"viz.step() got an unexpected keyword argument {unknown[0]!r}")
-    more |= {"forward": forward, "_frame": more.get("_frame") or sys._getframe(1)}
+    if given and ask is None:
+        raise ValueError(
+            "given= says how many steps are shown before questions begin: it needs ask='gradients' or 'order'."
+        )
+    options = {
+        "view": view,
+        "direction": direction,
+        "fold": fold,
+        "names": names,
+        "values": values,
+        "saved": saved,
+    }
+    options |= {
+        "gradient": gradient,
+        "inputs": inputs,
+        "retain_graph": retain_graph,
+        "create_graph": create_graph,
+    }
     collects = gc.isenabled()
     gc.disable()  # a third of the time would go into looking for garbage among what is kept
     try:
-        data = payload(*tensors, view=view, gradient=gradient, inputs=inputs, names=names, **more)
+        data = payload(*tensors, **options, forward=forward, seconds=seconds, check=check, _frame=_frame)
         if ask is not None:
             data["questions"] = questions(data, ask, given)
-        options = {"ask": ask, "forward": forward is True, "insist": insist and ask is not None}
-        return Stepper(data, options={key: value for key, value in options.items() if value})
+        shown = {"ask": ask, "forward": forward is True, "insist": insist and ask is not None}
+        return Stepper(data, options={key: value for key, value in shown.items() if value})
     finally:
         if collects:
             gc.enable()

@@ -1,0 +1,69 @@
+"""What PyTorch asks of hardware, and the answer: there is the CPU. `torch.cuda`, `torch.backends`, `torch.accelerator`."""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from collections.abc import Iterator
+
+from .basics import device
+from .missing import offers
+
+
+def is_available() -> bool:
+    """False: minigrad runs on the CPU."""
+    return False
+
+
+def device_count() -> int:
+    """0: minigrad runs on the CPU."""
+    return 0
+
+
+def seed_nothing(seed: int) -> None:
+    """Nothing to seed: see `minigrad.manual_seed`."""
+
+
+def current_accelerator(check_available: bool = False) -> None:
+    """None: there is none."""
+
+
+@contextlib.contextmanager
+def flags(**options: object) -> Iterator[None]:
+    """Options of a library that is not there: they change nothing."""
+    yield
+
+
+def set_default_device(where: object) -> None:
+    """Where new tensors live: the CPU, always. Raises RuntimeError for any other device."""
+    device(where)
+
+
+def get_default_device() -> device:
+    """`device("cpu")`, always."""
+    return device("cpu")
+
+
+def stub(name: str, doc: str, **members: object) -> types.ModuleType:
+    """A module that answers questions about hardware."""
+    made = types.ModuleType(f"minigrad.{name}", doc)
+    made.__dir__, made.__getattr__ = offers(made.__name__, members)
+    vars(made).update(members)
+    return made
+
+
+QUESTIONS = {"is_available": is_available, "device_count": device_count}
+SEEDS = {"manual_seed": seed_nothing, "manual_seed_all": seed_nothing}
+cuda = stub("cuda", "Graphics cards: there are none.", **QUESTIONS, **SEEDS, is_initialized=is_available)
+mps = stub("mps", "Apple's graphics processor: there is none.", **QUESTIONS, **SEEDS)
+accelerator = stub(
+    "accelerator", "Any of them: there is none.", **QUESTIONS, current_accelerator=current_accelerator
+)
+backends = stub(
+    "backends",
+    "Libraries for hardware: there are none.",
+    mps=stub("backends.mps", "Apple's graphics processor.", is_available=is_available, is_built=is_available),
+    cuda=stub("backends.cuda", "Graphics cards.", is_built=is_available),
+    cudnn=stub("backends.cudnn", "NVIDIA's library.", is_available=is_available, flags=flags, enabled=False),
+)
+__all__ = ["accelerator", "backends", "cuda", "get_default_device", "mps", "set_default_device"]

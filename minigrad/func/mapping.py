@@ -1,0 +1,110 @@
+"""vmap: a function that is mapped over a batch: which dimensions of its arguments and results count the examples."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..missing import guard
+from ..ops.shape import cat
+from ..tensor import Tensor
+from ..words import expect
+from .batching import Batched, Vmap
+from .trees import flattened, spread, structure
+
+Dims = Any  # an int, None, or a tuple, list or dictionary of them that is nested as what it speaks of
+
+
+def vmap(
+    func: Callable,
+    in_dims: Dims = 0,
+    out_dims: Dims = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable:
+    """`func` of one example as a function of a batch.
+
+    in_dims: which dimension counts the examples, None in arguments that all examples share: one for all, or nested as the
+        arguments are. out_dims: the same for the results.
+    randomness: "error" refuses random numbers, "same" draws them once for all examples, "different" for each.
+    chunk_size: compute so many examples at a time, to save memory.
+    Raises ValueError for dimensions that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`).
+    """
+    name = getattr(func, "__name__", repr(func))
+    told = "vmap: chunk_size should be None or greater than 0. (got {})"
+    expect(chunk_size is None or chunk_size > 0, told, chunk_size, error=ValueError)
+    told = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"
+    expect(randomness in ("error", "different", "same"), told, randomness)
+
+    @functools.wraps(func)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        told = f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+        expect(args, told + "function with no inputs. The latter is unsupported.", error=ValueError)
+        told = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
+        known = isinstance(in_dims, (int, tuple))
+        expect(
+            known, told + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError
+        )
+        dims = fitting(in_dims, args, "in_dims", "inputs")
+        leaves, rebuild = flattened(args)
+        leaves = [turned(d, leaf) for d, leaf in zip(dims, leaves, strict=True)]
+        sizes = [leaf.shape[0] for d, leaf in zip(dims, leaves, strict=True) if d is not None]
+        expect(sizes, "vmap: Expected at least one Tensor to vmap over", error=ValueError)
+        told = "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension"
+        expect(len(set(sizes)) == 1, told, sizes, error=ValueError)
+
+        def run(start: int, count: int) -> Any:
+            with Vmap(count, randomness) as level:
+                inside = [
+                    leaf
+                    if d is None
+                    else Batched.of(level, leaf if count == sizes[0] else leaf.narrow(0, start, count), 0)
+                    for d, leaf in zip(dims, leaves, strict=True)
+                ]
+                result = func(*rebuild(inside), **kwargs)
+            places = fitting(out_dims, result, "out_dims", "outputs")
+            outs, rebuild_out = flattened(result)
+            return places, [level.placed(name, *p) for p in zip(outs, places, strict=True)], rebuild_out
+
+        step = chunk_size or sizes[0] or 1
+        parts = [run(start, min(step, sizes[0] - start)) for start in range(0, max(sizes[0], 1), step)]
+        places, first, rebuild_out = parts[0]
+        if len(parts) == 1:
+            return rebuild_out(first)
+        columns = zip(*[outs for _, outs, _ in parts], strict=True)
+        return rebuild_out(
+            c[0] if d is None else cat(list(c), d) for d, c in zip(places, columns, strict=True)
+        )
+
+    def fitting(dims: Dims, tree: Any, which: str, what: str) -> list:
+        """The dimension for each leaf. Raises PyTorch's error if they are nested otherwise than the leaves are."""
+        alone = (
+            which == "out_dims" and isinstance(tree, Tensor) and isinstance(dims, tuple) and len(dims) == 1
+        )
+        found = list(dims) if alone else spread(dims, tree)
+        call = f"in_dims={dims}, ..." if which == "in_dims" else f"..., out_dims={dims}"
+        told = f"vmap({name}, {call})(<inputs>): {which} is not compatible with the structure of `{what}`. "
+        told += f"{which} has structure {structure(dims)} but {what} has structure {structure(tree)}."
+        if found is None or {*map(type, found)} - {int, type(None)}:
+            raise ValueError(told)
+        return found
+
+    def turned(dim: int | None, t: object) -> object:
+        """An input whose dimension 0 counts the examples. Raises PyTorch's errors for what is no such input."""
+        if dim is None:
+            return t
+        got = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for"
+        if not isinstance(t, Tensor):
+            told = f"an input but the input is of type {type(t)}. We cannot vmap over non-Tensor arguments, please use None"
+            raise ValueError(f"{got} {told} as the respective in_dim")
+        if not -t.ndim <= dim < t.ndim:
+            told = f"some input, but that input is a Tensor of dimensionality {t.ndim} so expected in_dim to satisfy"
+            raise ValueError(f"{got} {told} -{t.ndim} <= in_dim < {t.ndim}.")
+        return t.movedim(dim, 0) if dim else t
+
+    return batched
+
+
+guard(__name__, "func")

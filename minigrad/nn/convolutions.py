@@ -1,0 +1,118 @@
+"""Convolutions as modules, of rows and of images, and their transposes."""
+
+from __future__ import annotations
+
+from ..tensor import Tensor
+from ..words import expect
+from . import functional as F
+from .functional_images import Sides, sides
+from .layers import Linear
+from .module import Module
+from .parameter import new_parameter, placed
+
+
+class _Conv(Module):
+    _dims: int  # how many spatial dimensions
+    _transposed = False
+
+    @placed
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sides,
+        stride: Sides = 1,
+        padding: Sides | str = 0,
+        dilation: Sides = 1,
+        groups: int = 1,
+        bias: bool = True,
+        output_padding: Sides = 0,
+    ):
+        super().__init__()
+        expect(groups > 0, "groups must be a positive integer", error=ValueError)
+        for name, n in (("in_channels", in_channels), ("out_channels", out_channels)):
+            expect(n % groups == 0, f"{name} must be divisible by groups", error=ValueError)
+        told = "Invalid padding string {!r}, should be one of {{'same', 'valid'}}"
+        expect(not isinstance(padding, str) or padding in ("same", "valid"), told, padding, error=ValueError)
+        n = self._dims
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride, self.dilation = (sides(v, n) for v in (kernel_size, stride, dilation))
+        self.padding = padding if isinstance(padding, str) else sides(padding, n)
+        self.output_padding = sides(output_padding, n)
+        told = "padding='same' is not supported for strided convolutions"
+        expect(padding != "same" or set(self.stride) == {1}, told, error=ValueError)
+        rows, columns = (in_channels, out_channels) if self._transposed else (out_channels, in_channels)
+        self.weight = new_parameter(rows, columns // groups, *self.kernel_size)
+        self.register_parameter("bias", new_parameter(out_channels) if bias else None)
+        self.reset_parameters()
+
+    reset_parameters = Linear.reset_parameters
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The convolution of `input` with the weight, plus the bias."""
+        run = (F.conv1d, F.conv2d)[self._dims - 1]
+        return run(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+    def extra_repr(self) -> str:
+        n, text = (
+            self._dims,
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}",
+        )
+        text += f", padding={self.padding}" * (self.padding != (0,) * n)
+        text += f", dilation={self.dilation}" * (self.dilation != (1,) * n)
+        text += f", output_padding={self.output_padding}" * (self.output_padding != (0,) * n)
+        text += f", groups={self.groups}" * (self.groups != 1)
+        return text if self.bias is not None else text + ", bias=False"
+
+
+class Conv1d(_Conv):
+    """Convolution of (N, C, L); arguments as F.conv1d. weight: (O, C/groups, K), uniform in ±1/√(C/groups·K)."""
+
+    _dims = 1
+
+
+class Conv2d(_Conv):
+    """Convolution of (N, C, H, W); arguments as F.conv2d. weight: (O, C/groups, KH, KW), uniform in ±1/√(C/groups·KH·KW)."""
+
+    _dims = 2
+
+
+class _ConvTranspose(_Conv):
+    _transposed = True
+
+    @placed
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sides,
+        stride: Sides = 1,
+        padding: Sides = 0,
+        output_padding: Sides = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sides = 1,
+    ):
+        given = stride, padding, dilation, groups, bias, output_padding
+        super().__init__(in_channels, out_channels, kernel_size, *given)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The transposed convolution of `input` with the weight, plus the bias."""
+        run = (F.conv_transpose1d, F.conv_transpose2d)[self._dims - 1]
+        options = self.stride, self.padding, self.output_padding, self.groups, self.dilation
+        return run(input, self.weight, self.bias, *options)
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """The transpose of Conv1d in its input; arguments as F.conv_transpose1d. weight: (C, O/groups, K)."""
+
+    _dims = 1
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """The transpose of Conv2d in its input; arguments as F.conv_transpose2d. weight: (C, O/groups, KH, KW)."""
+
+    _dims = 2
+
+
+__all__ = ["Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"]

@@ -1,0 +1,117 @@
+"""Layers that are one function of `nn.functional`, and the options that it is called with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from ..ops.shape import flatten
+from ..tensor import Tensor
+from . import functional as F
+from .functional_images import sides
+from .module import Module
+
+
+class Layer(Module):
+    """A function of one tensor or, a loss, of two, and the options that it is called with."""
+
+    _function: Callable
+    _options: list[str]
+    _shown: list[str]
+    _tuples: list[str]
+
+    def __init__(self, *args: object, **kwargs: object):
+        super().__init__()
+        given = inspect.signature(type(self)).bind(*args, **kwargs)
+        given.apply_defaults()
+        for name, value in given.arguments.items():
+            value = self.kernel_size if name == "stride" and value is None else value
+            setattr(self, name, sides(value, 1) if name in self._tuples else value)
+
+    def forward(self, *input: Tensor) -> Tensor:
+        """The function of `input`."""
+        own = self.__dict__
+        return self._function(*input, **{n: own[n] for n in self._options if n != "inplace" or own[n]})
+
+    def extra_repr(self) -> str:
+        shown = [name for name in self._shown if name != "inplace" or self.inplace]
+        values = {
+            name: getattr(self, name.lstrip("=")) for name in shown
+        }  # those with = are shown without their name
+        return ", ".join(repr(v) if name[0] == "=" else f"{name}={v!r}" for name, v in values.items())
+
+
+def layer(
+    name: str,
+    function: Callable,
+    inputs: int = 1,
+    shown: str | None = None,
+    one: str = "",
+    **defaults: object,
+) -> type[Layer]:
+    """The module of a function: it is made with what `function` takes beside its inputs.
+
+    shown: the options that PyTorch prints, all if not given, "=name" without the name; one: those that are kept as a tuple
+    of one number; defaults: where PyTorch's differ.
+    """
+    rest = list(inspect.signature(function).parameters.values())[inputs:]
+    rest = [p for p in rest if p.name not in ("_stacklevel", "dtype")]
+    options = [p.replace(kind=p.POSITIONAL_OR_KEYWORD, default=defaults.get(p.name, p.default)) for p in rest]
+    names = [p.name for p in options]
+    body = {
+        "_function": staticmethod(function),
+        "_options": names,
+        "_shown": names if shown is None else shown.split(),
+    }
+    body["_tuples"] = one.split()
+    body |= {"__signature__": inspect.Signature(options), "__doc__": function.__doc__, "__module__": __name__}
+    return type(name, (Layer,), body)
+
+
+ReLU = layer("ReLU", F.relu)
+ReLU6 = layer("ReLU6", F.relu6)
+LeakyReLU = layer("LeakyReLU", F.leaky_relu)
+ELU = layer("ELU", F.elu)
+SELU = layer("SELU", F.selu)
+CELU = layer("CELU", F.celu)
+GELU = layer("GELU", F.gelu)
+SiLU = layer("SiLU", F.silu)
+Mish = layer("Mish", F.mish)
+Hardtanh = layer("Hardtanh", F.hardtanh)
+Hardsigmoid = layer("Hardsigmoid", F.hardsigmoid, shown="")
+Hardswish = layer("Hardswish", F.hardswish, shown="")
+Hardshrink = layer("Hardshrink", F.hardshrink, shown="=lambd")
+Softshrink = layer("Softshrink", F.softshrink, shown="=lambd")
+Threshold = layer("Threshold", F.threshold)
+Tanh = layer("Tanh", F.tanh)
+Tanhshrink = layer("Tanhshrink", F.tanhshrink)
+Sigmoid = layer("Sigmoid", F.sigmoid)
+LogSigmoid = layer("LogSigmoid", F.logsigmoid)
+Softplus = layer("Softplus", F.softplus)
+Softsign = layer("Softsign", F.softsign)
+Softmax = layer("Softmax", F.softmax)
+LogSoftmax = layer("LogSoftmax", F.log_softmax)
+Softmin = layer("Softmin", F.softmin)
+GLU = layer("GLU", F.glu)
+Flatten = layer("Flatten", flatten, start_dim=1)
+MaxPool1d = layer("MaxPool1d", F.max_pool1d, shown="kernel_size stride padding dilation ceil_mode")
+MaxPool2d = layer("MaxPool2d", F.max_pool2d, shown="kernel_size stride padding dilation ceil_mode")
+AvgPool1d = layer(
+    "AvgPool1d", F.avg_pool1d, shown="kernel_size stride padding", one="kernel_size stride padding"
+)
+AvgPool2d = layer("AvgPool2d", F.avg_pool2d, shown="kernel_size stride padding")
+AdaptiveAvgPool1d = layer("AdaptiveAvgPool1d", F.adaptive_avg_pool1d)
+AdaptiveAvgPool2d = layer("AdaptiveAvgPool2d", F.adaptive_avg_pool2d)
+Upsample = layer("Upsample", F.interpolate, shown="scale_factor mode")
+PixelShuffle = layer("PixelShuffle", F.pixel_shuffle)
+PixelUnshuffle = layer("PixelUnshuffle", F.pixel_unshuffle)
+Unfold = layer("Unfold", F.unfold)
+Fold = layer("Fold", F.fold)
+ZeroPad2d = layer("ZeroPad2d", lambda input, padding: F.pad(input, padding), shown="=padding")
+ZeroPad2d.__init__ = lambda self, padding: Layer.__init__(self, sides(padding, 4))
+ZeroPad2d.__doc__ = "Zeros around images: `padding` at all sides, or (left, right, top, bottom)."
+CosineSimilarity = layer("CosineSimilarity", F.cosine_similarity, inputs=2)
+PairwiseDistance = layer("PairwiseDistance", F.pairwise_distance, inputs=2)
+
+__all__ = [name for name, made in globals().items() if isinstance(made, type) and made.__module__ == __name__]
+__all__ = [name for name in __all__ if name[0] != "_" and name != "Layer"]

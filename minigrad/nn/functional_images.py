@@ -1,0 +1,304 @@
+"""The functions of nn.functional that look at neighbours: convolution and pooling.
+
+Images are (N, C, H, W), rows (N, C, L); without N it is one of them. Each number for a window may be one for each dimension.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+
+from ..ops import images, pooling
+from ..ops.arrange import constant_pad_nd
+from ..ops.reduction import mean_dim
+from ..ops.shape import squeeze, unsqueeze
+from ..ops.signature import are_ints, is_int
+from ..tensor import Tensor
+from ..words import expect
+from .functional_activations import in_functional
+
+Sides = int | tuple  # of each spatial dimension, or one number for all
+Weight = Tensor | None
+ODD_PADDING = "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
+ODD_PADDING += "created"
+
+
+def sides(value: int | Sequence[int], count: int = 2, name: str = "") -> tuple[int, ...]:
+    """One number for each spatial dimension; a single number stands for all. Raises RuntimeError for another count."""
+    told = "argument '{}' must be int or tuple of ints, not {}"
+    expect(are_ints(value), told, name or "size", type(value), error=TypeError)
+    value = [value] if is_int(value) else list(value)
+    value = tuple(value * count if len(value) == 1 else value)
+    told = "expected {} to be a single integer value or a list of {} values to match the convolution dimensions, but got {}={}"
+    expect(len(value) == count, told, name, count, name, list(value))
+    return value
+
+
+# ---------------------------------------------------------------- convolution
+
+
+def _same(x: Tensor, window: tuple, stride: tuple, dilation: tuple) -> tuple[Tensor, tuple]:
+    """`padding="same"`: what has to be padded unevenly is padded here, the rest by the convolution."""
+    expect(set(stride) == {1}, "padding='same' is not supported for strided convolutions")
+    totals = [d * (k - 1) for d, k in zip(dilation, window, strict=True)]
+    odd = [n % 2 for n in totals]
+    if any(odd):
+        warnings.warn(ODD_PADDING, stacklevel=5)
+        x = constant_pad_nd(x, tuple([n for k in reversed(odd) for n in (0, k)]))
+    return x, tuple([n // 2 for n in totals])
+
+
+def convolved(
+    name: str,
+    input: Tensor,
+    weight: Tensor,
+    bias: Weight,
+    stride: Sides,
+    padding: Sides | str,
+    dilation: Sides,
+    groups: int,
+) -> Tensor:
+    count, x, window = int(name[4]), input._array, weight._array.shape
+    told = f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input of size: {{}}"
+    expect(x.ndim in (count + 1, count + 2), told, x.shape)
+    told = "Expected {0}-dimensional input for {0}-dimensional weight {1}, but got {2}-dimensional input of size {3} instead"
+    expect(len(window) == count + 2, told, len(window), window, x.ndim, x.shape)
+    stride, dilation = sides(stride, count, "stride"), sides(dilation, count, "dilation")
+    for word, numbers in (("stride", stride), ("dilation", dilation)):
+        expect(min(numbers) > 0, f"non-positive {word} is not supported")
+    if x.ndim == count + 1:
+        return squeeze(
+            convolved(name, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0
+        )
+    expect(groups > 0, "expected groups to be greater than 0, but got groups={}", groups)
+    if isinstance(padding, str):
+        told = "Invalid padding string: '{}', should be one of 'valid' or 'same'"
+        expect(padding in ("same", "valid"), told, padding)
+    channels = window[1] * groups
+    told = "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead"
+    expect(x.shape[1] == channels, told, groups, window, x.shape, channels, x.shape[1])
+    told = "Given groups={0}, expected weight to be divisible by {0} at dimension 0, but got weight of size {1} instead"
+    expect(window[0] % groups == 0, told, groups, window)
+    if padding == "same":
+        input, padding = _same(input, window[2:], stride, dilation)
+        x = input._array
+    padding = sides(0 if padding == "valid" else padding, count, "padding")
+    expect(min(padding) >= 0, "negative padding is not supported")
+    size = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
+    spans = [d * (k - 1) + 1 for d, k in zip(dilation, window[2:], strict=True)]
+    told = "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input "
+    fits = all(n >= k for n, k in zip(size, spans, strict=True))
+    expect(fits, told + "size", *[" x ".join(map(str, numbers)) for numbers in (size, spans)])
+    told = "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead"
+    expect(
+        bias is None or bias._array.shape == window[:1],
+        told,
+        window,
+        window[0],
+        bias is not None and bias._array.shape,
+    )
+    others = [t._array.dtype for t in (weight, bias) if t is not None and t._array.dtype != x.dtype]
+    expect(not others, "expected scalar type {.word} but found {.word}", x.dtype, *others[:1])
+    return images.convolution(input, weight, bias, stride, padding, dilation, groups)
+
+
+@in_functional
+def conv1d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, dilation: Sides = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """Convolution of (N, C, L) with a weight (O, C/groups, K). Options as for conv2d."""
+    return convolved("conv1d", input, weight, bias, stride, padding, dilation, groups)
+
+
+@in_functional
+def conv2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, dilation: Sides = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """Convolution of (N, C, H, W) with a weight (O, C/groups, KH, KW).
+
+    padding: zeros put around the image, "same" for as many as keep its size, "valid" for none. dilation: the distance of
+    the kernel's elements. groups: so many separate convolutions of as many parts of the channels.
+    """
+    return convolved("conv2d", input, weight, bias, stride, padding, dilation, groups)
+
+
+def convolved_transposed(
+    name: str, input: Tensor, weight: Tensor, bias: Weight, stride: Sides, padding: Sides, more: Sides, groups: int,
+    dilation: Sides,
+) -> Tensor:  # fmt: skip
+    count, x, window = int(name[14]), input._array, weight._array.shape
+    told = f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input of size: {{}}"
+    expect(x.ndim in (count + 1, count + 2), told, x.shape)
+    stride, padding, more, dilation = (sides(v, count, n) for v, n in (
+        (stride, "stride"), (padding, "padding"), (more, "output_padding"), (dilation, "dilation")))  # fmt: skip
+    if x.ndim == count + 1:
+        found = convolved_transposed(
+            name, unsqueeze(input, 0), weight, bias, stride, padding, more, groups, dilation
+        )
+        return squeeze(found, 0)
+    told = "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead"
+    expect(x.shape[1] == window[0], told, window, x.shape, window[0], x.shape[1])
+    told = "output padding must be smaller than either stride or dilation, but got output_padding: {}, stride: {}, dilation: {}"
+    fits = all(m < max(s, d) for m, s, d in zip(more, stride, dilation, strict=True))
+    expect(fits, told, list(more), list(stride), list(dilation))
+    numbers = zip(x.shape[2:], stride, padding, dilation, window[2:], more, strict=True)
+    size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + m + 1 for n, s, p, d, k, m in numbers])
+    others = [t._array.dtype for t in (weight, bias) if t is not None and t._array.dtype != x.dtype]
+    expect(not others, "expected scalar type {.word} but found {.word}", x.dtype, *others[:1])
+    return images.convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
+
+
+@in_functional
+def conv_transpose1d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
+    groups: int = 1, dilation: Sides = 1,
+) -> Tensor:  # fmt: skip
+    """The transpose of conv1d in its input: (N, C, L) with a weight (C, O/groups, K)."""
+    return convolved_transposed(
+        "conv_transpose1d", input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
+
+
+@in_functional
+def conv_transpose2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
+    groups: int = 1, dilation: Sides = 1,
+) -> Tensor:  # fmt: skip
+    """The transpose of conv2d in its input: (N, C, H, W) with a weight (C, O/groups, KH, KW)."""
+    return convolved_transposed(
+        "conv_transpose2d", input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
+
+
+# ---------------------------------------------------------------- pooling
+
+
+def _pool_options(
+    name: str,
+    input: Tensor,
+    kernel: Sides,
+    stride: Sides | None,
+    padding: Sides,
+    dilation: Sides,
+    ceil_mode: bool,
+) -> tuple[tuple, ...]:
+    """Two numbers for each option; the stride is the kernel's size if it was left out. Raises PyTorch's errors."""
+    size, given = (
+        input._array.shape,
+        {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation},
+    )
+    for word, value in given.items():
+        told = f"{name}(): argument '{word}' must be tuple of ints, not {{}}"
+        usual = are_ints(value) or (word == "stride" and value is None)
+        expect(usual, told, type(value), error=TypeError)
+        count = len(value) if isinstance(value, (tuple, list)) else 1
+        told = f"{name}: {word} must either be a single int, or a tuple of two ints"
+        expect(count in (1, 2) or (word == "stride" and value in (None, [], ())), told)
+    kernel, padding, dilation = sides(kernel), sides(padding), sides(dilation)
+    stride = kernel if stride in (None, [], ()) else sides(stride)
+    expect(min(stride) > 0, "stride should not be zero")
+    expect(len(size) in (3, 4), "non-empty 3D or 4D (batch mode) tensor expected for input")
+    expect(min(kernel) > 0, "kernel size should be greater than zero, but got kH: {} kW: {}", *kernel)
+    for p, k, d in zip(padding, kernel, dilation, strict=True):
+        expect(p >= 0, "pad must be non-negative, but got pad: {}", p)
+        told = "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}"
+        expect(p <= ((k - 1) * d + 1) // 2, told, p, k, d)
+    more = pooling.excess(size[-2:], kernel, stride, padding, dilation, ceil_mode)
+    numbers = zip(size[-2:], kernel, stride, padding, dilation, more, strict=True)
+    out = [(n + 2 * p + m - (k - 1) * d - 1) // s + 1 for n, k, s, p, d, m in numbers]
+    told = "Given input size: ({0}x{1}x{2}). Calculated output size: ({0}x{3}x{4}). Output size is too small"
+    expect(min(out) > 0, told, *size[-3:], *out)
+    return kernel, stride, padding, dilation
+
+
+def _along_rows(input: Tensor, run: Callable) -> Tensor:
+    """A function of images for rows (N, C, L) or (C, L), as PyTorch does it: as images that are one pixel high."""
+    return squeeze(run(unsqueeze(input, -2)), -2)
+
+
+def _high(value: Sides | None, one: int) -> tuple | None:
+    """The number for rows, beside what leaves their height alone."""
+    return None if value is None else (one, *sides(value, 1))
+
+
+@in_functional
+def max_pool2d(
+    input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0, dilation: Sides = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+    """The largest element of each window of (N, C, H, W) or (C, H, W); with `return_indices` its place in the plane, too.
+
+    ceil_mode: windows that reach beyond the padded image count, if they begin within it.
+    """
+    options = _pool_options("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode)
+    found = pooling.max_pool(input, *options, ceil_mode)
+    return tuple(found) if return_indices else found[0]
+
+
+@in_functional
+def max_pool1d(
+    input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0, dilation: Sides = 1,
+    ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
+    """The largest element of each window of (N, C, L) or (C, L)."""
+    for word, value in (("dilation", dilation), ("kernel_size", kernel_size), ("stride", stride)):
+        least = min(sides(1 if value is None else value, 1))
+        expect(least > 0, f"max_pool1d() {word} must be greater than zero, but got {{}}", least)
+    given = _high(kernel_size, 1), _high(stride, 1), _high(padding, 0), _high(dilation, 1), ceil_mode
+    return _along_rows(input, lambda rows: max_pool2d(rows, *given))
+
+
+@in_functional
+def avg_pool2d(
+    input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The mean of each window of (N, C, H, W) or (C, H, W); the padding counts as zeros if `count_include_pad`.
+
+    divisor_override: what the sum of each window is divided by instead of the count.
+    """
+    kernel, stride, padding, _ = _pool_options(
+        "avg_pool2d", input, kernel_size, stride, padding, 1, ceil_mode
+    )
+    expect(divisor_override != 0, "divisor must be not zero")
+    return pooling.avg_pool(input, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+@in_functional
+def avg_pool1d(
+    input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
+    """The mean of each window of (N, C, L) or (C, L)."""
+    given = _high(kernel_size, 1), _high(stride, 1), _high(padding, 0), ceil_mode, count_include_pad
+    return _along_rows(input, lambda rows: avg_pool2d(rows, *given))
+
+
+@in_functional
+def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
+    """The means of H × W bins of (N, C, H, W) or (C, H, W), in which the image is taken apart; None keeps a length."""
+    size = input._array.shape[-2:]
+    pair = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size, output_size)
+    told = "adaptive_avg_pool2d(): argument 'output_size' must be tuple of ints, not {}"
+    expect(all(k is None or is_int(k) for k in pair), told, type(output_size), error=TypeError)
+    expect(len(pair) == 2, "adaptive_avg_pool2d: output_size must be 2")
+    expect(
+        input._array.ndim in (3, 4),
+        "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got {}",
+        input._array.shape,
+    )
+    out = tuple([n if k is None else k for n, k in zip(size, pair, strict=True)])
+    expect(
+        min(out) >= 0,
+        "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but received {}",
+        out,
+    )
+    return mean_dim(input, (-1, -2), True) if out == (1, 1) else pooling.adaptive_avg_pool(input, out)
+
+
+@in_functional
+def adaptive_avg_pool1d(input: Tensor, output_size: Sides) -> Tensor:
+    """The means of bins of (N, C, L) or (C, L), in which each row is taken apart."""
+    return _along_rows(input, lambda rows: adaptive_avg_pool2d(rows, (1, *sides(output_size, 1))))

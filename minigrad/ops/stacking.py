@@ -1,0 +1,228 @@
+"""Several tensors brought together: stretched to one shape, stacked in rows and columns, grids, combinations; positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .. import dtypes
+from ..basics import Size
+from ..tensor import Tensor, wrap
+from ..words import expect
+from .publish import function
+from .selection import masked_select
+from .shape import cat, common_shape, expand, flatten, reshape, stack, unsqueeze, view
+from .signature import are_ints, as_size
+from .table import op
+
+ndarray = np.ndarray
+
+# ---------------------------------------------------------------- on arrays, and what rules are made of
+
+
+def _block_diagonal(tensors: list[ndarray]) -> ndarray:
+    told = "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {} has {} dimensions"
+    for place, array in enumerate(tensors):
+        expect(array.ndim < 3, told, place, array.ndim)
+    blocks = [np.atleast_2d(a) for a in tensors]
+    out, row, column = np.zeros(np.sum([b.shape for b in blocks], 0), np.result_type(*blocks)), 0, 0
+    for b in blocks:
+        out[row : row + b.shape[0], column : column + b.shape[1]] = b
+        row, column = row + b.shape[0], column + b.shape[1]
+    return out
+
+
+def blocks_of(grad, sizes):
+    """The blocks on the diagonal."""
+    found, row, column = [], 0, 0
+    for size in sizes:
+        h, w = (1, 1, *size)[-2:]
+        found.append(grad[row : row + h, column : column + w].reshape(tuple(size)))
+        row, column = row + h, column + w
+    return found
+
+
+# fmt: off
+block_diag = op("block_diag_of(tensors: tensors)", _block_diagonal, kind="linear", at="", node="BlockDiagBackward0",
+                tensors=lambda grad, _tensors_sym_sizes: blocks_of(grad, _tensors_sym_sizes))
+# fmt: on
+
+# ---------------------------------------------------------------- stretched together, grids
+
+
+@function("torch Tensor")
+def broadcast_to(self: Tensor, *size: int) -> Tensor:
+    """The tensor stretched to this size without copying: `expand`."""
+    return expand(self, as_size(size))
+
+
+@function("torch")
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors, each stretched to the shape to which they broadcast together."""
+    tensors = all_given(tensors)
+    shape = common_shape(*[x._array.shape for x in tensors])
+    return tuple([x if x._array.shape == shape else expand(x, shape) for x in tensors])
+
+
+@function("torch")
+def broadcast_shapes(*shapes: tuple) -> tuple:
+    """The shape to which these shapes broadcast. Raises RuntimeError if there is none."""
+    told = "broadcast_shapes(): argument 'shapes' must be ints or tuples of ints, not {}"
+    for shape in shapes:
+        expect(are_ints(shape), told, type(shape), error=TypeError)
+    return Size(common_shape(*[as_size(s) for s in shapes]))
+
+
+@function("torch")
+def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """The coordinates of a grid: each vector stretched over the others. indexing: "ij", or "xy", as plots have it."""
+    tensors = all_given(tensors)
+    told = 'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {}'
+    expect(indexing in ("ij", "xy"), told, indexing)
+    expect(len(tensors) > 0, "meshgrid expects a non-empty TensorList")
+    for x in tensors:
+        expect(
+            x._array.ndim < 2, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {}", x
+        )
+    swapped = indexing == "xy" and len(tensors) > 1
+    order = [1, 0, *range(2, len(tensors))] if swapped else list(range(len(tensors)))
+    tensors = [tensors[i] for i in order]
+    sizes = [x.numel() for x in tensors]
+    shapes = [[n if d == i else 1 for d, n in enumerate(sizes)] for i in range(len(sizes))]
+    grids = [expand(view(x, shape), sizes) for x, shape in zip(tensors, shapes, strict=True)]
+    return tuple([grids[i] for i in order])
+
+
+@function("torch")
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of the elements of vectors, in rows."""
+    tensors = all_given(tensors)
+    for x in tensors:
+        expect(x._array.ndim == 1, "Expect a 1D vector, but got shape {}", tuple(x.shape))
+    return tensors[0] if len(tensors) == 1 else stack([flatten(x) for x in meshgrid(*tensors)], 1)
+
+
+# ---------------------------------------------------------------- stacked
+
+
+@function("torch")
+def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    """The tensors, numbers as vectors of length 1."""
+    return _each(tensors, lambda x: reshape(x, (1,)) if x._array.ndim == 0 else x)
+
+
+@function("torch")
+def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    """The tensors, numbers and vectors as matrices with one row."""
+    return _each(
+        tensors,
+        lambda x: reshape(x, (1, 1)) if x._array.ndim == 0 else unsqueeze(x, 0) if x._array.ndim == 1 else x,
+    )
+
+
+@function("torch")
+def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    """The tensors with three dimensions at least; a matrix gets its third behind."""
+
+    def raised(x: Tensor) -> Tensor:
+        if x._array.ndim == 0:
+            return reshape(x, (1, 1, 1))
+        return (
+            unsqueeze(unsqueeze(x, 0), -1)
+            if x._array.ndim == 1
+            else unsqueeze(x, -1)
+            if x._array.ndim == 2
+            else x
+        )
+
+    return _each(tensors, raised)
+
+
+def all_given(tensors: tuple) -> tuple[Tensor, ...]:
+    """Tensors that were given one by one, or as one sequence. Raises TypeError if one of them is none."""
+    tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    for place, x in enumerate(tensors):
+        told = "expected Tensor as element {} in argument 0, but got {}"
+        expect(isinstance(x, Tensor), told, place, type(x), error=TypeError)
+    return tensors
+
+
+def _each(tensors: tuple, f: Callable) -> Tensor | tuple[Tensor, ...]:
+    alone = len(tensors) == 1 and not isinstance(tensors[0], (tuple, list))
+    found = tuple([f(x) for x in all_given(tensors)])
+    return found[0] if alone else found
+
+
+def listed(name: str, tensors: object) -> list[Tensor]:
+    """A sequence of tensors, as a list. Raises PyTorch's errors for anything else."""
+    told = "{}(): argument 'tensors' (position 1) must be tuple of Tensors, not {}"
+    expect(isinstance(tensors, (tuple, list)), told, name, type(tensors), error=TypeError)
+    expect(len(tensors) > 0, "{} expects a non-empty TensorList", name)
+    return list(all_given((tensors,)))
+
+
+@function("torch")
+def hstack(tensors: tensors) -> Tensor:  # noqa: F821
+    """Tensors side by side: along dimension 1, vectors along their only one."""
+    tensors = listed("hstack", tensors)
+    parts = atleast_1d(list(tensors))
+    return cat(list(parts), 0 if parts[0]._array.ndim == 1 else 1)
+
+
+@function("torch", aliases="row_stack")
+def vstack(tensors: tensors) -> Tensor:  # noqa: F821
+    """Tensors one below the other, vectors as rows: along dimension 0."""
+    tensors = listed("vstack", tensors)
+    return cat(list(atleast_2d(list(tensors))), 0)
+
+
+@function("torch")
+def dstack(tensors: tensors) -> Tensor:  # noqa: F821
+    """Tensors one behind the other: along dimension 2."""
+    tensors = listed("dstack", tensors)
+    return cat(list(atleast_3d(list(tensors))), 2)
+
+
+@function("torch")
+def column_stack(tensors: tensors) -> Tensor:  # noqa: F821
+    """Tensors side by side, vectors as columns."""
+    tensors = listed("column_stack", tensors)
+    return hstack([reshape(x, (x.numel(), 1)) if x._array.ndim < 2 else x for x in tensors])
+
+
+@function("torch", name="block_diag")
+def block_diagonal(*tensors: Tensor) -> Tensor:
+    """A matrix with these matrices on its diagonal, zeros elsewhere. A vector is a row."""
+    return block_diag(list(all_given(tensors))) if tensors else wrap(np.zeros((1, 0), dtypes.default_float()))
+
+
+# ---------------------------------------------------------------- positions
+
+
+def _triangle_indices(name: str, indices: Callable) -> None:
+    def run(row: int, col: int, offset: int = 0, *, dtype: object = None, device: object = None) -> Tensor:
+        found = np.stack(indices(row, offset, col))
+        return wrap(found.astype(np.int64 if dtype is None else dtypes.to_numpy(dtype)))
+
+    run.__name__, run.__doc__ = (
+        name,
+        "The positions (2, n) of a triangle of a `row` × `col` matrix: row numbers, column numbers.",
+    )
+    function("torch")(run)
+
+
+_triangle_indices("tril_indices", np.tril_indices)
+_triangle_indices("triu_indices", np.triu_indices)
+
+
+@function("torch")
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All combinations of `r` elements of a vector, in rows."""
+    expect(input._array.ndim == 1, "Expect a 1D vector, but got shape {}", tuple(input.shape))
+    expect(r >= 0, "Expect a non-negative number, but got {}", r)
+    if r == 0:
+        return wrap(np.zeros(0, input._array.dtype))
+    before, places = np.less_equal if with_replacement else np.less, np.indices((input.numel(),) * r)
+    rising = wrap(np.all(before(places[:-1], places[1:]), 0))
+    return stack([masked_select(grid, rising) for grid in meshgrid(*[input] * r)], 1)

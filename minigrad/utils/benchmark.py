@@ -1,0 +1,62 @@
+"""How long a statement takes: `torch.utils.benchmark.Timer`."""
+
+from __future__ import annotations
+
+import timeit
+
+from ..missing import offers
+
+UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+__all__ = ["Measurement", "Timer"]
+__dir__, __getattr__ = offers(__name__, __all__)
+
+
+class Measurement:
+    """The seconds that `number_per_run` runs of a statement took: one number for each time that they were measured."""
+
+    def __init__(self, number_per_run: int, raw_times: list[float], stmt: str):
+        self.number_per_run, self.raw_times, self.stmt = number_per_run, raw_times, stmt
+
+    @property
+    def times(self) -> list[float]:
+        """Seconds for one run."""
+        return [t / self.number_per_run for t in self.raw_times]
+
+    @property
+    def mean(self) -> float:
+        """The mean of `times`, in seconds."""
+        return sum(self.times) / len(self.times)
+
+    @property
+    def median(self) -> float:
+        """The median of `times`, in seconds."""
+        return sorted(self.times)[len(self.times) // 2]
+
+    def __repr__(self) -> str:
+        size, unit = next((s, u) for s, u in UNITS if self.median >= s or u == "ns")
+        return f"<Measurement>\n{self.stmt}\n  {self.median / size:.2f} {unit}\n  {self.number_per_run} runs per measurement"
+
+
+class Timer:
+    """Times a statement, after a setup, with these global names.
+
+    stmt, setup: Python code; globals: the names that it finds; label, sub_label, description: for your own use.
+    """
+
+    def __init__(
+        self, stmt: str = "pass", setup: str = "pass", globals: dict | None = None, *, label: str | None = None,
+        sub_label: str | None = None, description: str | None = None, num_threads: int = 1,
+    ):  # fmt: skip
+        self.stmt, self.label, self.sub_label, self.description = stmt, label, sub_label, description
+        self.timer = timeit.Timer(stmt, setup, globals=globals)
+
+    def timeit(self, number: int = 1_000_000) -> Measurement:
+        """Run the statement `number` times, after a warm-up."""
+        self.timer.timeit(max(number // 100, 2))
+        return Measurement(number, [self.timer.timeit(number)], self.stmt)
+
+    def blocked_autorange(self, *, min_run_time: float = 0.2) -> Measurement:
+        """Run it as often as fits into `min_run_time` seconds."""
+        number, seconds = self.timer.autorange()
+        count = max(int(min_run_time / max(seconds, 1e-9)), 1)
+        return Measurement(number, self.timer.repeat(min(count, 100), number), self.stmt)

@@ -1,0 +1,106 @@
+"""No call, however wrong, is answered by Python's or NumPy's own words about what is inside.
+
+Every public function and method is called with arguments of the wrong rank and type, with tensors that are empty or have no
+dimensions, and with too many and too few. Whatever is raised must be PyTorch's message or a sentence of minigrad's.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import minigrad as torch
+from minigrad.ops import publish
+
+# Words about arrays, axes, tuples and attributes that users have not written.
+INTERNAL = re.compile(
+    r"tuple index|list index|not enough values|too many values|inhomogeneous|could not be broadcast|cannot reshape|"
+    r"\baxis\b|\baxes\b|ufunc|has no attribute|'NoneType'|not subscriptable|not iterable|not callable|unsupported operand|"
+    r"\barray(s|\.|\b(?!\.copy))|_array|zero-size|cannot unpack|invalid literal|shape-mismatch|core dimension|"
+    r"must be real number|division by zero|unhashable|slice indices|Cannot cast|einsum|matmul: Input|"
+    r"can't multiply sequence|can only concatenate|not supported between instances|argument of type|"
+    r"object cannot be interpreted|bad operand type|<lambda>|missing \d+ required positional argument: '|"
+    r"\bcall\(\)|got multiple values for argument 'self'"
+)
+# What may be said so: PyTorch's own words.
+ALLOWED = re.compile(
+    r"^einsum\(\)|only one element tensors|iteration over a 0-d|not supported between instances of '.*' and 'Tensor'|"
+    r"object cannot be interpreted as an integer"
+)
+PLACES = {"torch": publish.FUNCTIONS, "Tensor": publish.METHODS, "F": publish.NN, "linalg": publish.LINALG}
+SKIPPED = re.compile(r"^(_|backward|register|retain|share|numpy|save|load|manual_seed)")
+CASES = [
+    (place, name)
+    for place, table in PLACES.items()
+    for name in sorted(table)
+    if callable(table[name]) and not SKIPPED.match(name)
+]
+
+
+def arguments() -> dict[str, object]:
+    """What calls are made of, new each time, as some are written to."""
+    return {
+        "number": torch.tensor(2.0), "empty": torch.zeros(0), "rows": torch.zeros(0, 3), "vector": torch.tensor([1.0, 2.0]),
+        "matrix": torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True), "cube": torch.ones(2, 3, 4),
+        "images": torch.ones(1, 2, 4, 4), "whole": torch.tensor([0, 1]), "mask": torch.tensor([True, False]),
+        "integers": torch.tensor([[0, 9]]), "none": None, "one": 1, "minus": -1, "seven": 7, "half": 0.5, "text": "two",
+        "pair": (0, 1), "triple": (1, 1, 1), "nothing": (), "list": [1, 2], "ragged": [[1], [2, 3]], "true": True,
+        "dtype": torch.float64, "tensors": [torch.ones(2), torch.ones(3)], "numbers": [torch.tensor(1.0)] * 2,
+        "slice": slice(1), "object": object(), "nan": float("nan"), "dictionary": {"a": 1}, "array": np.ones(2),
+    }  # fmt: skip
+
+
+KEYWORDS = (
+    "dim",
+    "keepdim",
+    "p",
+    "size",
+    "other",
+    "weight",
+    "reduction",
+    "padding",
+    "k",
+    "value",
+    "min",
+    "max",
+    "unknown",
+)
+
+
+def calls(place: str, name: str, count: int) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """Arguments by their names in `arguments`, in order and by keyword."""
+    chance, words = random.Random(zlib.crc32(f"{place}.{name}".encode())), list(arguments())
+    tensors = words[:10] + ["tensors", "numbers"]
+    for _ in range(count):
+        first = [chance.choice(tensors[:10] if place == "Tensor" else tensors)]
+        more = chance.choices(words, k=chance.choice([0, 0, 1, 1, 1, 2, 2, 3, 4]))
+        named = {chance.choice(KEYWORDS): chance.choice(words)} if chance.random() < 0.25 else {}
+        yield first + more, named
+
+
+@pytest.mark.parametrize(("place", "name"), CASES, ids=[f"{place}.{name}" for place, name in CASES])
+def test_what_is_wrong_is_said_in_words_about_the_call(place: str, name: str) -> None:
+    run, wrong = PLACES[place][name], []
+    for given, named in calls(place, name, 60):
+        values = arguments()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                run(*[values[g] for g in given], **{n: values[v] for n, v in named.items()})
+        except Exception as error:
+            text = str(error).split("\n")[0]
+            internal = (
+                INTERNAL.search(text)
+                or not text
+                or isinstance(error, KeyError | UnboundLocalError | AttributeError)
+            )
+            if internal and not ALLOWED.search(text):
+                shown = ", ".join([*given, *[f"{n}={v}" for n, v in named.items()]])
+                wrong.append(f"{name}({shown}): {type(error).__name__}: {text}")
+    assert not wrong, "\n".join(wrong[:8])

@@ -1,0 +1,357 @@
+"""The numbers of one scene, by row, and what they show: where gradients vanish, explode or stop, and what moves.
+
+Works on the kept numbers alone (decades, see frame_table.py); touches no tensor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..read.text import plural
+from .findings import Finding, broken, intervals, listed, longest, norm_text, times
+from .frame_table import RUN, FrameTable
+from .loss_curve import LossCurve, loss_text
+from .norms import NONE
+from .rows import Row
+from .scene import Arrow, operation
+from .structure import given_to_loss, loss_name, mistakes, negated, top_of
+
+VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # of the top row's norm, twice; times; of the weight
+SATURATED = 1e-4  # of what a function receives
+WITHIN = 5  # steps
+PERSISTS = 3  # frames, before something that may pass is an alarm
+TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
+SMALL = 1e-5  # of the weight: an update that changes nothing for thousands of steps
+BEGINS, FAR = (
+    3,
+    20,
+)  # times what equal probabilities give: a loss that begins above that is a finding, and an alarm
+UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
+SQUASHES = {"Sigmoid", "Tanh", "Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"}
+
+
+class SceneAnalysis:
+    """The numbers of one scene, by row, and everything that is found in them."""
+
+    def __init__(
+        self, table: FrameTable, rows: list[Row], steps: list[int], losses: list[float | None], scene: int
+    ):
+        self.table, self.rows, self.scene = table, rows, scene
+        self.losses = [losses[i] for i in table.at]
+        self.decades = table.decades()
+        self.arrows = self.decades[:, table.columns["arrow"]]
+        self.at = table.at
+        self.steps = [steps[i] for i in table.at]
+        self.into = np.stack([self.entering(row.functions[0]) for row in rows], axis=1)
+        self.all = 0, len(table.at) - 1
+        self.row_of = {f: r for r, row in enumerate(rows) for f in row.functions}
+        self.row_of_leaf = {a.leaf: r for r, row in enumerate(rows) for a in row.leaves}
+
+    def entering(self, f: int) -> np.ndarray:
+        """The norm of what a function receives, in each frame."""
+        column = self.table.into(f)
+        return self.decades[:, column] if column >= 0 else np.full(len(self.at), NONE, np.float32)
+
+    def found(self, curve: LossCurve) -> Iterator[Finding]:
+        """All findings of this scene, in no order; ``curve`` is the loss of its training."""
+        yield from self.nonfinite()
+        yield from self.built_wrongly(curve)
+        yield from self.beginning(curve)
+        if len(self.rows) > 2:
+            yield from self.along(curve)
+        yield from self.stopped(curve)
+        if len(self.rows) > 1:
+            yield from self.growth(curve)
+        yield from self.dead(curve)
+        yield from self.updates(curve)
+
+    def make(
+        self, kind: str, span: tuple[int, int], r: int, node: str, text: str, alarm: bool = True
+    ) -> Finding:
+        """A finding about row ``r``; ``span``: first and last frame of ours."""
+        (first, last), name = span, self.rows[r].name
+        steps, place = (self.steps[first], self.steps[last]), (self.at[first], self.at[last], r)
+        return Finding(kind, *steps, name, node, text, alarm, None, self.scene, place)
+
+    def at_function(self, kind: str, span: tuple[int, int], f: int, text: str, alarm: bool = True) -> Finding:
+        return self.make(kind, span, self.row_of[f], self.node(f), text, alarm)
+
+    def node(self, f: int) -> str:
+        return self.table.scene.names[f]
+
+    def nonfinite(self) -> Iterator[Finding]:
+        """The first frame with a number that is not finite, and which function made it."""
+        bad = broken(self.decades[:, : self.table.columns["grad"].stop]).any(axis=1)
+        bad |= [not (x is None or np.isfinite(x)) for x in self.losses]
+        if not bad.any():
+            return
+        i = int(bad.argmax())
+        loss, scene = self.losses[i], self.table.scene
+        sent = {f: self.arrows[i, [a.index for a in scene.out.get(f, ())]] for f in self.row_of}
+        makers = (f for f, norms in sent.items() if broken(norms).any() and not broken(self.entering(f)[i]))
+        maker = next(makers, None)
+        what = "NaN" if maker is None or np.isnan(sent[maker][broken(sent[maker])][0]) else "Inf"
+        node, row = self.node(maker or 0), self.rows[self.row_of[maker or 0]]
+        if not (loss is None or np.isfinite(loss)):
+            what = "NaN" if np.isnan(loss) else "Inf"
+            sends = f"; {node} is the first to send it back" if maker is not None else ""
+            text = f"First {what}: the loss itself is {loss}, so the forward pass made it{sends}."
+        elif maker is not None:
+            text = f"First {what}: {node} in {row.name} made it from a finite gradient."
+        else:
+            text = "First NaN or Inf: a leaf holds it, the gradients are finite."
+        yield self.at_function("nan", (i, len(self.at) - 1), maker or 0, text)
+
+    def built_wrongly(self, curve: LossCurve) -> Iterator[Finding]:
+        """Mistakes that the graph itself shows, and a sign that is wrong."""
+        for kind, f, text in mistakes(self.table):
+            yield self.at_function(kind, self.all, f, text)
+        scene = self.table.scene
+        a, b = loss_text(curve.start), loss_text(curve.end)
+        if (
+            curve.alone
+            and (f := negated(scene)) is not None
+            and curve.end < curve.start - 0.1 * abs(curve.start)
+        ):
+            text = f"The loss is minus a {loss_name(scene, f)}, and training makes it {a} → {b}: the error grows."
+            yield self.at_function("sign", self.all, f, text)
+            return
+        if (name := loss_name(scene, 0)) and (below := curve.known < 0).any():
+            text = f"The loss is {loss_text(float(curve.known[below][0]))}, but a {name} cannot be below 0: "
+            yield self.at_function("nll", self.all, 0, f"{text}{given_to_loss(scene)}.")
+        along = np.array(self.table.along)
+        along = along[np.isfinite(along)]
+        up = int(np.sum(along > 0))
+        if len(along) > PERSISTS and up >= UPHILL * len(along) and np.mean(along) > 0.1 and not curve.learns:
+            share = f"all {up} steps" if up == len(along) else f"{up} of {len(along)} steps"
+            text = f"The parameters move along their gradient, not against it, in {share} that were measured: uphill."
+            yield self.at_function("sign", self.all, 0, text)
+
+    def beginning(self, curve: LossCurve) -> Iterator[Finding]:
+        """Units that are alike, and a classifier that begins far from a guess."""
+        info = self.table.info
+        if alike := [k for k, _ in info.alike if k in self.row_of_leaf]:
+            names = [self.table.names[k] for k in alike]
+            text = f"In {listed(names)} all units have the same weights and get the same gradient: they stay alike."
+            yield self.make("alike", self.all, self.row_of_leaf[alike[0]], names[0], text)
+        guess = info.classes and math.log(info.classes)
+        if guess and curve.known.size and (begins := curve.known[0]) > BEGINS * guess + 1:
+            text = (
+                f"The loss begins at {loss_text(begins)}; equal probabilities would give {loss_text(guess)}"
+            )
+            alarm = begins > FAR * guess or not curve.learns
+            yield self.at_function("start", (0, 0), 0, f"{text}. The logits are too large.", alarm)
+
+    def _own(self, r: int) -> tuple[np.ndarray, list[Arrow]]:
+        """(frames, n) norms of what the arrows of row ``r`` bring to its leaves."""
+        arrows = self.rows[r].leaves
+        return self.arrows[:, [a.index for a in arrows]], arrows
+
+    def along(self, curve: LossCurve) -> Iterator[Finding]:
+        """Vanishing and exploding from the top row down."""
+        with_leaves = [r for r in range(len(self.rows)) if self.rows[r].leaves]
+        if len(with_leaves) > 1:
+            yield from self._vanishing(with_leaves)
+        rows, top = self.into[:, 2:], self.into[:, 1]
+        usable = np.isfinite(top) & (top != NONE)
+        known = (rows != NONE) & np.isfinite(rows)
+        with np.errstate(invalid="ignore"):
+            ratio = np.where(known, rows - top[:, None], 0.0)
+        for first, last in intervals(usable & (ratio.max(axis=1) > np.log10(EXPLODES)), gap=2):
+            r = int(ratio[first].argmax())
+            row, f = self.rows[r + 2], self.rows[r + 2].functions[0]
+            gets = f"{self.node(f)} in {row.name} receives {norm_text(rows[first, r])}"
+            than = f"{norm_text(ratio[first, r])} times what arrives in {self.rows[1].name}"
+            alarm = last - first + 1 >= min(PERSISTS, len(self.at)) or not curve.learns
+            yield self.at_function(
+                "explode", (first, last), f, f"The gradient explodes: {gets}, {than}.", alarm
+            )
+
+    def _vanishing(self, with_leaves: list[int]) -> Iterator[Finding]:
+        """Rows all of whose leaves get less than a millionth of what the top row's get."""
+        parts = [self._own(r) for r in with_leaves]
+        most = np.stack([np.where(part == NONE, -np.inf, part).max(axis=1) for part, _ in parts], axis=1)
+        top, rows = most[:, 0], most[:, 1:]
+        with np.errstate(invalid="ignore"):
+            ratio = rows - top[:, None]
+        ratio[~np.isfinite(ratio)] = 0.0  # a gradient of exactly 0 is another finding
+        for first, last in intervals(np.isfinite(top) & (ratio.min(axis=1) < np.log10(VANISHES)), gap=2):
+            if last - first + 1 < min(PERSISTS, len(self.at)):
+                continue
+            n = ratio.shape[1] - 1 - int(ratio[first][::-1].argmin())  # the deepest of the smallest
+            (own, arrows), (over, above) = parts[n + 1], parts[0]
+            leaf, best = (x[int(y[first].argmax())].leaf for x, y in ((arrows, own), (above, over)))
+            names, row = self.table.names, self.rows[with_leaves[n + 1]]
+            at = f" at {row.name}" if sum(a.leaf == leaf for rw in self.rows for a in rw.leaves) > 1 else ""
+            gets = f"{names[leaf]} gets {norm_text(rows[first, n])}{at}"
+            than = f"{names[best]} gets" if leaf != best else f"it gets at {self.rows[with_leaves[0]].name}"
+            text = f"The gradient vanishes: {gets}, {norm_text(ratio[first, n])} of what {than}."
+            yield self.at_function("vanish", (first, last), row.functions[0], text)
+
+    def stopped(self, curve: LossCurve) -> Iterator[Finding]:
+        """Leaves whose own gradient is exactly 0, and functions that let next to nothing through."""
+        by_leaf: dict[int, list[int]] = {}
+        for a in self.table.scene.arrows:
+            if a.leaf is not None:
+                by_leaf.setdefault(a.leaf, []).append(a.index)
+        zero: dict[tuple[int, int], list[int]] = {}
+        for k, columns in by_leaf.items():
+            run = longest((self.arrows[:, columns] == -np.inf).all(axis=1))
+            if run is not None and (run[1] - run[0] + 1 >= PERSISTS or len(self.at) < PERSISTS):
+                zero.setdefault(run, []).append(k)
+        for (first, last), leaves in zero.items():
+            frames = last - first + 1
+            names, r = [self.table.names[k] for k in leaves], max(self.row_of_leaf.get(k, 0) for k in leaves)
+            get = "gets" if len(names) == 1 else "get"
+            text = f"{listed(names)} {get} a gradient of exactly 0{f' in {frames} frames running' if frames > 1 else ''}."
+            done = curve.learns and len(leaves) == len(by_leaf)  # a loss of 0 has no gradient
+            lasting = frames >= PERSISTS and frames > len(self.at) // 2 and not done
+            yield self.make("zero", (first, last), r, names[0], text, lasting)
+        top = next((r for r, row in enumerate(self.rows) if row.leaves), len(self.rows))
+        for f in [f for row in self.rows[top + 1 :] for f in row.functions]:
+            arrows = self.table.scene.out.get(f, ())
+            if operation(self.node(f)) not in SQUASHES or not arrows:
+                continue
+            received, sent = self.entering(f), self.arrows[:, arrows[0].index]
+            fine = np.isfinite(received) & (received != NONE) & (sent != NONE) & ~broken(sent)
+            with np.errstate(invalid="ignore"):
+                share = np.where(fine, sent - received, 0.0)
+            run = longest(share < np.log10(SATURATED))
+            if run is None or run[1] - run[0] + 1 < min(PERSISTS, len(self.at)):
+                continue
+            first, last = run
+            node, r = self.node(f), self.row_of[f]
+            lets = f"it receives {norm_text(received[first])} and sends {norm_text(sent[first])}"
+            text = f"{node} in {self.rows[r].name} is saturated: {lets}."
+            yield self.at_function("saturated", run, f, text, not curve.learns)
+
+    def growth(self, curve: LossCurve) -> Iterator[Finding]:
+        """Growth from frame to frame, where the loss rises after it."""
+        rows = np.where(np.isfinite(self.into) & (self.into != NONE), self.into, np.nan)[:, 1:]
+        steps = np.array(self.steps)
+        earlier = np.minimum(np.searchsorted(steps, steps - WITHIN), np.maximum(np.arange(len(steps)) - 1, 0))
+        with np.errstate(invalid="ignore"):
+            grew = np.nan_to_num(rows - rows[earlier], nan=-np.inf, posinf=-np.inf)
+        for first, last in intervals(grew.max(axis=1, initial=-np.inf) > np.log10(GREW), gap=2):
+            r, before = int(grew[first].argmax()) + 1, int(earlier[first])
+            if not curve.rises_after(self.at[before]):
+                continue
+            sizes = f"from {norm_text(self.into[before, r])} to {norm_text(self.into[first, r])}"
+            within = plural(self.steps[first] - self.steps[before], "step")
+            f = self.rows[r].functions[0]
+            text = f"The gradient that {self.node(f)} in {self.rows[r].name} receives grew {sizes} within {within}."
+            yield self.at_function("grew", (first, last), f, text)
+
+    def _dead_units(self) -> Iterator[tuple[list[int], dict[int, tuple[int, int]]]]:
+        """(the uses of one layer, unit -> first and last frame) of units that are dead in all uses: time steps, inputs."""
+        end = len(self.at) - 1
+
+        def telling(
+            run: tuple[int, int],
+        ) -> tuple[bool, int]:  # of a unit's runs: that which goes on, else the longest
+            return run[1] == end, run[1] - run[0]
+
+        runs: dict[int, dict[int, tuple[int, int]]] = {}
+        for f, unit, first, last in self.table.dead():
+            if self.entering(f)[first] != -np.inf:  # else nothing came that it could stop
+                known = runs.setdefault(f, {})
+                known[unit] = max(known.get(unit, (0, -1)), (first, last), key=telling)
+        layers: dict[tuple, list[int]] = {}
+        for f in self.table.alive:
+            leaves = sorted({a.leaf for a in self.rows[self.row_of[f]].leaves}) or [-1 - f]
+            layers.setdefault((self.node(f), *leaves), []).append(f)
+        for uses in layers.values():
+            units: dict[int, tuple[int, int]] = {}
+            for unit in set.intersection(*(set(runs.get(f, ())) for f in uses)):
+                firsts, lasts = zip(*(runs[f][unit] for f in uses), strict=True)
+                if min(lasts) - max(firsts) + 1 >= RUN:
+                    units[unit] = max(firsts), min(lasts)
+            for goes_on in (True, False):
+                if some := {unit: run for unit, run in units.items() if (run[1] == end) is goes_on}:
+                    yield uses, some
+
+    def dead(self, curve: LossCurve) -> Iterator[Finding]:
+        """Units that got no gradient for ten frames running. A few in a net that learns are a fact."""
+        for uses, units in self._dead_units():
+            f, starts = uses[0], {a for a, _ in units.values()}
+            first, last = min(starts), max(b for _, b in units.values())
+            count, every, one = len(units), len(self.table.alive[f]), len(units) == 1
+            row = self.rows[self.row_of[f]].name
+            if len(uses) > 1:
+                often = "both" if len(uses) == 2 else f"all {len(uses)}"
+                row = (
+                    "every time step"
+                    if row.startswith("t = ")
+                    else f"{row.partition(' (')[0]}, in {often} uses,"
+                )
+            are, since = ("has been" if one else "have been"), f"since step {self.steps[first]}"
+            if last < len(self.at) - 1:
+                are, since = (
+                    ("was" if one else "were"),
+                    f"from step {self.steps[first]} to {self.steps[last]}",
+                )
+            units_text = f"{count} units of {every}" if count < every else f"All {every} units"
+            which = (
+                ": " + ", ".join(map(str, sorted(units)[:4])) + ", …" * (count > 4) if count < every else ""
+            )
+            if one:
+                units_text, which = f"Unit {next(iter(units))} of {every}", ""
+            some = " " if len(starts) == 1 else ", the first "
+            text = f"{units_text} in {self.node(f)} of {row} {are} dead{some}{since}{which}.".replace(
+                "….", "…"
+            )
+            kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
+            hinge = f in top_of(self.table.scene)  # a margin that is kept
+            alarm = kills and ((count == every and not hinge) or (count >= every / 2 and not curve.learns))
+            yield self.at_function("dead", (first, last), f, text, alarm)
+
+    def updates(self, curve: LossCurve) -> Iterator[Finding]:
+        """What moves too far, too little, or not at all."""
+        update, grad, value = (self.table.part(kind) for kind in ("update", "grad", "value"))
+        names, shapes = self.table.names, self.table.shapes
+        if not update.size:
+            return
+        moved = np.isfinite(update) & (update != NONE)
+        matrices = [k for k, shape in enumerate(shapes) if len(shape) > 1]
+        far = np.where(moved, update, -np.inf)[:, matrices]
+        for first, last in intervals(far.max(axis=1, initial=-np.inf) > np.log10(LARGE), gap=2):
+            k = matrices[int(far[first].argmax())]
+            if curve.rises_after(self.at[first]):  # else it did no harm
+                text = f"Large update: {names[k]} moves by {times(update[first, k])} its norm in one step, and the loss rises."
+                yield self.make("large", (first, last), self.row_of_leaf.get(k, 0), names[k], text)
+        known, got = (update != NONE).all(axis=1), np.isfinite(grad) & (grad != NONE)
+        small = self._too_small(update, grad, value)
+        # as far as the others move for their gradients, this one would by less than a digit
+        lost = (update == -np.inf) & got & small
+        run = longest(lost.any(axis=1) & moved.any(axis=1))
+        if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):
+            leaves = np.flatnonzero(lost[run[0]]).tolist()
+            does = "does" if len(leaves) == 1 else "do"
+            text = f"{listed(names[k] for k in leaves)} {does} not change: the update is lost to rounding."
+            yield self.make("still", run, self.row_of_leaf.get(leaves[0], 0), names[leaves[0]], text, False)
+        most = np.where(moved, update, -np.inf).max(axis=1)[moved.any(axis=1)]
+        steady = abs(curve.end - curve.start) < 0.02 * abs(curve.start)
+        if len(most) >= WITHIN and np.median(most) < np.log10(SMALL) and steady:
+            largest, a, b = norm_text(most.max()), loss_text(curve.start), loss_text(curve.end)
+            text = f"Every update is tiny, at most {largest} of a parameter's norm, and the loss goes from {a} to {b}."
+            yield self.at_function("small", self.all, 0, text)
+
+    @staticmethod
+    def _too_small(update: np.ndarray, grad: np.ndarray, value: np.ndarray) -> np.ndarray:
+        moved = np.isfinite(update) & (update != NONE)
+        with np.errstate(invalid="ignore"):
+            pace = np.where(moved, update + value - grad, -np.inf).max(axis=1, keepdims=True)
+            return pace + grad - value < TINY
+
+    def never_moved(self) -> set[str]:
+        """The leaves that get a gradient in most frames, large enough to move them, and have one value in all frames."""
+        update, grad, value = (self.table.part(kind) for kind in ("update", "grad", "value"))
+        known, got = update != NONE, np.isfinite(grad) & (grad != NONE)
+        still = ((update == -np.inf) | ~known).all(axis=0) & (np.ptp(value, axis=0) == 0)
+        still &= (known.sum(axis=0) >= PERSISTS) & self.table.trained
+        if not still[self.table.trained].all():
+            still &= ~(self._too_small(update, grad, value) & known).any(axis=0)
+        return {self.table.names[k] for k in np.flatnonzero(still & (got.mean(axis=0) > 0.5)).tolist()}

@@ -1,0 +1,345 @@
+"""The film of a training run: ``backward`` instead of ``loss.backward()``, a frame now and then, and what was seen."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from operator import is_
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ..picture.shown import Shown
+from ..read.graph import is_tensor
+from ..read.hooks import hanging, let_go
+from ..read.names import overrides, reachable
+from ..read.text import one_line, plural
+from .analysis import SceneAnalysis
+from .findings import Finding
+from .frame_table import FrameTable
+from .pass_hooks import PassHooks
+from .replay import ReplayedPass, SceneInfo, payload_of
+from .rows import Row, arrange
+from .scene import read, walk
+from .training import TrainingState, findings_of
+
+MOST_SCENES = 20  # if there are more, the most frequent are laid out
+
+
+def film(
+    every: int = 1,
+    keep: Iterable[int] = (),
+    names: Any = None,
+    title: str | None = None,
+) -> Film:
+    """Film a training run: call ``film.backward(loss)`` instead of ``loss.backward()``, then show the film, or ``save`` it.
+
+    * every: record a frame every ``every`` steps (a step is one call of ``film.backward``).
+    * keep: a list of steps whose whole backward pass is kept, to be stepped through inside the film. The last step, and the
+      first with NaN or Inf, are always kept. A pass is kept where its graph has up to 600 nodes, which save up to 16 million
+      numbers that no hooks pack; for the others the film's ``notes`` give the reason.
+    * names: names for tensors, as of ``viz.draw``. They override the names of the caller's variables.
+    * title: shown above the film.
+
+    Returns a :class:`Film`. Raises TypeError or ValueError for arguments of the wrong kind, and says what is expected.
+    """
+    return Film(every, keep, names, title)
+
+
+class Film(Shown):
+    """The film of a training run, made by :func:`viz.film`, which describes the arguments.
+
+    Works on minigrad and PyTorch alike, through public hooks on the nodes, which are removed when the pass ends. Frames hold
+    norms only, except those that are kept. ``steps`` are the training steps of the frames, ``losses`` their losses (None where
+    a loss is not one number), ``findings`` what was seen in them, ``notes`` what could not be seen, and why.
+    """
+
+    def __init__(self, every: int = 1, keep: Iterable[int] = (), names: Any = None, title: str | None = None):
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise ValueError(f"every= must be a whole number of steps, 1 or more, got {every!r}")
+        if title is not None and not isinstance(title, str):
+            raise TypeError(f"title= must be a string, got {type(title).__name__}")
+        self.every, self.keep, self.title = every, _steps_of(keep), title
+        self._given_names = list(overrides(names))  # complains here, not in the middle of a training run
+        self._passes = 0  # backward passes so far: the next is that step
+        self._steps = array("q")
+        self._losses = array("d")
+        self._unknown: set[int] = set()  # frames whose loss is not one number
+        self._scene_of: list[int] = []
+        self._tables: list[FrameTable] = []
+        self._notes: list[str] = []
+        self._training = TrainingState()
+        self._broken = False  # a number was not finite
+        self._by_shape: dict[Any, list[int]] = {}
+        self._newest: tuple | None = None  # what is held of the newest frame
+        self._replayed: dict[int, tuple[ReplayedPass, dict]] = {}  # by frame: passes that are kept
+        self._payloads: dict[int, dict] = {}  # by frame: those that were laid out, since they were shown
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        seen = [x for x in self.losses if x is not None]
+        loss = f", loss {_brief(seen[0])} → {_brief(seen[-1])}" if seen else ""
+        return f"Film({plural(len(self), 'frame')} of {plural(self._passes, 'step')}{loss})"
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    steps = property(lambda self: self._steps.tolist(), doc="The training step of each frame.")
+    losses = property(
+        lambda self: [None if k in self._unknown else x for k, x in enumerate(self._losses)],
+        doc="The loss of each frame, None where it is not one number.",
+    )
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be seen, and why."""
+        with self._lock:
+            self._hold_newest()
+            return list(dict.fromkeys([*filter(None, [self._why_not_kept()]), *self._notes]))
+
+    def backward(
+        self,
+        loss: Any,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """``loss.backward(...)`` with the same arguments, and one frame where this step is one of those to film.
+
+        Raises what backward raises, and TypeError for a loss that is not a tensor. Whatever goes wrong while looking is a line
+        in ``notes``, never an exception.
+        """
+        if not is_tensor(loss):
+            raise TypeError(
+                f"film.backward needs the loss, a tensor that was computed from the parameters; got {type(loss).__name__}"
+            )
+        named = {"gradient": gradient, "retain_graph": retain_graph, "create_graph": create_graph or None}
+        options = {key: value for key, value in (named | {"inputs": inputs}).items() if value is not None}
+        with self._lock:
+            step = self._passes
+            self._passes += 1
+        if step % self.every and step not in self.keep:
+            if self._training.pending is not None:
+                self._settle(step)
+            loss.backward(**options)
+            return
+        self._film(loss, step, options, sys._getframe(1))
+
+    def _film(self, loss: Any, step: int, options: dict, frame: FrameType) -> None:
+        if (taken := hanging(partial(self._run, loss, step, options, frame))) is None:
+            return
+        hooks, table, number, value = taken
+        try:
+            hooks.end()
+            with self._lock:
+                self._steps.append(step)
+                self._losses.append(math.nan if value is None else value)
+                self._scene_of.append(number)
+                here = len(self._steps) - 1
+                self._unknown |= {here} if value is None else set()
+                table.add(here, hooks)
+                self._training.after(table, hooks, step)
+                self._newest = here, hooks, loss.detach(), getattr(loss, "output_nr", 0), options
+                first = not self._broken and (hooks.broken() or not (value is None or math.isfinite(value)))
+                self._broken = self._broken or first
+                if hooks.trouble:
+                    self._note(f"step {step}: some numbers could not be read", hooks.trouble[0])
+                if first or step in self.keep:
+                    if reason := self._why_not_kept():
+                        self._note(reason)
+                    else:
+                        self._hold_newest(for_good=True)
+        except Exception as error:
+            self._note(f"step {step}: this frame is not complete", error)
+
+    def _run(self, loss: Any, step: int, options: dict, frame: FrameType, handles: list) -> tuple | None:
+        """The pass, with hooks of ours; None where it cannot be filmed."""
+        hooks = None
+        try:
+            if getattr(loss, "grad_fn", None) is not None:
+                value = _one_number(loss)
+                nodes, shape = walk(loss.grad_fn)
+                with self._lock:
+                    table, number, leaves = self._table_of(nodes, shape, frame, step)
+                    before = self._training.values_of(table)
+                    self._training.look_at_modes(step)
+                hooks = PassHooks(table, nodes, leaves, frame, before, handles)
+                del nodes  # a node's wrapper that is held past the pass keeps the graph alive
+        except Exception as error:
+            let_go(handles)
+            self._note(f"step {step} is not filmed", error)
+        self._settle(step, hooks)
+        loss.backward(**options)
+        return None if hooks is None else (hooks, table, number, value)
+
+    def _settle(self, step: int, hooks: PassHooks | None = None) -> None:
+        """A pass begins: how far has each leaf moved since the frame before it?"""
+        try:
+            with self._lock:
+                self._training.before(step, hooks)
+        except Exception as error:
+            self._note(f"step {step}: what the step before it changed is not known", error)
+
+    def _note(self, text: str, error: Exception | None = None) -> None:
+        """Note what could not be seen; of a framework's error the message, where that is a sentence."""
+        reason = (
+            str(error) if isinstance(error, RuntimeError | ValueError | TypeError | ArithmeticError) else ""
+        )
+        text = one_line(f"{text}: {reason}" if " " in reason else text)[:200]
+        with self._lock:
+            if len(self._notes) < 20:
+                self._notes.append(text)
+
+    def _table_of(
+        self, nodes: list[Any], shape: Any, frame: FrameType, step: int
+    ) -> tuple[FrameTable, int, list]:
+        """The scene that this graph belongs to: the same shape, and the same leaves where those still live."""
+        known = self._by_shape.setdefault(shape, [])
+        for number in known:
+            table = self._tables[number]
+            leaves = [nodes[i].variable for i in table.scene.leaves]
+            alive = [ref() for ref in table.leaves]
+            if all(map(is_, alive, leaves)):
+                return table, number, leaves
+            if all(old is leaf or old is None for old, leaf in zip(alive, leaves, strict=True)):
+                table.follow(leaves)
+                return table, number, leaves
+        scene = read(shape)
+        leaves = [nodes[i].variable for i in scene.leaves]
+        tensors, modules = reachable(frame)
+        called = [(one_line(name), tensor) for name, tensor in [*self._given_names, *tensors]]
+        parameters = self._training.meet(leaves, modules, step)
+        names = _names(leaves, called, parameters | {id(x): one_line(name) for name, x in self._given_names})
+        for number in known:
+            if self._tables[number].names == names:  # other tensors in the same variables: a new batch, say
+                self._tables[number].follow(leaves)
+                return self._tables[number], number, leaves
+        table = FrameTable(scene, leaves, names)
+        table.info = SceneInfo(scene, nodes, called, frame)
+        known.append(len(self._tables))
+        self._tables.append(table)
+        return table, len(self._tables) - 1, leaves
+
+    # ---- passes that are kept
+
+    def _why_not_kept(self) -> str:
+        """Why the newest frame, so far the last, cannot be shown whole; empty where it can."""
+        here, hooks, *_ = self._newest or (None, None)
+        why = "" if hooks is None or hooks.saved is not None else hooks.info.why or hooks.why_not_saved
+        return why and f"step {self._steps[here]} is not kept whole: {why}"
+
+    def _hold_newest(self, for_good: bool = False) -> None:
+        """Copy what the newest frame still holds, so that its pass can be replayed; nothing is laid out."""
+        here, hooks, loss, output_nr, options = self._newest or (None,) * 5
+        if hooks is None or hooks.saved is None:
+            return
+        if here not in self._replayed:
+            for k in [k for k, (_, kept) in self._replayed.items() if not kept["for_good"]]:
+                self._replayed.pop(k)  # another was the last
+                self._payloads.pop(k, None)
+            table = self._tables[self._scene_of[here]]
+            try:
+                replayed = ReplayedPass(hooks, loss, options.get("gradient"), output_nr, table)
+            except Exception as error:
+                hooks.saved, hooks.why_not_saved = None, "its numbers could not be read again"
+                self._note(self._why_not_kept(), error)
+                return
+            self._replayed[here] = replayed, {"options": options, "for_good": for_good}
+        self._replayed[here][1]["for_good"] |= for_good
+
+    def _kept_passes(self) -> dict[str, dict]:
+        """Frame -> the stepper's payload, of the frames that are kept whole; here they are laid out."""
+        with self._lock:
+            self._hold_newest()
+            for here, (replayed, kept) in list(self._replayed.items()):
+                if here in self._payloads:
+                    continue
+                try:
+                    self._payloads[here] = payload_of(replayed, kept["options"])
+                except Exception as error:
+                    self._replayed.pop(here)
+                    self._note(f"step {self._steps[here]} cannot be stepped through", error)
+            return {str(here): self._payloads[here] for here in sorted(self._replayed)}
+
+    # ---- what was seen
+
+    def _scenes(self) -> list[tuple[int, FrameTable, list[Row]]]:
+        """The scenes that are laid out: (number, table, rows), the most frequent ones where there are more than 20."""
+        with self._lock:
+            chosen = sorted(range(len(self._tables)), key=lambda n: (-len(self._tables[n].at), n))[
+                :MOST_SCENES
+            ]
+            return [(n, t, arrange(t.scene, t.names)) for n, t in enumerate(self._tables) if n in chosen]
+
+    def _analyses(self) -> dict[int, SceneAnalysis]:
+        """By the number of the scene: its numbers by row."""
+        steps, losses = self.steps, self.losses
+        scenes = [(n, table, rows) for n, table, rows in self._scenes() if table.at]
+        return {n: SceneAnalysis(table, rows, steps, losses, n) for n, table, rows in scenes}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was seen, the most important first; a consequence follows its cause. See :class:`viz.films.findings.Finding`."""
+        with self._lock:
+            return findings_of(self._analyses(), self._training, self.steps, self.losses, self._scene_of)
+
+    # ---- showing it
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        from .show import bundle
+
+        return bundle([self], repr(self), **kwargs)
+
+    def _put_beside(self, *others: Any, labels: Sequence[str] | None = None) -> Any:
+        """This film and others on one scale and one axis of steps; see ``viz.beside``. TypeError if one is not a film."""
+        from .show import Films
+
+        return Films([self, *others], labels)
+
+    def save(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write the film to ``path``, whose ending says what is written; returns the path.
+
+        .html: a page that plays from disk; .gif: the frames, animated; .svg, .pdf, .png: a picture of the last frame. Raises
+        ValueError for another ending, and for a film without a frame.
+        """
+        from .show import save
+
+        return save([self], path, title)
+
+
+def _steps_of(keep: Any) -> frozenset[int]:
+    """``keep=`` as a set of steps. Raises TypeError or ValueError for anything else."""
+    if isinstance(keep, str | bytes | Mapping) or not isinstance(keep, Iterable):
+        raise TypeError(f"keep= must be a list of steps, such as keep=[0, 10], got {keep!r}")
+    steps = list(keep)
+    for step in steps:
+        if isinstance(step, bool) or not hasattr(type(step), "__index__") or step < 0:
+            raise ValueError(f"keep= must hold whole numbers of steps, 0 or more, but one entry is {step!r}")
+    return frozenset(map(int, steps))
+
+
+def _names(leaves: list[Any], called: list[tuple[str, Any]], parameters: dict[int, str]) -> list[str]:
+    """What the caller calls the leaves; of a model's parameters their path, since a loop may have left one in a variable."""
+    names: dict[int, str] = {}
+    for name, tensor in called:
+        names.setdefault(id(tensor), parameters.get(id(tensor), name))
+    names = parameters | names
+    return [names.get(id(leaf), f"leaf {k + 1}") for k, leaf in enumerate(leaves)]
+
+
+def _brief(x: float) -> str:
+    return f"{x:.2g}" if not 99.5 <= abs(x) < 1e4 else f"{x:.0f}"
+
+
+def _one_number(loss: Any) -> float | None:
+    """The loss, where it is one number."""
+    try:
+        value = loss.item()
+    except (RuntimeError, ValueError):
+        return None
+    return None if isinstance(value, complex) else float(value)

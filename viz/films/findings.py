@@ -1,0 +1,160 @@
+"""A finding: one thing that a film shows, in words; how a norm is written; what may follow from what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..read.text import plural
+from .norms import NONE
+
+# kind -> the kinds that may follow from it, causes before consequences
+FOLLOWS: dict[str, tuple[str, ...]] = {
+    "sign": ("runaway", "rising", "flat", "grew", "large", "nan", "explode", "dead", "start", "saturated"),
+    "accumulate": ("rising", "flat", "grew", "large", "nan", "dead", "explode", "runaway", "saturated"),
+    "nll": ("runaway", "grew", "large", "nan", "rising", "dead"),
+    "broadcast": ("flat",),
+    "double": ("flat", "vanish", "saturated", "start"),
+    "classes": ("flat", "zero", "start"),
+    "unstepped": ("flat", "still", "rising"),
+    "missing": ("flat",),
+    "alike": ("flat", "zero", "vanish", "dead"),
+    "explode": ("large", "grew", "nan", "rising", "dead", "saturated", "start", "zero", "flat"),
+    "start": ("large", "grew", "nan", "rising", "dead", "saturated", "zero", "flat"),
+    "large": ("dead", "grew", "explode", "nan", "rising", "saturated", "zero", "vanish", "runaway", "flat"),
+    "saturated": ("vanish", "zero", "dead", "flat", "still"),
+    "vanish": ("zero", "flat", "still", "small"),
+    "dead": ("zero", "flat", "still"),
+    "zero": ("flat", "still"),
+    "small": ("still", "flat"),
+    "grew": ("nan", "rising", "flat", "runaway", "explode", "dead"),
+    "runaway": ("nan",),
+    "rising": ("nan",),
+    "nan": (),  # and every alarm that begins after it
+    "flat": (),
+    "still": (),
+    "frozen": (),
+    "eval": (),
+}
+CAUSAL = [*FOLLOWS]
+FIRST = ["nan"]  # among findings without a cause, this kind comes first
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``text`` says what was measured, with the numbers of the first step; it holds from ``step`` to ``until``.
+
+    ``alarm`` is True where this training does not do what its author wants, as far as numbers can tell; a finding that is
+    not an alarm is a fact, which may be intended. ``cause`` is the finding that this one follows from, or None. ``row`` and
+    ``node`` say where it was seen. ``kind`` is one of: sign (minus a loss, uphill), accumulate (no zero_grad), nll, broadcast,
+    double, classes (a loss is given the wrong thing), unstepped (never moves), missing (no path), alike (equal units), explode,
+    start (a large first loss), large (an update), saturated, vanish, dead, zero, small (all updates), grew, rising, runaway,
+    nan, flat, still (lost to rounding), frozen, eval.
+    """
+
+    kind: str
+    step: int
+    until: int
+    row: str
+    node: str
+    text: str
+    alarm: bool = True
+    cause: Finding | None = None
+    scene: int = 0
+    place: tuple[int, int, int] = (0, 0, 0)  # first frame, last frame, row, as the page counts them
+
+    def __str__(self) -> str:
+        since = f"step {self.step}" if self.step == self.until else f"steps {self.step} to {self.until}"
+        kind = "" if self.alarm else "fact, "
+        return f"{'  so, ' if self.cause else ''}{kind}{since}: {self.text}"
+
+
+def norm_text(decade: float) -> str:
+    """A norm in two digits: ``0.031``, ``1.3e-9``, ``0``, ``NaN``; ``–`` where it was not computed."""
+    if decade == NONE:
+        return "–"
+    if decade == -np.inf:
+        return "0"
+    if not np.isfinite(decade):
+        return "NaN" if np.isnan(decade) else "Inf"
+    if decade < -300 or decade > 300:
+        return f"1e{decade:.0f}"
+    value = 10.0 ** float(decade)
+    two = float(f"{value:.1e}")
+    if 0.01 <= two < 1e4:
+        return f"{value:.0f}" if two >= 100 else f"{value:#.2g}".removesuffix(".")
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}e{int(power)}"
+
+
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """``a``, ``a and b``, ``a, b, c and 4 more``."""
+    names = list(dict.fromkeys(names))
+    if len(names) > most + 1:
+        names = [*names[:most], f"{len(names) - most} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def broken(decade: Any) -> Any:
+    """Whether a norm is NaN or Inf."""
+    return np.isnan(decade) | (decade == np.inf)
+
+
+def intervals(holds: np.ndarray, gap: int = 0) -> list[tuple[int, int]]:
+    """(first, last) of each run of True; runs at most ``gap`` apart are one."""
+    out: list[tuple[int, int]] = []
+    for i in np.flatnonzero(holds).tolist():
+        if out and i - out[-1][1] <= gap + 1:
+            out[-1] = (out[-1][0], i)
+        else:
+            out.append((i, i))
+    return out
+
+
+def longest(holds: np.ndarray) -> tuple[int, int] | None:
+    """(first, last) of the longest run of True; of several the first."""
+    return max(intervals(holds), key=lambda run: run[1] - run[0], default=None)
+
+
+def ordered(findings: list[Finding]) -> list[Finding]:
+    """Alarms before facts, the most important first; each consequence after its cause."""
+
+    def order(f: Finding) -> tuple:
+        return f.step, CAUSAL.index(f.kind), f.row
+
+    every = sorted(findings, key=order)
+    nan = next((f for f in every if f.kind == "nan"), None)
+    linked: list[Finding] = []  # with their causes, each of which began before
+    for f in every:
+        causes = [c for c in linked if f.alarm and c.alarm and f.kind in FOLLOWS[c.kind]]
+        linked.append(replace(f, cause=causes[0]) if causes else f)
+    if nan is not None:
+        [at] = [f for f in linked if f.kind == "nan"]
+        late = [f.alarm and f.step > nan.step and f.cause is None for f in linked]
+        linked = [replace(f, cause=at) if is_late else f for f, is_late in zip(linked, late, strict=True)]
+    roots = sorted(
+        (f for f in linked if f.cause is None),
+        key=lambda f: (not f.alarm, f.kind not in FIRST, CAUSAL.index(f.kind)),
+    )
+    out: list[Finding] = []
+    while roots:
+        out.append(roots.pop(0))
+        roots = [f for f in linked if f.cause is not None and _same(f.cause, out[-1])] + roots
+    return out
+
+
+def _same(a: Finding, b: Finding) -> bool:
+    return (a.kind, a.scene, a.place, a.text) == (b.kind, b.scene, b.place, b.text)
+
+
+def times(decade: float) -> str:
+    """A ratio: ``31 %``, ``4.0 times``."""
+    share = 10.0 ** float(decade)
+    return f"{100 * share:.0f} % of" if share < 2 else f"{norm_text(decade)} times"
+
+
+def frames_text(count: int, of: int) -> str:
+    return f"all {plural(of, 'frame')}" if count == of > 1 else f"{count} of {plural(of, 'frame')}"

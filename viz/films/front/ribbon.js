@@ -1,0 +1,210 @@
+// The history: loss over training steps, the ribbon (a row a layer, a column a frame), flags of findings, one shared axis.
+
+import { cut, MARKS, MONO, SANS } from "./colours.js";
+import { broken, isKnown, lossText, NONE } from "./data.js";
+import { TOP } from "./table.js";
+
+const LOSS = [30, 70]; // the loss curve is between these
+
+// Where a training step is, from the first frame to the end of the last.
+export function axisOf(film, at, span) {
+  const first = span ? span[0] : film.steps[0], last = span ? span[1] : film.steps[film.count - 1] + film.every;
+  const x = (step) => at.ribbonX + (at.ribbonW * (step - first)) / Math.max(1, last - first);
+  const left = (frame) => x(frame < film.count ? film.steps[frame] : Math.min(last, film.steps[film.count - 1] + film.every));
+  return { first, last, x, left, middle: (frame) => (left(frame) + Math.min(left(frame + 1), left(frame) + x(first + film.every) - x(first))) / 2,
+    stepAt: (px) => first + ((px - at.ribbonX) / at.ribbonW) * (last - first) };
+}
+
+export function lossScale(film) {
+  const known = film.losses.filter((v) => v !== null && Number.isFinite(v));
+  if (!known.length) return null;
+  const low = Math.min(...known), high = Math.max(...known), log = low > 0 && high / low > 20;
+  const base = log ? low : Math.min(0, low), part = (v) => (log ? Math.log(v / low) / Math.log(high / low || 1) : (v - base) / (high - base || 1));
+  return { low: base, high, log, y: (v) => LOSS[1] - part(v) * (LOSS[1] - LOSS[0]) };
+}
+
+// Everything that no frame changes: painted once a size, a theme, a scene, a mode.
+// mode: "all" rows on one scale, "each" on its own, or each against the "top" row.
+export function paintHistory(c, film, scene, at, axis, scale, k, mode) {
+  paintLoss(c, film, at, axis, k);
+  paintCourse(c, film, scene, at, k);
+  const relative = mode === "top", paint = cellPainter(c, k, relative ? k.apart : k.ramp);
+  const ratio = window.devicePixelRatio || 1, snap = (x) => Math.round(x * ratio) / ratio; // no seams between cells
+  const count = scene.at.length, gap = at.pitch >= 12 ? 1.5 : at.pitch >= 7 ? 0.5 : 0;
+  for (let r = 1; r < scene.rows.length; r++) {
+    const y = snap(TOP + (r - 1) * at.pitch + gap), h = snap(at.pitch - 2 * gap);
+    const ends = relative ? [-scale.side, scale.side] : mode === "each" ? film.range(scene, r) : [scale.low, scale.high];
+    let i = 0;
+    while (i < count) { // frames that fall on one pixel are one cell: NaN wins, then the largest
+      const x0 = snap(axis.left(scene.at[i])), first = i;
+      let value = NONE;
+      do {
+        const l = film.into(scene, i, r), v = relative && l !== NONE && !broken(l) ? (isKnown(film.into(scene, i, 1)) ? l - film.into(scene, i, 1) : NONE) : l;
+        value = value === NONE || broken(v) ? (broken(value) ? value : v) : broken(value) || v === NONE ? value : Math.max(value, v);
+        i += 1;
+      } while (i < count && snap(axis.left(film.until(scene, i))) <= x0);
+      paint(value, x0, y, Math.max(1 / ratio, snap(axis.left(film.until(scene, i - 1))) - x0), h, ends);
+    }
+  }
+  c.fillStyle = k.mute;
+  c.font = `10.5px ${SANS}`;
+  c.textBaseline = "alphabetic";
+  const n = Math.max(2, Math.min(6, Math.floor(at.ribbonW / 70))), by = niceStep((axis.last - axis.first) / n);
+  for (let step = Math.ceil(axis.first / by) * by; step <= axis.last; step += by) {
+    const x = axis.x(step);
+    c.textAlign = x > at.ribbonX + at.ribbonW - 12 ? "right" : "center";
+    c.fillText(String(step), x, at.bottom + 14);
+  }
+  for (const frame of Object.keys(film.kept)) { // ◆: frames that can be stepped into
+    const x = axis.middle(Number(frame)), y = at.bottom + 19;
+    c.beginPath();
+    c.moveTo(x, y - 5); c.lineTo(x + 5, y); c.lineTo(x, y + 5); c.lineTo(x - 5, y);
+    c.fill();
+  }
+  if (film.scenes.length > 1) film.scenes.forEach((other, s) => other.at.forEach((frame) => { // which frames are of this graph
+    const x = axis.left(frame), w = Math.max(1, axis.left(film.until(other, other.inScene.get(frame))) - x - 0.5);
+    c.fillStyle = other === scene ? k.mute : k.rule;
+    c.fillRect(x, TOP - 5 - (other === scene ? 1 : 0), Math.min(w, axis.left(frame + 1) - x), other === scene ? 3 : 1);
+  }));
+  for (const flag of flagsOf(film, axis)) {
+    c.save();
+    c.translate(flag.x - 4.5, flag.y - 4.5);
+    c.scale(9 / 13, 9 / 13);
+    c.fillStyle = k[MARKS[flag.kind][1]];
+    c.fill(new Path2D(MARKS[flag.kind][0]), "evenodd");
+    c.restore();
+  }
+}
+
+const niceStep = (x) => { const p = 10 ** Math.floor(Math.log10(Math.max(1, x))), m = Math.max(1, x) / p; return Math.max(1, (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10) * p); };
+
+// Findings as flags over the ribbon, the most important first: one that has no room is left out, never pushed aside.
+export function flagsOf(film, axis) {
+  const taken = [], out = [];
+  for (const f of film.findings) {
+    const x = axis.middle(f.from);
+    if (taken.some((other) => Math.abs(other - x) < 11)) continue;
+    taken.push(x);
+    out.push({ ...f, x, y: TOP - 14 });
+  }
+  return out;
+}
+
+// Beside each row its first and its last norm, and in words what became of it where there is room for a second line.
+function paintCourse(c, film, scene, at, k) {
+  if (!at.level.ends || at.pitch < 11) return;
+  const two = at.pitch >= 30, x = at.ribbonX - 12;
+  c.textAlign = "right";
+  c.textBaseline = "middle";
+  for (let r = 1; r < scene.rows.length; r++) {
+    const course = film.course(scene, r), y = at.rowY(r) + 0.5;
+    if (!course) continue;
+    c.fillStyle = k.ink;
+    c.font = `${two ? 700 : 400} ${Math.min(11, at.pitch - 1)}px ${SANS}`;
+    c.fillText(course[0], x, two ? y - 7 : y);
+    c.fillStyle = k.mute;
+    c.font = `11px ${SANS}`;
+    if (two) c.fillText(course[1], x, y + 8);
+  }
+}
+
+function paintLoss(c, film, at, axis, k) {
+  const scale = lossScale(film), right = at.ribbonX + at.ribbonW;
+  c.textBaseline = "alphabetic";
+  c.textAlign = "right";
+  c.fillStyle = k.mute;
+  c.font = `10px ${SANS}`;
+  if (!scale) return;
+  if (at.ribbonW > 170) c.fillText(scale.log ? "log scale" : "linear", right, 18);
+  c.font = `10px ${MONO}`;
+  c.fillText(lossText(scale.high, 2), at.ribbonX - 8, LOSS[0] + 4);
+  c.fillText(lossText(scale.low, 2), at.ribbonX - 8, LOSS[1] + 3);
+  c.strokeStyle = k.rule;
+  c.lineWidth = 1;
+  c.beginPath();
+  c.moveTo(at.ribbonX, LOSS[1] + 0.5);
+  c.lineTo(right, LOSS[1] + 0.5);
+  c.stroke();
+  c.strokeStyle = k.ink;
+  c.lineWidth = 1.5;
+  c.lineJoin = "round";
+  c.beginPath();
+  let pen = false;
+  film.losses.forEach((v, i) => {
+    const ok = v !== null && Number.isFinite(v);
+    if (ok) c[pen ? "lineTo" : "moveTo"](axis.middle(i), scale.y(v));
+    if (ok && !pen && film.count === 1) c.lineTo(axis.middle(i) + 1, scale.y(v));
+    pen = ok;
+  });
+  c.stroke();
+}
+
+// A cell: a colour for a size; a dot for zero, hatching for NaN and Inf, a rule for what was not computed.
+function cellPainter(c, k, colour) {
+  return (l, x, y, w, h, [low, high]) => {
+    if (isKnown(l)) {
+      c.fillStyle = colour((l - low) / (high - low));
+      c.fillRect(x, y, w, h);
+      if (l > high + 0.5 && h > 10) { c.fillStyle = k.bg; c.beginPath(); c.moveTo(x + w / 2, y + 3); c.lineTo(x + w / 2 + 3, y + 8); c.lineTo(x + w / 2 - 3, y + 8); c.fill(); }
+    } else if (l === -Infinity) {
+      const size = Math.min(2, w, h);
+      c.fillStyle = k.mute;
+      c.fillRect(x + w / 2 - size / 2, y + h / 2 - size / 2, size, size);
+    } else if (l === NONE) {
+      c.fillStyle = k.rule;
+      c.fillRect(x, y + h / 2 - 0.5, w, 1);
+    } else {
+      c.save();
+      c.beginPath();
+      c.rect(x, y, w, h);
+      c.clip();
+      c.strokeStyle = k.alarm;
+      c.lineWidth = 1.4;
+      c.beginPath();
+      for (let d = Math.floor((x - h) / 6) * 6; d < x + w + h; d += 6) { c.moveTo(d, y + h); c.lineTo(d + h, y); }
+      c.stroke();
+      c.restore();
+    }
+  };
+}
+
+// The headings over the columns, and the loss of this frame.
+export function paintHead(c, film, frame, at, axis, k, label) {
+  const v = film.losses[frame], scale = lossScale(film), x = axis.middle(frame), ok = v !== null && Number.isFinite(v), y = TOP - 6;
+  c.textBaseline = "alphabetic";
+  c.textAlign = "left";
+  c.fillStyle = k.mute;
+  c.font = `700 10.5px ${SANS}`;
+  c.fillText("LOSS", at.ribbonX, 18);
+  c.font = `700 14px ${MONO}`;
+  c.fillStyle = ok || v === null ? k.ink : k.alarm;
+  c.fillText(lossText(v), at.ribbonX + 36, 18.5);
+  c.font = `${label ? 700 : 400} ${label ? 13 : 10.5}px ${SANS}`;
+  c.fillStyle = label ? k.ink : k.mute;
+  const k0 = film.sceneOf[frame], folded = film.scenes[k0]?.folded, graphs = film.scenes.length > 1 ? `graph ${k0 + 1} of ${film.scenes.length}; ` : "";
+  const wide = at.ribbonX - 28, flows = `${graphs}the gradient flows down from the loss`, more = folded ? `; ${folded} node${folded > 1 ? "s" : ""} that only re-index${folded > 1 ? " are" : "es is"} folded` : "";
+  c.fillText(cut(c, label || [flows + more, flows, `${graphs}gradient flows down`].find((text) => at.level.fn && c.measureText(text).width <= wide) || graphs, wide), 12, 18);
+  c.fillStyle = k.mute;
+  c.font = `10.5px ${SANS}`;
+  if (at.numbers) {
+    const box = at.leaves[0], left = box.x - box.w / 2, right = box.x + box.w / 2 - 8;
+    c.fillText("leaf", left + 7, y);
+    c.textAlign = "right";
+    (at.level.numbers === 3 ? ["‖value‖", "‖grad‖", "update"] : ["‖grad‖"]).forEach((text, n, all) => c.fillText(text, right - (all.length - 1 - n) * 56, y));
+  }
+  c.textAlign = "left";
+  c.fillText("row", at.nameX, y);
+  c.textAlign = "right";
+  c.fillText(at.level.name > 76 ? "‖gradient‖" : "‖g‖", at.normX, y);
+  if (at.level.ends) c.fillText("first → last", at.ribbonX - 12, y);
+  c.strokeStyle = c.fillStyle = k.now;
+  c.lineWidth = 1.5;
+  c.beginPath();
+  c.moveTo(x, 26);
+  c.lineTo(x, at.bottom);
+  c.stroke();
+  c.beginPath();
+  c.moveTo(x - 5, 23); c.lineTo(x + 5, 23); c.lineTo(x, 29);
+  c.fill();
+  if (ok && scale) { c.beginPath(); c.arc(x, scale.y(v), 4, 0, 7); c.fill(); c.strokeStyle = k.bg; c.stroke(); }
+}

@@ -1,0 +1,82 @@
+"""How the loss of a training goes: whether it falls, rises, is flat or runs away, apart from its noise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+LEARNS = 0.8  # of the loss at the start: below that a net is said to learn
+FEW, MANY = 8, 20  # frames: before a loss has a trend, and before it is called flat
+FLAT, HARDLY = 0.01, 0.1  # of the loss: what it changes when it is flat; what it falls by before, at most
+RISES = 0.05  # of the loss
+JUMP, WITHIN = 1.5, 5  # times, frames
+
+
+class LossCurve:
+    """The known losses of some frames, in their order. ``start`` and ``end`` are means of the first and last few.
+
+    ``at``: the numbers of the frames in the film. ``alone``: whether it is the only loss; of several that pull apart, as those
+    of a GAN, none need fall.
+    """
+
+    def __init__(self, losses: list[float | None], at: list[int], alone: bool = True):
+        self.at, self.alone = at, alone
+        self.place = {frame: i for i, frame in enumerate(at)}
+        self.values = np.array([math.nan if x is None else x for x in losses], float)
+        self.known = self.values[np.isfinite(self.values)]
+        few = max(1, min(5, len(self.known) // 10))
+        self.start, self.end = (
+            float(x.mean()) if x.size else math.nan for x in (self.known[:few], self.known[-few:])
+        )
+
+    @property
+    def learns(self) -> bool:
+        """Whether the loss has fallen by a fifth of what it was, and by more than its noise; or need not fall."""
+        fall = self.start - self.end
+        return not self.alone or bool(fall > max((1 - LEARNS) * abs(self.start), 2 * self._noise()))
+
+    def _noise(self) -> float:
+        """The standard deviation of a loss about the trend, from neighbours."""
+        return float(np.std(np.diff(self.known)) / math.sqrt(2)) if len(self.known) > 2 else 0.0
+
+    def rises_after(self, frame: int) -> bool:
+        """Whether within a few frames the loss is half as much again, and more than it ever was before; or not finite."""
+        i = self.place.get(frame, 0)
+        here, later = self.values[i], self.values[i + 1 : i + 1 + WITHIN]
+        if not np.isfinite(here):
+            return True
+        before = float(np.nanmax(self.values[: i + 1]))
+        with np.errstate(invalid="ignore"):
+            worse = later > max(before, here + (JUMP - 1) * abs(here))
+        return bool((worse | ~np.isfinite(later)).any())
+
+    def trend(self) -> str | None:
+        """ "runaway", "rising", "flat", or None: of the first third of the frames against the last."""
+        v, n = self.known, len(self.known)
+        if n < FEW or not self.alone:
+            return None
+        if self.end < 0 and abs(self.end) > 30 * max(1.0, abs(self.start)):
+            return "runaway"
+        third = n // 3
+        first, last = float(v[:third].mean()), float(v[-third:].mean())
+        scale, error = max(abs(first), abs(last)), self._noise() * math.sqrt(2 / third)
+        change = last - first
+        # a loss below 0 has no scale of its own
+        if self.start > 0 and change > max(RISES * scale, 3 * error) and self.end > self.start:
+            return "rising"
+        if n < MANY or 2 * error > 3 * FLAT * scale or self.learns:
+            return None
+        middle, fell = float(v[third:-third].mean()), self.start - self.end
+        if abs(change) < FLAT * scale or (
+            abs(last - middle) < FLAT * scale and fell < HARDLY * abs(self.start)
+        ):
+            return "flat"
+        return None
+
+
+def loss_text(x: float) -> str:
+    """A loss in three digits."""
+    return (
+        f"{x:.3g}" if x == 0 or 1e-3 <= abs(x) < 1e5 else f"{x:.1e}".replace("e-0", "e-").replace("e+0", "e")
+    )

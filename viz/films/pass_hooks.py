@@ -1,0 +1,245 @@
+"""The hooks of one frame, on the functions of a graph while its backward pass runs, and what they saw.
+
+A hook looks and returns nothing, so the pass is the one that runs without it, the user's own hooks included; whatever goes
+wrong while looking makes a number unknown. The hooks go when the pass ends, however it ends. What a small pass was made of is
+held until the next frame, so that the newest can be replayed (replay.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import count
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from ..read.hooks import let_go
+from .leaf_norms import LeafNorms, seen
+from .norms import UNKNOWN, alive, length_of, numbers
+from .scene import Arrow, Scene, operation
+
+ours = count(1)  # the hooks that all films hang; without a lock, which Ctrl+C could leave locked
+
+# 0: what it received, 1: what it sent; which of these; its arrow (None: a sum); the gate whose zeros are counted
+Look = tuple[int, int, int | None, int | None]
+
+
+class PassHooks:
+    """The hooks of one pass. ``norms`` are those of the arrows, ``joined`` of what functions with several receive.
+
+    ``leaves`` are the live leaves, ``values`` their numbers before the pass, ``before`` what they were at the frame before.
+    ``held`` is what functions received and sent, ``saved`` what the nodes kept. ``handles`` is where the hooks' go.
+    """
+
+    def __init__(self, table: Any, nodes: list, leaves: list, frame: FrameType, before: Any, handles: list):
+        self.scene, self.info = table.scene, table.info
+        self.leaves, self.before = leaves, before
+        self.norms = [UNKNOWN] * len(self.scene.arrows)
+        self.joined: dict[int, float] = {}
+        self.zeros: dict[int, float] = {}
+        self.alive: dict[int, bytes] = {}
+        self.sums: dict[int, Any] | None = None  # by arrow, by ~f of what f receives; where all is looked at
+        self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape, where they are counted together
+        self.fired: list[int] = []
+        self.held: dict[int, tuple[Sequence, dict]] = {}
+        self.arrived: dict[int, list[np.ndarray | None]] = {}  # to functions with rules of the user's
+        self.trouble: list[Exception] = []
+        old = [leaf.grad for leaf in leaves]
+        self.values = LeafNorms(seen(leaves, self.trouble), before)
+        self.saved, self.named = self.info.saved(nodes), self.info.named(nodes, frame)
+        self.why_not_saved = "its graph was freed before"
+        self.old = LeafNorms(seen(old, self.trouble)) if old.count(None) < len(old) else None
+        self._hang(nodes, old, handles)
+
+    def _hang(self, nodes: list, old: list, handles: list) -> None:
+        scene, mine = self.scene, 0
+        # where .grad will hold what one arrow brings, its norm is taken there, once
+        self.alone = tuple([plain and g is None for plain, g in zip(scene.plain, old, strict=True)])
+        plan = scene.plans.get(self.alone)
+        if plan is None:
+            plan = scene.plans[self.alone] = list(_plan(scene, self.alone, self.sums is not None))
+        for f, *looks in plan:
+            mine = next(ours)
+            handles.append(nodes[f].register_hook(partial(self.look, f, *looks)))
+            if f in self.info.custom:
+                mine = next(ours)
+                handles.append(nodes[f].register_prehook(partial(self.arrive, f)))
+        # frameworks count all hooks, ours and the user's
+        number = getattr(handles[-1], "id", None) if handles else None
+        self.others = None if number is None else number - mine
+        if self.sums is None and (self.others is None or scene.others != self.others):
+            let_go(handles)
+            self.sums, scene.covered, scene.plain, scene.plans = {}, set(), [False] * len(old), {}
+            return self._hang(nodes, old, handles)
+        self.late = plan if scene.calm and self.sums is None and self.saved is not None else []
+
+    def arrive(self, f: int, received: Sequence) -> None:
+        self.arrived[f] = self.copies(received)
+
+    def copies(self, grads: Sequence) -> list[np.ndarray | None]:
+        """For where a rule of the user's writes into what it or others received."""
+        return [None if a is None else a.copy() for a in seen(grads, self.trouble)]
+
+    def look(self, f: int, looks: list[Look], holds: list[int], sent: Sequence, received: Sequence) -> None:
+        if self.info.custom:
+            received, sent = self.arrived.get(f) or self.copies(received), self.copies(sent)
+        if self.saved is not None:
+            self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
+        if self.sums is not None:
+            self.info.shapes[f] = tuple(
+                [None if g is None else tuple(g.shape) for g in side] for side in (received, sent)
+            )
+        if not self.late:
+            self.fired.append(f)
+            self.measure([(f, looks, received, sent)])
+            self.count()
+
+    @np.errstate(over="ignore")
+    def measure(self, seen: Iterable[tuple[int, list[Look], Sequence, Any]]) -> None:
+        for f, looks, received, sent in seen:
+            try:
+                for side, nr, arrow, gate in looks:
+                    g = (sent if side else received)[nr]
+                    if g is None:
+                        continue
+                    a = numbers(g)
+                    found, key = (self.joined, f) if arrow is None else (self.norms, arrow)
+                    found[key] = length_of(a)
+                    if gate is not None:
+                        self.gates.setdefault(a.shape, []).append((gate, a))
+                    if self.sums is not None:
+                        self.sums[~f if arrow is None else arrow] = a.sum(dtype=np.result_type(a, np.float64))
+            except LookupError:
+                pass  # an engine may leave out the gradients of the last inputs
+            except Exception as error:  # looking never ends the user's pass: the number is unknown
+                self.trouble.append(error)
+
+    def count(self) -> None:
+        for gates in self.gates.values():
+            for (gate, _), found in zip(gates, alive([a for _, a in gates]), strict=True):
+                self.zeros[gate], self.alive[gate] = found
+        self.gates.clear()
+
+    def end(self) -> None:
+        """After the pass: what .grad of each leaf holds; fills in the arrows that end at one leaf, and lets go of them."""
+        self.measure((f, looks, *self.held.get(f, ((), {}))) for f, looks, _ in self.late)
+        self.count()
+        self.grads = LeafNorms(seen([x.grad for x in self.leaves], self.trouble), like=self.values)
+        for arrow, alone, norm in zip(self.scene.only, self.alone, self.grads.norms, strict=True):
+            if alone:
+                self.norms[arrow] = norm
+        if self.sums is not None:
+            self._cover()
+            self._first_look()
+        if self.info.equal and not self.info.alike:
+            self._compare_units()
+        self.leaves = []
+
+    def _first_look(self) -> None:
+        """What is looked at where everything is: which weights are equal in all units, and how many classes there are."""
+        scene, info = self.scene, self.info
+        axes = {
+            a.leaf: axis
+            for a in scene.arrows
+            if a.leaf is not None and (axis := _unit_axis(scene, a)) is not None
+        }
+        values = self.values.arrays if axes else []
+        info.equal = [(k, axis) for k, axis in axes.items() if _same_units(values[k], axis)]
+        if operation(scene.names[0]) == "NllLoss" and int(info.fixed[0].get("_saved_reduction", 0)) == 1:
+            _, sent = info.shapes.get(scene.out[0][0].target, ((), ()))
+            info.classes = sent[0][-1] if sent and sent[0] and len(sent[0]) == 2 else 0
+
+    def _compare_units(self) -> None:
+        """Of the weights that are equal in all units, as long as they are: which get equal gradients, too?"""
+        values, grads = self.values.arrays, self.grads.arrays
+        self.info.equal = [(k, axis) for k, axis in self.info.equal if _same_units(values[k], axis)]
+        every = [
+            (k, axis, grads[k]) for k, axis in self.info.equal if grads[k] is not None and grads[k].any()
+        ]
+        self.info.alike = [(k, g.shape[axis]) for k, axis, g in every if _same_units(g, axis, 1e-4)]
+
+    def _cover(self) -> None:
+        """What the next frames need not look at, since this one has looked at everything; until a hook is added."""
+        scene, sums, covered = self.scene, self.sums, set()
+        scene.order = scene.order or self.fired
+
+        def same(arrow: int, norm: float, total: Any) -> bool:
+            close = math.isfinite(norm) and math.isclose(self.norms[arrow], norm, rel_tol=1e-6)
+            return close and arrow in sums and bool(abs(sums[arrow] - total) <= 1e-9 * norm)
+
+        single = [a for a in scene.arrows if a.leaf is None and len(scene.into[a.target]) == 1]
+        known = [a for a in single if a.target in self.joined]
+        alike = [a for a in known if same(a.index, self.joined[a.target], sums[~a.target])]
+        for a in alike:
+            out, into = scene.out[a.source], scene.into.get(a.source, ())
+            if not a.hops and len(out) == len(into) == 1 and into[0].source not in covered:
+                covered.add(a.source)
+        ends = zip(scene.only, self.leaves, self.grads.norms, self.grads.arrays, strict=True)
+        plain = [
+            g is not None and not hooked(leaf) and same(a, norm, g.sum(dtype=np.result_type(g, np.float64)))
+            for a, leaf, norm, g in ends
+        ]
+        scene.covered, scene.plain, scene.plans, scene.others = covered, plain, {}, self.others
+        scene.calm = alike == single and all(plain) and not self.info.custom
+
+    def broken(self) -> bool:
+        """Whether it saw a number that is not finite."""
+        return not math.isfinite(sum(self.norms) + sum(self.values.norms) + sum(self.grads.norms))
+
+
+def _unit_axis(scene: Scene, a: Arrow) -> int | None:
+    """Along which dimension the units of a weight matrix lie: each makes one number of the layer's result."""
+    made_by, passed = (
+        operation(scene.names[a.source]),
+        [operation(scene.names[scene.edges[e][0]]) for e in a.edges[1:]],
+    )
+    if made_by == "Convolution":
+        return 0
+    if made_by not in ("Mm", "Addmm") or passed not in ([], ["T"]):
+        return None
+    last = a.slot == (1 if made_by == "Mm" else 2)
+    return int(last) if not passed else int(not last)
+
+
+def _same_units(array: np.ndarray | None, axis: int, within: float = 0.0) -> bool:
+    """Whether all units have the same numbers, within that part of the largest."""
+    if array is None or array.ndim < 2 or array.shape[axis] < 2:
+        return False
+    one = array.take([0], axis)
+    return bool((np.abs(array - one) <= within * np.abs(one).max(initial=0.0)).all())
+
+
+def hooked(leaf: Any) -> bool:
+    """Whether hooks of the user's may make something else of a leaf's gradient, now or later."""
+    return any(getattr(leaf, f"_{kind}_hooks", None) for kind in ("backward", "post_accumulate_grad"))
+
+
+def _plan(scene: Scene, alone: tuple[bool, ...], every: bool) -> Iterator[tuple[int, list[Look], list[int]]]:
+    """(function, what to measure there, what it sends that is held until the next frame)."""
+    gates, covered = set(scene.gates), scene.covered
+    for f in scene.functions:
+        if f in covered:
+            continue
+        arrows, entering = scene.out.get(f, ()), scene.into.get(f, ())
+        looks: list[Look] = []
+        if len(entering) > 1 or (every and entering):
+            looks = [(0, entering[0].nr, None, None)]
+        elif entering and (source := entering[0].source) in covered:
+            looks = [(0, entering[0].nr, entering[0].index, source if source in gates else None)]
+        for a in arrows:
+            gate = f if f in gates and a is arrows[0] else None
+            if gate is not None or a.leaf is None or not alone[a.leaf]:
+                looks.append((1, a.slot, a.index, gate))
+        sent = {slot for side, slot, *_ in looks if side}
+        holds = [a.slot for a in arrows if a.slot in sent or not _in_grad(scene, a, alone)]
+        if looks or holds or every:
+            yield f, looks, holds
+
+
+def _in_grad(scene: Scene, arrow: Arrow, alone: tuple[bool, ...]) -> bool:
+    """Whether what an arrow brings can be read in .grad, as it is or transposed; to hold it would make the engine copy it."""
+    relays = [operation(scene.names[scene.edges[e][0]]) for e in arrow.edges[1:]]
+    return arrow.leaf is not None and alone[arrow.leaf] and (not arrow.hops or relays == ["T"])

@@ -1,0 +1,233 @@
+"""What is seen of a training between its passes: what moved, what was cleared, what is frozen; and how its loss goes.
+
+``TrainingState`` looks while the training runs; ``findings_of`` puts everything that a film shows into words, afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .analysis import SceneAnalysis
+from .findings import Finding, listed, ordered
+from .frame_table import FrameTable
+from .leaf_norms import LeafNorms, seen
+from .loss_curve import LossCurve, loss_text
+from .norms import numbers
+
+SAMPLED = 32, 8  # the first frames in which the direction of the update is measured, then each so many
+MODES = ("Dropout", "BatchNorm")  # modules that compute something else in eval mode
+
+
+@dataclass(slots=True)
+class Pending:
+    """A frame whose updates are not known yet; ``index`` is None for a pass between frames that is only watched."""
+
+    table: FrameTable
+    index: int | None
+    leaves: list[Any]
+    values: LeafNorms
+    grads: LeafNorms | None
+
+
+class TrainingState:
+    """What of the training loop can be seen from the backward passes. Names are those of parameters and modules."""
+
+    def __init__(self) -> None:
+        self.pending: Pending | None = None
+        self.missing: dict[str, int] = {}  # parameters that no gradient reached -> first step
+        self.frozen: dict[
+            str, int
+        ] = {}  # parameters of a trained model that do not require grad -> first step
+        self.added: dict[
+            str, int
+        ] = {}  # leaves whose old gradient was added to a new one, and used -> that step
+        self.in_eval: dict[str, int] = {}  # modules in eval mode -> first step
+        self.was_training: set[str] = set()
+        self._modes: dict[str, Any] = {}
+        self._kept_grad: dict[
+            int, int
+        ] = {}  # leaf -> step: it moved, and the gradient that moved it was still there
+
+    def meet(self, leaves: list[Any], modules: dict[str, Any], step: int) -> dict[int, str]:
+        """A new graph: what else do the models have whose parameters it reaches? Returns the names of these, by id."""
+        reached, names, known = {id(leaf) for leaf in leaves}, {}, set()
+        for path, model in modules.items():
+            if id(model) in known:
+                continue  # a part of one that was seen
+            inside, parameters = dict(model.named_modules()), dict(model.named_parameters())
+            known |= {id(module) for module in inside.values()}
+            if not any(id(p) in reached for p in parameters.values()):
+                continue
+            for key, p in parameters.items():
+                name = names.setdefault(id(p), f"{path}.{key}".strip("."))
+                if not p.requires_grad:
+                    self.frozen.setdefault(name, step)
+                elif id(p) not in reached and p.grad is None:
+                    self.missing.setdefault(name, step)
+            for key, module in inside.items():
+                kind = type(module).__name__
+                if any(mode in kind for mode in MODES):
+                    self._modes.setdefault(
+                        f"{f'{path}.{key}'.strip('.')} ({kind})".strip(), weakref.ref(module)
+                    )
+        return names
+
+    def look_at_modes(self, step: int) -> None:
+        for name, ref in self._modes.items():
+            if (module := ref()) is None:
+                continue
+            if getattr(module, "training", True):
+                self.was_training.add(name)
+            else:
+                self.in_eval.setdefault(name, step)
+
+    def values_of(self, table: FrameTable) -> LeafNorms | None:
+        """What the leaves of a table were at the frame before, where that was of the same leaves."""
+        return self.pending.values if self.pending and self.pending.leaves is table.leaves else None
+
+    def after(self, table: FrameTable, hooks: Any, step: int) -> None:
+        """A frame is taken."""
+        self.pending = Pending(table, len(table.at) - 1, table.leaves, hooks.values, hooks.grads)
+
+    def before(self, step: int, hooks: Any = None) -> None:
+        """A pass begins, of which ``hooks`` makes a frame: what has moved since the frame before it?"""
+        for k, leaf in enumerate(hooks.leaves if hooks is not None else ()):
+            if hooks.old is None or not hooks.old.norms[k] > 0.0:
+                self._kept_grad.pop(id(leaf), None)  # it was cleared
+        last, self.pending = self.pending, None
+        if last is None:
+            return
+        leaves, known = [ref() for ref in last.leaves], hooks is not None and hooks.before is last.values
+        now = hooks.values if known else LeafNorms(seen(leaves, []), last.values)
+        if (i := last.index) is not None:
+            looks = i < SAMPLED[0] or i % SAMPLED[1] == 0
+            last.table.settle(i, now.moved, now.along(last.values, last.grads) if looks else math.nan)
+        old = hooks.old.norms if known and hooks.old is not None else None
+        if known and old is None:
+            return
+        watch = False
+        for k, (leaf, moved) in enumerate(zip(leaves, now.moved, strict=False)):
+            grad = None if leaf is None else leaf.grad
+            if grad is None or not (old[k] if old is not None else numbers(grad, grad.requires_grad).any()):
+                self._kept_grad.pop(id(leaf), None)
+            elif moved > 0.0:
+                if id(leaf) in self._kept_grad:
+                    self.added.setdefault(last.table.names[k], self._kept_grad[id(leaf)])
+                else:
+                    self._kept_grad[id(leaf)], watch = step, True
+        if watch and hooks is None:  # does it move again, by what this pass adds up?
+            self.pending = Pending(last.table, None, last.leaves, now, None)
+
+    def found(self, steps: list[int], reached: set[str]) -> Iterator[tuple[str, int, str, str, bool]]:
+        """(kind, step, name, text, whether it is an alarm) of everything that was seen."""
+        missing = {name: step for name, step in self.missing.items() if name not in reached}
+        if missing:
+            get = "gets" if len(missing) == 1 else "get"
+            text = f"{listed(missing)} {get} no gradient: no path from the loss reaches {_it(missing)}."
+            yield "missing", min(missing.values()), next(iter(missing)), text, True
+        if self.added:
+            first = min(self.added.values())
+            text = (
+                f"Gradients add up from step to step: at step {first}, .grad of {listed(self.added)} still held the gradient "
+                "of the step before, which had moved the weights. Is optimizer.zero_grad() called?"
+            )
+            yield "accumulate", first, next(iter(self.added)), text, True
+        frozen = {name: step for name, step in self.frozen.items() if name not in reached}
+        if frozen:
+            are = "is" if len(frozen) == 1 else "are"
+            text = f"{listed(frozen)} {are} frozen: requires_grad is False, so no gradient is computed for {_it(frozen)}."
+            yield "frozen", min(frozen.values()), next(iter(frozen)), text, False
+        if self.in_eval:
+            first, names, one = min(self.in_eval.values()), self.in_eval, len(self.in_eval) == 1
+            does = ["drops nothing" if one else "dropout drops nothing"] * any("Dropout" in n for n in names)
+            keeps = (
+                "uses its running statistics and does not update them"
+                if one
+                else "running statistics are not updated"
+            )
+            does += [keeps] * any("BatchNorm" in n for n in names)
+            text = f"{listed(names)} {'is' if one else 'are'} in eval mode"
+            if self.was_training & names.keys():
+                text = f"{listed(names)} {'has' if one else 'have'} been in eval mode since step {first}, after training mode"
+            text += f": {'it ' if one else ''}{', '.join(does)}."
+            yield "eval", first, next(iter(names)), text, False
+
+
+def _it(names: Any) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def findings_of(
+    analyses: dict[int, SceneAnalysis],
+    training: TrainingState,
+    steps: list[int],
+    losses: list[float | None],
+    scene_of: list[int],
+) -> list[Finding]:
+    """Everything that a film shows, in words, ordered."""
+    if not steps:
+        return []
+    groups = {n: frozenset(a.table.names) for n, a in analyses.items()}
+    frames: dict[frozenset, list[int]] = {}
+    for frame, scene in enumerate(scene_of):
+        if scene in groups:
+            frames.setdefault(groups[scene], []).append(frame)
+    alone = max(map(len, frames.values()), default=0) > 0.9 * sum(map(len, frames.values()))
+    curves = {g: LossCurve([losses[i] for i in at], at, alone) for g, at in frames.items()}
+    out: list[Finding] = []
+    for n, analysis in analyses.items():
+        out += analysis.found(curves[groups[n]])
+    nan = sorted((f for f in out if f.kind == "nan"), key=lambda f: f.step)
+    out = [f for f in out if f not in nan[1:]]  # the first of all scenes is the one that counts
+
+    def make(kind: str, first: int, last: int, node: str, text: str, alarm: bool, scene: int) -> Finding:
+        return Finding(kind, steps[first], steps[last], "", node, text, alarm, None, scene, (first, last, 0))
+
+    reached = {name for a in analyses.values() for name in a.table.names}
+    for kind, step, node, text, alarm in training.found(steps, reached):
+        first = next((i for i, s in enumerate(steps) if s >= step), 0)
+        out.append(make(kind, first, len(steps) - 1, node, text, alarm, scene_of[first]))
+    if not training.in_eval:  # the modules themselves may be out of sight
+        for n, a in analyses.items():
+            kept = zip(a.table.scene.names, a.table.info.fixed, strict=True)
+            if node := next((name for name, saved in kept if saved.get("_saved_training") is False), ""):
+                text = f"{node} is in eval mode: it uses running statistics and does not update them."
+                out.append(make("eval", a.at[0], a.at[-1], node, text, False, n))
+    if (unstepped := _unstepped(list(analyses.values()))) is not None:
+        node, text = unstepped
+        scene = next(n for n, a in analyses.items() if node in a.table.names)
+        out.append(make("unstepped", analyses[scene].at[0], len(steps) - 1, node, text, True, scene))
+    for group, curve in curves.items():
+        if len(curve.at) < 0.9 * len(steps) or (trend := curve.trend()) is None:
+            continue
+        first, last = curve.at[0], curve.at[-1]
+        a, b = loss_text(curve.start), loss_text(curve.end)
+        text = {
+            "runaway": f"The loss runs away below 0: from {a} to {b}.",
+            "rising": f"The loss rises: from {a} to {b}.",
+            "flat": f"The loss is flat: {a} in the first frames, {b} in the last.",
+        }[trend]
+        out.append(make(trend, first, last, "", text, True, next(n for n, g in groups.items() if g == group)))
+    return ordered(out)
+
+
+def _unstepped(analyses: list[SceneAnalysis]) -> tuple[str, str] | None:
+    """(leaf, text) of parameters that get a gradient in every graph that has them, and never move."""
+    never = {a: a.never_moved() for a in analyses}
+    trained = [zip(a.table.names, a.table.trained.tolist(), strict=True) for a in analyses]
+    every = list(dict.fromkeys(name for pairs in trained for name, is_trained in pairs if is_trained))
+    still = [name for name in every if all(name in never[a] for a in analyses if name in a.table.names)]
+    if not still:
+        return None
+    if len(still) == len(every):
+        text = (
+            f"No parameter moves in {sum(len(a.at) for a in analyses)} frames, though each gets a gradient. "
+        )
+        return still[0], f"{text}Is optimizer.step() called, and is the learning rate large enough?"
+    one = len(still) == 1
+    text = f"{listed(still)} {'gets a gradient and never moves' if one else 'get gradients and never move'}, "
+    return still[0], f"{text}while other parameters do. {'Is it' if one else 'Are they'} in the optimizer?"

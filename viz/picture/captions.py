@@ -1,0 +1,102 @@
+"""What is written on a box: the name of a module, its class, its parameters."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from ..read.graph import Function, Graph
+from ..read.modules import prefixes
+from ..read.rules import base_name
+from ..read.text import bytes_text, fit, plural, width
+from ..read.values import size_of
+from .blocks import CONTAINERS, Block
+
+SUB, WIDEST = 11.0, 190.0  # size and width of a line on a box
+
+
+def common_start(groups: list[Block]) -> str:
+    """What the paths of all boxes begin with: the model, which needs not be said on each."""
+    paths = [prefixes(g.path) for g in groups if g.path]
+    start = ""
+    for level in zip(*paths, strict=False):
+        if len(set(level)) > 1 or any(g.is_module and g.path == level[0] for g in groups):
+            break
+        start = level[0]
+    return start
+
+
+def about(path: str, graph: Graph) -> str:
+    """A module in a few words: ``model: GPT, 13,632 parameters, 54.5 kB``, of those that this graph reaches."""
+    leaves = [f for f in graph.leaves if path in prefixes(f.outputs[0].name or "")]
+    kind = graph.classes[path]
+    return ", ".join([f"{path}: {kind}" if path else kind, *_parameters(leaves, Block([], path))])
+
+
+def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[str]]:
+    """The title of a box and the lines below it: its name behind ``start``, its class, its parameters."""
+    call, parameters = f", {block.call}" if block.call else "", _parameters(leaves, block)
+    kind = "" if block.kind in CONTAINERS else block.kind
+    if block.times > 1:
+        names = [_behind(part.path, start) for part in block.inside if part.is_module]
+        own = _behind(block.path, start) if block.is_module else block.path.removeprefix(start).lstrip(".")
+        times = f" ×{block.times}"
+        title = fit(kind or own, WIDEST - width(times, 13, bold=True), 13, bold=True) + times
+        title, several = block.title or title.strip(), len(set(names))
+        if len(names) < block.times:
+            return title, [f"{_counted(block.inside[0])} each time", *parameters]
+        if several == 1:
+            return title, [names[0], f"used {block.times} times", *parameters]
+        last = names[-1].removeprefix(_behind(block.path, start)).strip(".[]")
+        return title, [f"{names[0].rstrip(']')}–{last}{']' * names[0].endswith(']')}", *parameters]
+    if block.title:
+        return block.title, [_counted(block), *parameters]
+    about = ", ".join((block.kind or _counted(block), *parameters))
+    fits = width(about, SUB) <= WIDEST
+    return _behind(block.path, start) + call, [about] if fits else [
+        block.kind or _counted(block),
+        *parameters,
+    ]
+
+
+def last_name(path: str) -> str:
+    """What a module is called where it is: ``attn`` of ``blocks.0.attn``, ``blocks.0`` of itself."""
+    named = re.search(r"[^.\[\]]+((\.\d+)|(\[[^\]]*\]))*$", path)
+    return named[0] if named else path
+
+
+def _behind(path: str, start: str) -> str:
+    """A path without what it begins with; a number keeps the name of what it counts: ``layers.0``."""
+    own = path.removeprefix(start).lstrip(".") if start else path
+    if start and re.match(r"\[|\d|$", own):
+        return path.removeprefix(start.rpartition(".")[0]).lstrip(".")
+    return own
+
+
+def _counted(block: Block) -> str:
+    """``3 Mm, 2 Tanh``: the commonest kinds first, modules by their class."""
+    inner = {f for b in block.inside for f in b.functions}
+    names = [b.kind or b.title or last_name(b.path) or f"×{b.times}" for b in block.inside]
+    return listed(names + [base_name(f.name) for f in block.functions if f not in inner])
+
+
+def _parameters(leaves: list[Function], block: Block) -> list[str]:
+    sizes = [
+        (size_of(f.outputs[0].shape), int("".join(filter(str.isdigit, f.outputs[0].dtype or "")) or 32))
+        for f in leaves
+    ]
+    count, size = sum(n for n, _ in sizes), sum(n * bits // 8 for n, bits in sizes)
+    if not count:
+        return []
+    apart = len({part.path for part in block.inside}) == block.times > 1 and count % block.times == 0
+    each = " each" if apart else ""
+    if apart:
+        count, size = count // block.times, size // block.times
+    return [f"{plural(count, 'parameter')}{each}, {bytes_text(size)}"]
+
+
+def listed(names: list[str]) -> str:
+    """``2 Mul, Add, Tanh``: the commonest first."""
+    kinds = Counter(names).most_common()
+    shown = [name if n == 1 else f"{n} {name}" for name, n in kinds[:3]]
+    return ", ".join(shown) + (", …" if len(kinds) > 3 else "")

@@ -1,0 +1,77 @@
+"""The arguments of the public functions: one way to take them, and an answer in words to what they do not know."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from .names import overrides
+from .text import one_line
+
+F = TypeVar("F", bound=Callable)
+
+# what other programs call it, and what it is called here
+ELSEWHERE = {
+    "rankdir": "direction",
+    "params": "names",
+    "show_attrs": "saved",
+    "show_saved": "saved",
+    "depth": "fold",
+    "nesting_depth": "fold",
+    "collapse": "fold",
+    "grad_outputs": "gradient",
+    "grad_tensors": "gradient",
+    "timeout": "seconds",
+    "rtol": "tolerance",
+}
+
+
+def public(function: F) -> F:
+    """A public function: an option that it does not have is answered in words, and ``_frame`` is its caller's."""
+    signature = inspect.signature(function)
+    shown = [p for p in signature.parameters.values() if not p.name.startswith("_")]
+    options = [p.name for p in shown if p.kind is p.KEYWORD_ONLY]
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in shown)
+
+    @functools.wraps(function)
+    def called(*args: Any, **given: Any) -> Any:
+        for name in given if not open_ended else ():
+            if name not in signature.parameters:
+                here = ELSEWHERE.get(name)
+                said = f"Here it is called {here}=" if here in options else f"It takes {', '.join(options)}"
+                raise TypeError(f"viz.{function.__name__} has no option {name}=. {said}.")
+        if "_frame" in signature.parameters:
+            given.setdefault("_frame", sys._getframe(1))
+        return function(*args, **given)
+
+    called.__signature__ = signature.replace(parameters=shown)
+    return called
+
+
+def named(names: Any) -> list[tuple[str, Any]] | None:
+    """``names=`` as pairs that can be read more than once. Raises TypeError, with what to pass, for what names nothing."""
+    return None if names is None else list(overrides(names))
+
+
+def check_labels(labels: Any, n: int, verb: str) -> list[str]:
+    """``labels=`` as ``n`` strings; TypeError or ValueError, with what to pass, for anything else."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise TypeError(
+            f"labels= of viz.{verb} must be {n} strings, such as ['mine', 'yours'], not {one_line(labels)[:40]!r}."
+        )
+    found = list(labels)
+    if len(found) != n or not all(isinstance(label, str) for label in found):
+        raise ValueError(
+            f"labels= of viz.{verb} must be {n} strings, one for each, but got {one_line(found)[:60]}."
+        )
+    return found
+
+
+def check_flags(**flags: Any) -> None:
+    """Refuse what is neither True nor False (nor None)."""
+    for name, value in flags.items():
+        if value is not None and not isinstance(value, bool):
+            raise TypeError(f"{name}= must be True or False, not {one_line(value)[:40]!r}.")

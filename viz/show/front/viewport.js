@@ -1,0 +1,233 @@
+// Room: how much there is, which picture takes it, and moving about in the picture: drag, wheel, pinch, keys, the map in the corner.
+
+import { columns } from "./columns.js";
+import { h } from "./elements.js";
+import { opened } from "./boxes.js";
+
+const LEAST = 9, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 1180, NARROW = 256; // px of a node's text; scale; width of the pane for panels beside each other, beside the picture, of these at least
+const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
+const NAMES = { graph: "tensors and functions", cards: "cards", functions: "functions", map: "modules, folded" };
+
+const kindOf = (picture) => (picture.fold > 0 ? "few" : Object.keys(picture.folds).length ? "map" : picture.view);
+export const viewName = (picture) => `${NAMES[kindOf(picture)] || `at most ${picture.fold} boxes`} ${picture.direction === "LR" ? "→" : "↓"}`;
+
+// The smallest scale at which every text of a node can be read; those on arrows may be smaller.
+export function readable(picture) {
+  picture.least ??= LEAST / Math.min(...(picture.svg.match(/<text class="(?!label)[^>]*font-size="[\d.]+"/g) || ["13"]).map((text) => Number(/([\d.]+)"?$/.exec(text)[1])));
+  return picture.least;
+}
+
+// The first in the list of Python (choose.py) that is seen whole and can be read; of its kind the largest. Where none is, the one of fewest screens, and in a
+// slim pane one that is not too wide.
+export function choose(pictures, width, height, slim) {
+  const found = pictures.flatMap((picture) => {
+    const least = readable(picture), most = picture.direction === "BT" && Object.keys(picture.nodes).length <= 400 ? 8 : 1, sets = [];
+    for (let k = 1; k <= most; k++) {
+      const set = most === 1 ? { width: picture.width, height: picture.height, k: 1, crossed: 0 } : columns(picture, k);
+      if (!set) break;
+      const scale = Math.min(LARGEST, width / set.width, height / set.height), shown = Math.max(least, scale);
+      const wide = (set.width * shown) / width, tall = (set.height * shown) / height;
+      const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // one way rather than both
+      // a column more, and each arrow that is cut for it, must be worth it
+      const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.05 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
+      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + (set.crossed > 4), screens, seen });
+    }
+    return sets;
+  });
+  const whole = found.filter((one) => one.whole);
+  if (whole.length) return whole.sort((a, b) => a.rich - b.rich || b.seen - a.seen)[0];
+  return found.sort((a, b) => (slim && (a.wide > 1.001) - (b.wide > 1.001)) || a.screens - b.screens)[0];
+}
+
+export const viewport = {
+  // Takes the room that there is: from the width of the pane and the height of the window, never from the pane's own height.
+  settle(force) {
+    const wide = this.el.clientWidth, most = this.options.framed ? this.options.framed - 2 : Math.floor(0.85 * window.innerHeight);
+    const key = `${wide} ${most} ${this.wanted}`;
+    if (!wide || (key === this.settled && !force)) return; // not on the page yet, or nothing new
+    this.settled = key;
+    this.el.classList.toggle("mgv-slim", wide < WIDE);
+    const around = this.head.offsetHeight + this.notes.offsetHeight + 4, free = Math.max(240, most - around);
+    const open = [...this.open].join();
+    if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
+    const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || viewName(picture) === this.wanted);
+    const pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE);
+    let side = wide >= WIDE ? Math.round(Math.max(316, Math.min(430, wide * 0.34))) : 0, broad = false;
+    const stage = side ? free : Math.max(130, Math.round(free * 0.58));
+    let chosen = pick(side, stage);
+    if (side && !chosen.whole) { const other = pick(NARROW, stage); if (other.whole) [chosen, side] = [other, NARROW]; } // where a little more is enough
+    if (!side && wide >= PAIR) { // between the two: beside a picture that loses little by it, else below it and beside each other
+      const other = pick(NARROW, free);
+      if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
+    }
+    if (wide >= BROAD) { // the step gets a column of its own where the picture loses next to nothing by it
+      const two = Math.round(wide * 0.52), other = pick(two, stage);
+      broad = other.picture === chosen.picture && other.whole && Math.min(1, other.scale) >= Math.min(1, chosen.scale) - 0.04;
+      if (broad) [chosen, side] = [other, two];
+    }
+    this.el.classList.toggle("mgv-wide", side > 0);
+    this.el.classList.toggle("mgv-broad", broad);
+    const pair = !side && wide >= PAIR;
+    this.el.classList.toggle("mgv-pair", broad || pair);
+    const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 128);
+    const tall = side ? Math.min(free, Math.max(need, 460)) : Math.min(stage, Math.max(need, 120));
+    const { style } = this.frame;
+    style.setProperty("--side", `${side}px`);
+    style.setProperty("--stage", `${tall}px`);
+    style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
+    if (chosen.picture !== this.drawn || chosen.columns !== this.columns) this.draw(chosen.picture, chosen.columns);
+    this.fit(chosen.scale);
+    this.el.dataset.scale = chosen.scale.toFixed(3);
+    this.el.closest(".widget-vbox")?.addEventListener("focusin", this.keepKeys); // what Python puts around the pane
+    this.el.dataset.ready = "true";
+  },
+
+  fit(scale) {
+    this.sized(scale);
+    this.look();
+    this.followNow();
+  },
+
+  sized(scale) {
+    const { style } = this.picture, [width, height] = this.size;
+    this.scale = Math.max(0.1, Math.min(4, scale));
+    style.width = `${width * this.scale}px`;
+    style.height = `${height * this.scale}px`;
+    style.setProperty("--grow", Math.max(1, Math.min(1.25, 1 / this.scale)).toFixed(3)); // what is written smallest stays readable
+  },
+
+  // What is out of sight can be zoomed and moved to: the buttons and the map in the corner stand there then.
+  look() {
+    const { view, stage, size, scale } = this, whole = size[0] * scale + 15 <= view.clientWidth && size[1] * scale + 15 <= view.clientHeight;
+    stage.classList.toggle("mgv-whole", whole);
+    this.map.hidden = whole || this.nodes.size < (this.el.clientWidth < WIDE ? 40 : 12); // where there is little room it would cover much
+    stage.classList.toggle("mgv-mapped", !this.map.hidden); // the end of the picture can be moved out from under it
+    if (!this.map.hidden) this.mapDraw();
+  },
+
+  zoomBy(factor, x, y) {
+    const { view } = this, at = view.getBoundingClientRect(), px = x === undefined ? view.clientWidth / 2 : x - at.left, py = y === undefined ? view.clientHeight / 2 : y - at.top;
+    const before = this.scale, left = view.scrollLeft + px, top = view.scrollTop + py;
+    this.sized(before * factor);
+    const ratio = this.scale / before;
+    view.scrollLeft = left * ratio - px;
+    view.scrollTop = (top - TOP) * ratio + TOP - py;
+    this.look();
+  },
+
+  zoomWhole() {
+    this.fit(Math.min(LARGEST, (this.view.clientWidth - 18) / this.size[0], (this.view.clientHeight - 18) / this.size[1]));
+  },
+
+  // Drag moves, Ctrl + wheel and two fingers zoom; the wheel moves once the pane has the focus, at the end the page scrolls on.
+  offerHands() {
+    const { view } = this, fingers = new Map();
+    let apart = 0;
+    view.addEventListener("pointerdown", (event) => { if (event.button === 0) { fingers.set(event.pointerId, [event.clientX, event.clientY]); this.moved = false; apart = 0; this.pressed = this.under(event); } });
+    view.addEventListener("pointermove", (event) => {
+      const from = fingers.get(event.pointerId);
+      if (!from) return;
+      const [dx, dy] = [event.clientX - from[0], event.clientY - from[1]];
+      if (!this.moved && Math.hypot(dx, dy) < 5) return;
+      if (!this.moved) { this.moved = true; this.hideTip(); }
+      fingers.set(event.pointerId, [event.clientX, event.clientY]);
+      if (fingers.size === 2) {
+        const [[ax, ay], [bx, by]] = [...fingers.values()], now = Math.hypot(ax - bx, ay - by);
+        if (apart) this.zoomBy(now / apart, (ax + bx) / 2, (ay + by) / 2);
+        apart = now;
+      } else { view.scrollLeft -= dx; view.scrollTop -= dy; }
+    });
+    const up = (event) => { fingers.delete(event.pointerId); apart = 0; if (this.moved) setTimeout(() => { this.moved = false; }, 0); };
+    for (const type of ["pointerup", "pointercancel"]) view.addEventListener(type, up);
+    view.addEventListener("scroll", () => { if (!this.map.hidden) this.mapFrame(); }, { passive: true });
+    this.stage.addEventListener("wheel", (event) => {
+      if (event.target.closest(".mgv-pop, .mgv-help") || !this.frame.contains(document.activeElement)) return;
+      if (event.ctrlKey || event.metaKey) { event.preventDefault(); return this.zoomBy(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.004)), event.clientX, event.clientY); }
+      const { scrollLeft, scrollTop } = view, unit = event.deltaMode ? 20 : 1;
+      view.scrollLeft += event.deltaX * unit;
+      view.scrollTop += event.deltaY * unit;
+      if (view.scrollLeft !== scrollLeft || view.scrollTop !== scrollTop) event.preventDefault();
+    }, { passive: false });
+    this.map.addEventListener("pointerdown", (event) => {
+      const to = ({ clientX, clientY }) => {
+        const at = this.map.firstChild.getBoundingClientRect(), ratio = this.scale / this.mapScale;
+        view.scrollLeft = (clientX - at.left) * ratio - view.clientWidth / 2;
+        view.scrollTop = (clientY - at.top) * ratio + TOP - view.clientHeight / 2;
+      };
+      to(event);
+      this.map.setPointerCapture(event.pointerId);
+      this.map.onpointermove = to;
+      this.map.onpointerup = () => { this.map.onpointermove = null; };
+    });
+  },
+
+  // A press counts for what it began on, wherever that is when it ends: the page around may move, a step may come from another
+  // pane. What was pressed keeps the pointer (drawn away from a button, it lets go), and what would change the pane waits.
+  holdPresses() {
+    const { frame } = this, apart = (event) => Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY);
+    let from;
+    frame.addEventListener("pointerdown", (event) => {
+      const on = event.target.closest("button, .mgv-view");
+      if (!on || event.button !== 0) return;
+      on.setPointerCapture(event.pointerId);
+      this.held = on;
+      from = event;
+    }, true);
+    frame.addEventListener("pointermove", (event) => { if (this.held?.matches("button") && apart(event) > 40) this.held.releasePointerCapture(event.pointerId); });
+    // it is let go of before the click, and what has waited comes after it
+    frame.addEventListener("lostpointercapture", () => { this.held = null; setTimeout(() => { for (const f of this.waiting) f(); this.waiting.clear(); }); });
+  },
+
+  buildMap() { return h("div", { class: "mgv-map", hidden: true, "aria-hidden": "true" }, h("canvas"), h("i")); },
+
+  // The whole picture, small: what has fired, what fires, and the part that is in sight.
+  mapDraw() {
+    const canvas = this.map.firstChild, [width, height] = this.size, scale = (this.mapScale = Math.min(140 / width, 110 / height));
+    canvas.width = Math.ceil(width * scale) * 2;
+    canvas.height = Math.ceil(height * scale) * 2;
+    canvas.style.width = `${canvas.width / 2}px`;
+    const frame = this.map.lastChild, colours = (this.mapColours = {});
+    for (const name of ["edge", "done", "now"]) { frame.style.color = `var(--${name})`; colours[name] = getComputedStyle(frame).color; }
+    frame.style.color = "";
+    canvas.getContext("2d").scale(2 * scale, 2 * scale);
+    this.mapTouch(this.nodes.values());
+    this.mapFrame();
+  },
+
+  // Of the small picture what a step has changed.
+  mapTouch(items = this.touched) {
+    const brush = this.map.firstChild.getContext("2d");
+    for (const { place, state } of items) {
+      if (!place) continue;
+      brush.fillStyle = this.mapColours[state === "mgv-now" ? "now" : state.startsWith("mgv-done") ? "done" : "edge"];
+      brush.fillRect(place.x, place.y, place.width, place.height);
+    }
+  },
+
+  mapFrame() {
+    const { view } = this, ratio = this.mapScale / this.scale, { style } = this.map.lastChild;
+    style.left = `${view.scrollLeft * ratio}px`;
+    style.top = `${(view.scrollTop - TOP) * ratio}px`;
+    style.width = `${Math.min(view.clientWidth * ratio, this.size[0] * this.mapScale)}px`;
+    style.height = `${Math.min(view.clientHeight * ratio, this.size[1] * this.mapScale)}px`;
+  },
+
+  followNow() {
+    const { steps } = this.data, made = this.forward[Math.max(0, this.shown - 1)];
+    const now = this.posed ? steps[this.posed - 1] : this.k > 0 ? steps[this.k - 1] : this.k < 0 ? made : steps[0];
+    if (now) this.follow(this.drawn.folds[now.node] ?? now.node);
+  },
+
+  // Keeps the active node in sight when the picture is larger than its view. No layout is read but the scroll position.
+  follow(id) {
+    const item = this.nodes.get(id);
+    if (!item || !item.place || !this.scale || this.stage.classList.contains("mgv-whole")) return;
+    const { x, y, width, height } = item.place, view = this.view;
+    const left = x * this.scale, top = y * this.scale + TOP, w = width * this.scale, t = height * this.scale;
+    const [right, low] = [view.scrollLeft + view.clientWidth - left - w, view.scrollTop + view.clientHeight - top - t], under = !this.map.hidden && right < 160 && low < 130;
+    const dx = under || left < view.scrollLeft + 20 || right < 20, dy = under || top < view.scrollTop + TOP || low < 10;
+    if (!dx && !dy) return;
+    view.scrollTo({ left: dx ? left + w / 2 - view.clientWidth / 2 : view.scrollLeft, top: dy ? top + t / 2 - view.clientHeight / 2 : view.scrollTop,
+      behavior: this.calm.matches || this.timer === null ? "auto" : "smooth" });
+  },
+};
