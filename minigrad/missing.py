@@ -107,6 +107,27 @@ def argument(name: str, message: str, place: str = "") -> str | None:
 # ---------------------------------------------------------------- where it is asked for
 
 
+class Finder:
+    """Raises the sentence for `import minigrad.fft` and `from minigrad.nn import Fold`: Python asks it last of all finders."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        parent, _, last = name.rpartition(".")
+        if parent.split(".")[0] != __package__ or last in vars(sys.modules[parent]):
+            return
+        error = missing_error(place_of(parent), last)
+        if error is not None:
+            raise ModuleNotFoundError(str(error))
+
+
+sys.meta_path.append(Finder)
+
+
+def place_of(module: str) -> str:
+    """Where the data have the names of one of minigrad's modules: "torch", "nn.functional"."""
+    return module.partition(".")[2] or "torch"
+
+
 def offers(module: str, public: Iterable[str], homes: Mapping[str, str] = {}) -> tuple[Callable, Callable]:
     """A module's `__dir__` and `__getattr__`: completion shows these names, and PyTorch's other names raise the sentence.
 
@@ -117,10 +138,14 @@ def offers(module: str, public: Iterable[str], homes: Mapping[str, str] = {}) ->
         if name in homes:
             home = import_module(homes[name], module)
             return vars(import_module(module)).setdefault(name, getattr(home, name, home))  # not asked again
-        path = module.removeprefix("minigrad.").replace("minigrad", "torch")
+        path = place_of(module)
         message = f"module '{qualified(path, name).removesuffix(f'.{name}')}' has no attribute '{name}'"
         raise missing_error(path, name) or AttributeError(message, name=name)
 
+    if module in sys.modules:
+        vars(sys.modules[module]).setdefault(
+            "__path__", []
+        )  # so that `from ... import` asks the Finder, as for a package
     return sorted(public).copy, __getattr__
 
 

@@ -87,7 +87,7 @@ compile(model,*,fullgraph,dynamic,backend,mode,options,name,disable,recompile_li
 compiled_with_cxx11_abi() compiler complex(real:T,imag:T,*,out:T) complex128 complex32 complex64
 concat(tensors:L,dim:I,*,out:T) concatenate(tensors:L,dim:I,*,out:T) cond(pred,true_fn,false_fn,operands)
 conj(input:T) conj_physical(input:T,*,out:T) conj_physical_(input:T) constant_pad_nd(input:T,pad:L,value:N)
-contiguous_format conv1d(input:T,weight:T,bias:T,stride:IL,padding:ILS,dilation:IL,groups:I)
+contiguous_format contrib conv1d(input:T,weight:T,bias:T,stride:IL,padding:ILS,dilation:IL,groups:I)
 conv2d(input:T,weight:T,bias:T,stride:IL,padding:ILS,dilation:IL,groups:I)
 conv3d(input:T,weight:T,bias:T,stride:IL,padding:ILS,dilation:IL,groups:I) conv_tbc(input:T,weight:T,bias:T,pad:I)
 conv_transpose1d(input:T,weight:T,bias:T,stride:IL,padding:IL,output_padding:IL,groups:I,dilation:IL)
@@ -248,14 +248,14 @@ native_batch_norm(input:T,weight:T,bias:T,running_mean:T,running_var:T,training:
 native_channel_shuffle(input:T,groups:I) native_dropout(input:T,p:N,train:B)
 native_group_norm(input:T,weight:T,bias:T,N:I,C:I,HxW:I,group:I,eps:N)
 native_layer_norm(input:T,normalized_shape:L,weight:T,bias:T,eps:N) native_norm(input:T,p:N,dim:IL,keepdim:B,dtype:D)
-ne(input:T,other:NT,*,out:T) neg(input:T,*,out:T) neg_(input:T) negative(input:T,*,out:T) negative_(input:T) nested
-newaxis nextafter(input:T,other:T,*,out:T) nn no_grad(orig_func) nonzero(input:T,*,as_tuple:LO,out:T)
+nativert ne(input:T,other:NT,*,out:T) neg(input:T,*,out:T) neg_(input:T) negative(input:T,*,out:T) negative_(input:T)
+nested newaxis nextafter(input:T,other:T,*,out:T) nn no_grad(orig_func) nonzero(input:T,*,as_tuple:LO,out:T)
 nonzero_static(input:T,*,size:I,fill_value:I,out:T) norm(input,p,dim,keepdim,out,dtype)
 norm_except_dim(v:T,pow:I,dim:I)
 normal(mean:NT,std:NT,size:L,*,generator:O,out:T,dtype:D,layout:O,device:O,pin_memory:B,requires_grad:B)
-not_equal(input:T,other:NT,*,out:T) nuclear_norm(input:T,dim:IL,keepdim:B,*,out:T) numel()
+not_equal(input:T,other:NT,*,out:T) nuclear_norm(input:T,dim:IL,keepdim:B,*,out:T) numa numel()
 ones(size:L,*,out:T,dtype:D,layout:O,device:O,pin_memory:B,requires_grad:B)
-ones_like(input:T,*,memory_format:O,dtype:D,layout:O,device:O,pin_memory:B,requires_grad:B) ops optim
+ones_like(input:T,*,memory_format:O,dtype:D,layout:O,device:O,pin_memory:B,requires_grad:B) onnx ops optim
 orgqr(input:T,input2:T,*,out:T) ormqr(input:T,input2:T,input3:T,left:B,transpose:B,*,out:T)
 outer(input:T,vec2:T,*,out:T) overrides package pairwise_distance(x1:T,x2:T,p:N,eps:N,keepdim:B) parse_ir parse_schema
 parse_type_comment pca_lowrank(A,q,center,niter) pdist(input:T,p:N) per_channel_affine
@@ -673,8 +673,9 @@ TripletMarginWithDistanceLoss(*,distance_function,margin,swap,reduction) Unflatt
 Unfold(kernel_size,dilation,padding,stride) UninitializedBuffer(requires_grad,device,dtype,persistent)
 UninitializedParameter(requires_grad,device,dtype)
 Upsample(size,scale_factor,mode,align_corners,recompute_scale_factor) UpsamplingBilinear2d(size,scale_factor)
-UpsamplingNearest2d(size,scale_factor) ZeroPad1d(padding) ZeroPad2d(padding) ZeroPad3d(padding) attention common_types
-factory_kwargs(kwargs) functional grad init intrinsic modules parallel parameter qat quantizable quantized utils
+UpsamplingNearest2d(size,scale_factor) ZeroPad1d(padding) ZeroPad2d(padding) ZeroPad3d(padding) attention backends
+common_types cpp factory_kwargs(kwargs) functional grad init intrinsic modules parallel parameter qat quantizable
+quantized utils
 """,
     "nn.Module": """
 T_destination add_module(name,module) apply(fn) bfloat16() buffers(recurse) call_super_init children() compile() cpu()
@@ -868,7 +869,7 @@ convert_parameters fuse_conv_bn_eval(conv,bn,transpose)
 fuse_conv_bn_weights(conv_w,conv_b,bn_rm,bn_rv,bn_eps,bn_w,bn_b,transpose) fuse_linear_bn_eval(linear,bn)
 fuse_linear_bn_weights(linear_w,linear_b,bn_rm,bn_rv,bn_eps,bn_w,bn_b) fusion
 get_total_norm(tensors,norm_type,error_if_nonfinite,foreach) init memory_format parameters_to_vector(parameters)
-parametrizations parametrize remove_spectral_norm(module,name) remove_weight_norm(module,name) rnn
+parametrizations parametrize prune remove_spectral_norm(module,name) remove_weight_norm(module,name) rnn
 skip_init(module_cls) spectral_norm(module,name,n_power_iterations,eps,dim) stateless
 vector_to_parameters(vec,parameters) weight_norm(module,name,dim)
 """,
@@ -892,7 +893,8 @@ RAdam(params,lr,betas,eps,weight_decay,decoupled_weight_decay,*,foreach,maximize
 RMSprop(params,lr,alpha,eps,weight_decay,momentum,centered,capturable,foreach,maximize,differentiable)
 Rprop(params,lr,etas,step_sizes,*,capturable,foreach,maximize,differentiable)
 SGD(params,lr,momentum,dampening,weight_decay,nesterov,*,maximize,foreach,differentiable,fused)
-SparseAdam(params,lr,betas,eps,maximize) lr_scheduler swa_utils
+SparseAdam(params,lr,betas,eps,maximize) adadelta adagrad adam adamax adamw asgd lbfgs lr_scheduler nadam optimizer
+radam rmsprop rprop sgd sparse_adam swa_utils
 swap_in_optimizer_params_and_state(optimizer,swapin_parameters,swapin_optim_state)
 """,
     "optim.Optimizer": """
@@ -919,11 +921,12 @@ Tensor inf
 get_last_lr() get_lr() load_state_dict(state_dict) state_dict() step(epoch)
 """,
     "utils": """
-ThroughputBenchmark(module) backcompat backend_registration checkpoint cmake_prefix_path collect_env cpp_backtrace
-data deterministic dlpack
+ThroughputBenchmark(module) backcompat backend_registration benchmark bundled_inputs checkpoint cmake_prefix_path
+collect_env cpp_backtrace cpp_extension data debug_log deterministic dlpack file_baton flop_counter
 generate_methods_for_privateuse1_backend(for_tensor,for_module,for_packed_sequence,for_storage,unsupported_dtype)
-get_cpp_backtrace(frames_to_skip,maximum_number_of_frames) hooks rename_privateuse1_backend(backend_name)
-set_module(obj,mod) swap_tensors(t1,t2) throughput_benchmark torch weak
+get_cpp_backtrace(frames_to_skip,maximum_number_of_frames) hipify hooks jit mkldnn mobile_optimizer model_dump
+model_zoo module_tracker rename_privateuse1_backend(backend_name) serialization set_module(obj,mod) show_pickle
+swap_tensors(t1,t2) tensorboard throughput_benchmark torch viz weak
 """,
     "utils.data": """
 BatchSampler(sampler,batch_size,drop_last) ChainDataset(datasets) ConcatDataset(datasets) DFIterDataPipe()
@@ -932,10 +935,11 @@ DataLoader(dataset,batch_size,shuffle,sampler,batch_sampler,num_workers,collate_
 Dataset() DistributedSampler(dataset,num_replicas,rank,shuffle,seed,drop_last) IterDataPipe() IterableDataset()
 MapDataPipe() RandomSampler(data_source,replacement,num_samples,generator) Sampler() SequentialSampler(data_source)
 StackDataset() Subset(dataset,indices) SubsetRandomSampler(indices,generator) TensorDataset()
-WeightedRandomSampler(weights,num_samples,replacement,generator) argument_validation(f) dataloader datapipes dataset
-default_collate(batch) default_convert(data) distributed functional_datapipe(name,enable_df_api_tracing)
-get_worker_info() graph graph_settings guaranteed_datapipes_determinism() non_deterministic(arg)
-random_split(dataset,lengths,generator) runtime_validation(f) runtime_validation_disabled() sampler
+WeightedRandomSampler(weights,num_samples,replacement,generator) argument_validation(f) backward_compatibility
+dataloader datapipes dataset default_collate(batch) default_convert(data) distributed
+functional_datapipe(name,enable_df_api_tracing) get_worker_info() graph graph_settings
+guaranteed_datapipes_determinism() non_deterministic(arg) random_split(dataset,lengths,generator)
+runtime_validation(f) runtime_validation_disabled() sampler
 """,
     "utils.data.DataLoader": """
 check_worker_number_rationality() multiprocessing_context

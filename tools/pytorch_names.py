@@ -2,8 +2,9 @@
 
     python -m tools.pytorch_names [--check]
 
-The names are those of `dir()`, without what a module of PyTorch has imported from elsewhere. The arguments come from
-Python's signatures and, for compiled functions, from the type stubs and the operator schemas that PyTorch is installed with.
+The names are those of `dir()`, without what a module of PyTorch has imported from elsewhere, and a package's modules.
+The arguments come from Python's signatures and, for compiled functions, from the type stubs and the operator schemas that
+PyTorch is installed with.
 A test compares the file with the PyTorch that is installed.
 """
 
@@ -13,6 +14,7 @@ import argparse
 import ast
 import importlib
 import inspect
+import pkgutil
 import sys
 import textwrap
 import warnings
@@ -156,7 +158,8 @@ def collect() -> dict[str, str]:
     for path in PLACES.split():
         where, entries = place(path), []
         operators = OPERATORS if isinstance(where, type) else ()
-        for name in sorted(n for n in dir(where) if n[0] != "_" or n in operators):
+        parts = [part.name for part in pkgutil.iter_modules(getattr(where, "__path__", None) or [])]
+        for name in sorted(n for n in {*dir(where), *parts} if n[0] != "_" or n in operators):
             value = getattr(where, name, None)
             home = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
             if isinstance(home, str) and home.split(".")[0] != "torch":
