@@ -33,7 +33,7 @@ same errors, for all that it offers.
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 
 Beside these: autograd/ has further chapters (see its first page), creation, random and mersenne make tensors, nn/, optim/,
-utils/ and serialization are what training needs, dtypes, basics, printing and tensor_methods describe tensors, and missing
+utils/ and serialization are what training needs, dtypes, devices, basics, printing and tensor_methods describe tensors, missing
 says what PyTorch has and minigrad lacks (pytorch_names lists it).
 
 Tensor's methods are attached below, all in one place.
@@ -57,6 +57,7 @@ from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
 from .ops import (
     arrange,
+    casts,
     indexing,
     norms,
     pointwise,
@@ -126,6 +127,7 @@ OFFERED = {name for name in globals() if name[0] != "_" and not name.isupper()}
 OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.ModuleType)}
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
 LATER = {name: f".{name}" for name in ("func", "nn", "optim", "utils")}
+LATER |= {"cosine_similarity": ".nn.functional", "pairwise_distance": ".nn.functional"}
 LATER |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
 OFFERED |= {*LATER, "__version__", "accelerator", "autograd", "backends", "cuda", "linalg", "mps", "random"}
 __dir__, __getattr__ = missing.offers(__name__, OFFERED, LATER)

@@ -169,6 +169,7 @@ def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
     for place, n in enumerate(size, 1):
         told = f"{name}(): argument 'size' {other if place > 1 else first}"
         expect(hasattr(n, "__index__") and not isinstance(n, ndarray), told, place, type(n), error=TypeError)
+        expect(not isinstance(n, Tensor) or n.numel() == 1, told, place, type(n), error=TypeError)
         expect(n >= 0 or name != "zeros", "zeros: Dimension size must be non-negative.")
         expect(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
     return tuple(map(operator.index, size))
@@ -233,6 +234,8 @@ def new_tensor(
 @function(at="torch")
 def scalar_tensor(s: float, *, dtype: dtype | None = None) -> Tensor:
     """A 0-d tensor of a number, floating point unless `dtype` says otherwise."""
+    told = "scalar_tensor(): argument 's' (position 1) must be Number, not {}"
+    expect(isinstance(s, (int, float, np.number, np.bool_)), told, type(s), error=TypeError)
     return new_leaf(np.asarray(s, dtypes.default_float() if dtype is None else dtypes.to_numpy(dtype)))
 
 

@@ -1044,3 +1044,30 @@ def clipped_to_nothing(t: Any) -> viz.Film:
         t.nn.utils.clip_grad_norm_(net.parameters(), 1e-6)
         optimizer.step()
     return film
+
+
+@ill("double", more=True)
+def sigmoid_of_a_column(t: Any) -> viz.Film:
+    x, y = blobs(t, classes=2)
+    net = mlp(t, 8, 16, 1)
+    loss = t.nn.functional.binary_cross_entropy_with_logits
+    return fit(t, net, lambda: loss(net(x).sigmoid()[:, 0], y.float()))
+
+
+@ill("unstepped", more=True)
+def zero_grad_before_step(t: Any) -> viz.Film:
+    x, y = blobs(t)
+    net, film = mlp(t, 8, 16, 4), viz.film()
+    optimizer = t.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(30):
+        film.backward(t.nn.functional.cross_entropy(net(x), y))
+        optimizer.zero_grad()
+        optimizer.step()
+    return film
+
+
+@ill("dead", "zero", more=True)
+def relu_at_the_end(t: Any) -> viz.Film:
+    x, y = line(t)
+    net = mlp(t, 3, 16, 1)
+    return fit(t, net, lambda: t.nn.functional.mse_loss(net(x).relu(), -y.abs() - 1))

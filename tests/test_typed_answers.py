@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import minigrad
 from exercises import answers, check, lessons, options, typed
 from exercises.judge import judge
 from exercises.model import Wrong
@@ -136,6 +137,28 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (float("inf"), "b"),
+        ("infinity", "b"),
+        ("\u221e", "b"),
+        ("-inf", "b"),
+        (0.0, "a"),
+        ("0", "a"),
+        ("a finite number", "a"),
+        (minigrad.log(minigrad.tensor(0.0)), "b"),
+        (float("nan"), "c"),
+        ("b", "b"),
+        ("e", "e"),
+        ("pi", "a"),
+    ],
+)
+def test_a_value_is_the_letter_of_its_kind(given, meant):
+    exercise = lessons.find_exercise("14.1")
+    assert answers.read(given, "a", exercise.words, options.of("14.1")) == meant
+
+
 @pytest.mark.parametrize(("key", "given", "meant"), OPTIONS)
 def test_the_text_of_an_option_is_its_letter(key, given, meant):
     assert answers.read(given, "a", options=options.of(key)) == meant
@@ -167,8 +190,9 @@ def test_a_bracket_too_few_is_remarked():
 
 def test_a_rounded_number_that_is_exactly_a_known_mistake_is_that_mistake():
     """The right one has more digits (0.1966), and 0.2 says where it went wrong."""
+    mistake = (Wrong(0.197, "a known mistake"),)
     exercise = dataclasses.replace(
-        lessons.find_exercise("0.1"), solution="slope = 0.1966", wrong=(Wrong(0.197, "a known mistake"),)
+        lessons.find_exercise("0.1"), solution="slope = 0.1966", answers="", patterns=mistake
     )
     assert judge(exercise, (0.197,)).message == "a known mistake"
     assert judge(exercise, (0.1966,)).state == judge(exercise, (0.19661,)).state == "correct"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad as torch
+import viz
 from tests.conftest import requires_torch
 from tests.test_viz_page import unpacked
 from viz.show.explorer import Explore, explore
@@ -295,3 +296,13 @@ def test_pytorch_by_the_same_code(request):
     assert isinstance(e, Explore) and isinstance(e.result, oracle.Tensor)
     e.set(x=0.0)
     assert e.grads["x"] == pytest.approx(1.0)
+
+
+def test_where_no_widgets_run_it_is_shown_as_its_frame():
+    """As where a tool runs a notebook: no part of it is opened, so none is asked for its address."""
+    viz.widgets(False)
+    try:
+        shown = viz.explore(lambda x: x * x, x=2.0)._repr_mimebundle_()
+    finally:
+        viz.widgets("auto")
+    assert set(shown) == {"text/html", "text/plain"} and "Explore" in shown["text/plain"]

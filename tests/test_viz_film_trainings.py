@@ -99,3 +99,15 @@ def test_what_is_said_of_a_leaf_is_its_own_gradient(torch: Any):
         if p.requires_grad:
             assert (float(p.grad.norm()) == 0.0) is (f"net.{name}" in ("net.0.A", "net.2.A"))
     assert not any(f.alarm for f in film.findings)
+
+
+def test_batch_norm_in_eval_mode_is_seen_where_no_module_is_in_sight(torch: Any):
+    def step(film: viz.Film, loss: Any) -> None:
+        film.backward(loss)
+
+    film, net = viz.film(), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4)).eval()
+    step(film, net(torch.randn(5, 3)).sum())
+    [found] = [f for f in film.findings if f.kind == "eval"]
+    assert not found.alarm and found.text.startswith("NativeBatchNormBackward0 is in eval mode")
+    step(film := viz.film(), net.train()(torch.randn(5, 3)).sum())
+    assert "eval" not in {f.kind for f in film.findings}

@@ -25,11 +25,18 @@ const filled = (form, values) => (Array.isArray(form) ? form.map((part) => fille
 // The letter that is meant: itself, another word for it, or the text of its option.
 function letter(text, words, options) {
   const word = tidy(text).replace(/^(?:option|answer|letter|choice)\b */, "").replace(/^[\s.,:;()[\]{}*`'"]+|[\s.,:;()[\]{}*`'"]+$/g, "");
-  if (word.length <= 1 && (word in options || word in words || !Object.keys(options).length)) return words[word] ?? word;
+  if (word.length <= 1 && !/\d/.test(word)) return words[word] ?? word;
   const call = word.replace(/^with /, "").replace(/^torch\./, "");
   const known = [word, call, call.split(/[(=]/)[0].split(".").at(-1)].find((name) => Object.hasOwn(words, name));
   if (known !== undefined) return words[known];
-  return option(word, options) ?? (readTyped(word) === null ? option("none", options) : undefined) ?? word;
+  return option(word, options) ?? letterOfValue(readTyped(word), words, options) ?? word;
+}
+
+// The letter whose text or other name is this value: inf, 3000, none.
+function letterOfValue(value, words, options) {
+  if (value?.unread !== undefined) return undefined;
+  const text = JSON.stringify(value, (_, x) => (typeof x === "number" && !Number.isFinite(x) ? String(x).replace("Infinity", "inf").toLowerCase() : x ?? "none")).replace(/"/g, "");
+  return words[text] ?? option(text, options) ?? (typeof value === "number" && Number.isFinite(value) ? words.finite : undefined);
 }
 
 const COUNTED = "one two three four five six seven eight nine ten".split(" ");

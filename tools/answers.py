@@ -23,7 +23,7 @@ from exercises.api import letters_of
 from exercises.cards import paragraphs
 from exercises.exam_questions import QUESTIONS
 from exercises.judge import CORRECT, as_answers, impossible, judge, no_such_letter, possible
-from exercises.lesson_02 import KNOWN_NAMES, name_of
+from exercises.lesson_02 import known_names, name_of
 from exercises.lesson_04 import RIGHT_PATHS
 from exercises.model import Exercise, Question, Wrong
 from exercises.replies import say
@@ -158,7 +158,7 @@ def _exercise(exercise: Exercise) -> dict | None:
         "4.4": lambda e: _table(
             e,
             "paths",
-            [RIGHT_PATHS, *(wrong.answer for wrong in e.wrong)],
+            [list(RIGHT_PATHS), *(wrong.answer for wrong in e.wrong)],
             "Write three lists of numbers, one for each path. Follow each path again, arrow by arrow.",
         ),
         "5.5": lambda e: _choice(e, "abcdef"),
@@ -261,7 +261,7 @@ def _names(exercise: Exercise) -> dict:
     for name in exercise.names:
         said_of = {
             known or "none": said(judge(exercise, as_answers(exercise, {name: known})).message)
-            for known in sorted(KNOWN_NAMES, key=str)
+            for known in sorted(known_names(), key=str)
             if known != right[name]
         }
         unknown = judge(exercise, as_answers(exercise, {name: "?"})).message

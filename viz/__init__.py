@@ -55,7 +55,7 @@ Recording.explain = staticmethod(failed.of_recording)
 ON_FAILURE.append(failed.of_pass)
 
 
-LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.sides"}  # with widgets
+LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.side_by_side"}  # with widgets
 
 
 def __getattr__(name: str):

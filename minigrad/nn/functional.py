@@ -1,7 +1,7 @@
 """What layers compute, as functions: `import minigrad.nn.functional as F`. Here: linear, looking up, dropout, normalisation.
 
 Activations are in functional_activations.py, convolution and pooling in functional_images.py, padding and resizing in
-functional_resizing.py, losses and distances in functional_losses.py; all are offered here.
+functional_resizing.py, losses in functional_losses.py, distances in functional_distances.py; all are offered here.
 """
 
 from __future__ import annotations
@@ -45,6 +45,15 @@ from .functional_activations import (
     tanhshrink,
     threshold,
 )  # fmt: skip
+from .functional_distances import (
+    cosine_embedding_loss,
+    cosine_similarity,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    normalize,
+    pairwise_distance,
+    triplet_margin_loss,
+)  # fmt: skip
 from .functional_images import (
     Weight,
     adaptive_avg_pool1d,
@@ -61,22 +70,15 @@ from .functional_images import (
 from .functional_losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
-    cosine_embedding_loss,
-    cosine_similarity,
     cross_entropy,
     gaussian_nll_loss,
-    hinge_embedding_loss,
     huber_loss,
     kl_div,
     l1_loss,
-    margin_ranking_loss,
     mse_loss,
     nll_loss,
-    normalize,
-    pairwise_distance,
     poisson_nll_loss,
     smooth_l1_loss,
-    triplet_margin_loss,
 )  # fmt: skip
 from .functional_resizing import fold, interpolate, pad, pixel_shuffle, pixel_unshuffle, unfold
 

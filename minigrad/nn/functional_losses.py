@@ -1,4 +1,4 @@
-"""The losses of nn.functional, and distances between vectors.
+"""The losses of nn.functional of numbers, probabilities and classes.
 
 reduction: "mean", "sum" or "none", which keeps one loss for each element or example.
 """
@@ -13,12 +13,10 @@ import numpy as np
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
 from ..ops import losses, nn
-from ..ops.norms import old_norm
-from ..ops.pointwise import clamp_min, log, mul, where
+from ..ops.pointwise import log
 from ..ops.publish import function
-from ..ops.reduction import vector_norm
 from ..ops.shape import common_shape
-from ..ops.special import add_number, div_number, mul_number, sub_number, xlogy
+from ..ops.special import add_number, div_number, mul_number, xlogy
 from ..tensor import Tensor
 from ..words import expect
 from .functional_activations import in_functional
@@ -29,7 +27,7 @@ REDUCTIONS = {"none": losses.NONE, "mean": losses.MEAN, "sum": losses.SUM}
 INDICES = np.dtype(np.int64).char + np.dtype(np.uint8).char  # the dtypes of classes
 
 
-def _number(reduction: str) -> int:
+def number_of(reduction: str) -> int:
     expect(reduction in REDUCTIONS, "{} is not a valid value for reduction", reduction, error=ValueError)
     return REDUCTIONS[reduction]
 
@@ -64,7 +62,7 @@ def mse_loss(
 ) -> Tensor:
     """`(input - target)²`, and its mean or sum. weight: one for each element."""
     input, target = _pair(input, target)
-    kind = _number(reduction)
+    kind = number_of(reduction)
     return (
         losses.squared_error(input, target, kind)
         if weight is None
@@ -77,7 +75,7 @@ def l1_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
 ) -> Tensor:
     """`|input - target|`, and its mean or sum. Where both are equal the derivative is 0. weight: one for each element."""
-    (input, target), kind = _pair(input, target), _number(reduction)
+    (input, target), kind = _pair(input, target), number_of(reduction)
     error = (input - target).abs()
     return losses.reduced(error, kind) if weight is None else _weighted(error, weight, reduction)
 
@@ -88,7 +86,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
     input, target = _pair(input, target)
-    return losses.smooth_l1(input, target, _number(reduction), beta)
+    return losses.smooth_l1(input, target, number_of(reduction), beta)
 
 
 @in_functional
@@ -96,7 +94,7 @@ def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """`d²/2` where `d = |input - target| < delta`, else `delta·(d - delta/2)`. weight: one for each element."""
-    (input, target), kind = _pair(input, target), _number(reduction)
+    (input, target), kind = _pair(input, target), number_of(reduction)
     expect(delta > 0, "huber_loss does not support non-positive values for delta.")
     if weight is None:
         return losses.huber(input, target, kind, delta)
@@ -114,7 +112,7 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`exp(input) - target·input`, the negative log-likelihood of counts; of `input` itself if it is no logarithm."""
-    kind = _number(reduction)
+    kind = number_of(reduction)
     product = target * (
         input if log_input else log(add_number(input, eps))
     )  # first, as the order of backward shows
@@ -131,7 +129,7 @@ def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: object, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """`(log var + (input - target)²/var)/2`, the negative log-likelihood of normal numbers; `var` is at least `eps`."""
-    kind = _number(reduction)
+    kind = number_of(reduction)
     told = "gaussian_nll_loss(): argument 'var' must be Tensor or float, not {}"
     expect(isinstance(var, (Tensor, int, float)), told, type(var), error=TypeError)
     var = var if isinstance(var, Tensor) else (input * 0 + var).detach()
@@ -162,7 +160,7 @@ def binary_cross_entropy(
     """
     told = "Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same "
     expect(input.shape == target.shape, told + "size.", target.shape, input.shape, error=ValueError)
-    kind = _number(reduction)
+    kind = number_of(reduction)
     weight = (
         weight
         if weight is None or weight.shape == input.shape
@@ -183,7 +181,7 @@ def binary_cross_entropy_with_logits(
     """`binary_cross_entropy` of sigmoid(input), computed without overflow. pos_weight: how much more a 1 in `target` counts."""
     told = "Target size ({}) must be the same as input size ({})"
     expect(input.shape == target.shape, told, target.shape, input.shape, error=ValueError)
-    return losses.bce_logits(input, target, weight, pos_weight, _number(reduction))
+    return losses.bce_logits(input, target, weight, pos_weight, number_of(reduction))
 
 
 @in_functional
@@ -196,7 +194,7 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
         told = "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only "
         told += "by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
         warnings.warn(told + "'batchmean' in the next major release.", stacklevel=3)
-    kind = losses.SUM if reduction == "batchmean" else _number(reduction)
+    kind = losses.SUM if reduction == "batchmean" else number_of(reduction)
     product = target - input if log_target else target * input  # first, as the order of backward shows
     loss = target.exp() * product if log_target else xlogy(target, target) - product
     found = losses.reduced(loss, kind)
@@ -220,7 +218,7 @@ def nll_loss(
     weight: one for each class; the mean is the weighted one. ignore_index: targets of this number count for nothing.
     Raises IndexError for classes that do not exist.
     """
-    x, t, kind = input._array, target._array, _number(reduction)
+    x, t, kind = input._array, target._array, number_of(reduction)
     told = "Expected input batch_size ({}) to match target batch_size ({})."
     expect(x.ndim > 0, "Expected 1 or more dimensions (got {})", x.ndim, error=ValueError)
     told = "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}"
@@ -301,7 +299,7 @@ def _of_probabilities(
     """Cross entropy where the target is a probability for each class."""
     told = "Expected floating point type for target with class probabilities, got {.word}"
     expect(target._array.dtype.kind == "f", told, target._array.dtype)
-    kind, logs, classes = _number(reduction), nn.log_softmax(input, dim), input._array.shape[dim]
+    kind, logs, classes = number_of(reduction), nn.log_softmax(input, dim), input._array.shape[dim]
     if label_smoothing:
         target = add_number(mul_number(target, 1 - label_smoothing), label_smoothing / classes)
     product = logs * target
@@ -311,95 +309,3 @@ def _of_probabilities(
         return -product.sum(dim)
     total = -product.sum()
     return total if kind == losses.SUM else div_number(total, input._array.size // classes)
-
-
-# ---------------------------------------------------------------- of vectors
-
-
-@in_functional
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """`input` divided by its p-norm along `dim`, or by `eps` if that is larger."""
-    return input / clamp_min(vector_norm(input, p, dim, True), eps).expand(tuple(input.shape))
-
-
-@function(at="F torch")
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors, which are along `dim`: x1·x2 / (|x1| |x2|), each norm at least `eps`."""
-    wanted = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2 if t.dim() else 1) for t in (x1, x2)]))
-    told = "expected common dtype to be floating point, yet common dtype is {.word}"
-    expect(wanted.is_floating_point, told, wanted)
-    shape = common_shape(x1._array.shape, x2._array.shape)
-    pair = [x if x._array.shape == shape else x.expand(shape) for x in (x2.to(wanted), x1.to(wanted))][::-1]
-    lengths = [vector_norm(x, 2, dim, True).clone() for x in pair]
-    with no_grad():
-        for length in lengths:
-            length.clamp_min_(eps)
-    second = pair[1] / lengths[1]  # first, as the order of backward shows
-    return mul(pair[0] / lengths[0], second).sum(dim)
-
-
-@function(at="F torch")
-def pairwise_distance(
-    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
-) -> Tensor:
-    """The p-norm of `x1 - x2 + eps` along the last dimension."""
-    return old_norm(add_number(x1 - x2, eps), p, -1, keepdim)
-
-
-@in_functional
-def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, *, reduction: str = "mean"
-) -> Tensor:
-    """`1 - cos` where `target` is 1, `max(0, cos - margin)` where it is -1; vectors along the last dimension."""
-    kind, dim, eps = _number(reduction), 1 if target._array.ndim == 1 else 0, 1e-12
-    told = "{}D target tensor expects {}D input tensors, but found inputs with sizes {} and {}."
-    n = target._array.ndim
-    expect(n < 2, "0D or 1D target tensor expected, multi-target not supported")
-    expect(
-        input1._array.ndim == n + 1 == input2._array.ndim,
-        told,
-        n,
-        n + 1,
-        tuple(input1.shape),
-        tuple(input2.shape),
-    )
-    product = (input1 * input2).sum(dim)
-    squares = add_number((input1 * input1).sum(dim), eps) * add_number((input2 * input2).sum(dim), eps)
-    cos = product / squares.sqrt()
-    zeros = (cos * 0).detach()
-    close, far = zeros + 1 - cos, clamp_min(sub_number(cos, margin), 0)
-    close = where(target == 1, close, zeros)
-    return losses.reduced(close + where(target == -1, far, zeros), kind)
-
-
-@in_functional
-def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, *, reduction: str = "mean"
-) -> Tensor:
-    """`max(0, -target·(input1 - input2) + margin)`: `target` 1 says that input1 should be larger, -1 the reverse."""
-    kind = _number(reduction)
-    return losses.reduced(add_number(-target * (input1 - input2), margin).clamp_min_(0), kind)
-
-
-@in_functional
-def hinge_embedding_loss(
-    input: Tensor, target: Tensor, margin: float = 1.0, *, reduction: str = "mean"
-) -> Tensor:
-    """`input` where `target` is 1, `max(0, margin - input)` where it is -1."""
-    kind, zeros = _number(reduction), (input * 0).detach()
-    far = where(target != 1, clamp_min(zeros + margin - input, 0), zeros)
-    return losses.reduced(far + where(target != -1, input, zeros), kind)
-
-
-@in_functional
-def triplet_margin_loss(
-    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
-    swap: bool = False, *, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
-    """`max(0, |anchor - positive| - |anchor - negative| + margin)`. swap: the negative's nearer distance, of both, counts."""
-    kind = _number(reduction)
-    expect(margin > 0, "margin must be greater than 0, got {}", margin, error=ValueError)
-    near, far = (pairwise_distance(anchor, x, p, eps) for x in (positive, negative))
-    if swap:
-        far = far.minimum(pairwise_distance(positive, negative, p, eps))
-    return losses.reduced(clamp_min(add_number(near, margin) - far, 0), kind)

@@ -1,2 +1,7 @@
-"""The operations, in families: pointwise, reduction, shape, indexing, linalg, nn, images; and how they are declared and run:
-table, op, source, signature, apply, general, operands, inplace, errors, publish."""
+"""The operations.
+
+Declared, by family: pointwise, special (elements); reduction, statistics, norms; shape, arrange, stacking; indexing, selection;
+linalg, products, decompositions; nn, activations, losses, normalisation, images, pooling (neural networks).
+
+How they are declared and run: table, op, source, signature, apply, general, operands, inplace, errors, publish.
+"""

@@ -46,11 +46,11 @@ def call_one(op: Op, form: CallForm) -> Callable:
     forward, node_class, choose = op.forward, op.node_class, op.choose
     floating, is_view, broadcasts = op.floating, op.view, op.broadcasts
     saves_sizes, saves_input = op.saves_sizes, bool(op.saved_inputs)
-    placed, order, count, most = op.signature.placed, op.order, op.count, op.signature.most - 1
+    placed, order, has_params, most = op.signature.placed, op.order, bool(op.params), op.signature.most - 1
 
     def call(self=REQUIRED, /, *args, **kwargs):
         if type(self) not in plain_types or (special and not is_plain()):
-            if type(self) is ndarray and len(args) < count and not kwargs:  # inside a rule
+            if type(self) is ndarray and len(args) <= most and not kwargs:  # inside a rule
                 return forward(self, *order(args, self))
             return call_any(op, form, (self, *args), kwargs)
         x, params = self._array, ()
@@ -58,7 +58,7 @@ def call_one(op: Op, form: CallForm) -> Callable:
             if floating and x.dtype.kind != "f":
                 x = x.astype(dtypes.default_float())
             values = placed((self, *args), kwargs)[1:] if kwargs or len(args) > most else args
-            if count > 1:
+            if has_params:
                 params = order(values, x)
             y = forward(x, *params)
         except Exception as error:
@@ -72,8 +72,8 @@ def call_one(op: Op, form: CallForm) -> Callable:
             node = new_node(node_class, next_nodes, output_nrs, saved)
             if saves_input and self._counter is not None:
                 node._versions = versions_of(node)
-            if broadcasts and (known := metadata(op, self, out)):
-                node._grad_metadata = (known,)
+            if broadcasts:
+                node._grad_metadata = metadata(op, (self,), out)
             out._requires_grad, out._grad_fn = True, node
         return out
 
@@ -119,7 +119,7 @@ def call_two(op: Op, form: CallForm) -> Callable:
             if saves_inputs and (self._counter is not None or other._counter is not None):
                 node._versions = versions_of(node)
             if broadcasts and (mixed or x.shape != y.shape):
-                node._grad_metadata = metadata(op, self, out), metadata(op, other, out)
+                node._grad_metadata = metadata(op, (self, other), out)
             out._requires_grad, out._grad_fn = True, node
         return out
 

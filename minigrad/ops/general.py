@@ -201,11 +201,10 @@ def record(
         return
     if op.casts and outs[0]._array.dtype.kind != "f":
         return
-    next_nodes, output_nrs, metadatas = [], [], []
+    next_nodes, output_nrs = [], []
     for t in sources:
         next_nodes.append(None if t is None else gradient_node(t))
         output_nrs.append(0 if t is None else t._output_nr)
-        metadatas.append(metadata(op, t, outs[0]))
     values = [None, inputs] if op.variadic else [None, *inputs]
     values += [out.face() if in_transform else out._array for out in outs[: len(op.outputs)]]
     if op.saves_sizes:
@@ -214,8 +213,8 @@ def record(
     node = new_node(op.node_class, tuple(next_nodes), tuple(output_nrs), choose((*values, *params)))
     if op.saved_inputs:
         node._versions = versions_of(node)
-    if any(metadatas):
-        node._grad_metadata = tuple(metadatas)
+    if op.broadcasts or op.variadic:
+        node._grad_metadata = metadata(op, sources, outs[0])
     count = len(outs) - len(op.constants)
     if not op.outputs:
         node._output_count = count
@@ -234,13 +233,15 @@ def sizes_of(op: Op, arrays: Sequence[ndarray | None]) -> list:
     return [shapes, sizes] if op.variadic else shapes + sizes
 
 
-def metadata(op: Op, t: Tensor | None, out: Tensor) -> tuple[tuple, np.dtype] | None:
-    """The shape and dtype of an input that was broadcast or cast, which its gradient gets; None if it was not."""
-    if t is None or not (op.broadcasts or op.variadic):
-        return None
-    x, y = t._array, out._array
-    alike = x.dtype is y.dtype and (op.variadic or x.shape == y.shape)
-    return None if alike else (x.shape, x.dtype)
+def metadata(op: Op, sources: Sequence[Tensor | None], out: Tensor) -> tuple | None:
+    """For each input its shape and dtype, which its gradient gets, if one of them was broadcast or cast; else None."""
+    y = out._array
+    for t in sources:
+        if t is not None and (
+            t._array.dtype is not y.dtype or (t._array.shape != y.shape and not op.variadic)
+        ):
+            return tuple([None if t is None else (t._array.shape, t._array.dtype) for t in sources])
+    return None
 
 
 def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:

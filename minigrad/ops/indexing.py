@@ -111,7 +111,7 @@ def index_array(k: object) -> ndarray:
         array = np.asarray(k)
     except (TypeError, ValueError):  # ragged, or of things that are no numbers
         raise IndexError(NO_KEY) from None
-    expect(array.dtype.kind in "biu" or not array.size, NO_KEY, error=IndexError)
+    expect(array.dtype.kind in "biuf" or not array.size, NO_KEY, error=IndexError)
     return array
 
 

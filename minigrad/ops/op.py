@@ -53,7 +53,10 @@ class Op:
         self.params = tuple([n for n in signature.kinds if n not in self.inputs])
         self.rules = {n: rules[n] for n in self.inputs if n in rules}
         self.differentiable = tuple([i for i, n in enumerate(self.inputs) if n in self.rules])
-        self.count, self.inputs_first = len(signature.names), signature.names == [*self.inputs, *self.params]
+        self.count = (
+            -1 if signature.many else len(signature.names)
+        )  # of arguments, where one stands for each parameter
+        self.inputs_first = signature.names == [*self.inputs, *self.params]
         self.variadic = signature.kinds[self.inputs[0]] == "tensors"
         self.single = len(self.outputs) == 1
         elementwise, several = self.kind == "elementwise", len(self.inputs) > 1

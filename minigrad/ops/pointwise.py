@@ -12,11 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..basics import device as Device
 from ..tensor import Tensor
 from ..words import expect
 from .errors import ONE_BOOL
-from .publish import METHODS, add_form, function, method
+from .publish import METHODS, add_form, function
 from .signature import NUMBERS
 from .table import op, public
 
@@ -72,6 +71,30 @@ def _clamp(self: ndarray, min: object, max: object) -> ndarray:
     self = beside(self, min, max)
     raised = self if min is None else np.maximum(self, fitted(min, self))
     return raised if max is None else np.minimum(raised, fitted(max, self))
+
+
+def _between(self: ndarray, min: ndarray | None, max: ndarray | None) -> ndarray:
+    expect(min is not None or max is not None, "torch.clamp: At least one of 'min' or 'max' must not be None")
+    raised = self if min is None else np.maximum(self, min)
+    return raised if max is None else np.minimum(raised, max)
+
+
+def between_self(grad, self, min, max):
+    """The gradient where `self` is within its bounds."""
+    grad = grad if min is None else where(self >= min, grad, 0.0)
+    return grad if max is None else where(self <= max, grad, 0.0)
+
+
+def between_min(grad, self, min, max):
+    """Where the lower bound is the result, `min` gets the gradient."""
+    below = self < min
+    return where(below if max is None else below & (min < max), grad, 0.0)
+
+
+def between_max(grad, self, min, max):
+    """Where the upper bound is the result, `max` gets the gradient."""
+    above = self > max
+    return where(above if min is None else above | (max < min), grad, 0.0)
 
 
 def within(x, min, max):
@@ -181,11 +204,19 @@ maximum = elementwise("maximum(self, other)", np.maximum, **OF_PAIRS,
 minimum = elementwise("minimum(self, other)", np.minimum, **OF_PAIRS,
     doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="min",
     self=maximum.op.rules["other"], other=maximum.op.rules["self"])
+clamp_tensors = elementwise("clamp(self, min=None, max=None)", _between, numbers=False, node="ClampBackward0", aliases="clip",
+    doc="The elements, those below `min` raised to it, then those above `max` lowered. A gradient goes where a result is from.",
+    self=between_self, min=lambda grad, self, min, max: between_min(grad, self, min, max),
+    max=lambda grad, self, min, max: between_max(grad, self, min, max))
 clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
     doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
+clamp_min_tensor = elementwise("clamp_min(self, min)", np.maximum, numbers=False, node="ClampMinBackward1",
+    self=lambda grad, self, min: where(self >= min, grad, 0.0), min=lambda grad, self, min: where(self < min, grad, 0.0))
 clamp_min = elementwise("clamp_min(self, min: Scalar)", lambda self, min: _clamp(self, min, None),
     doc="The elements, those below `min` raised to it.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
+clamp_max_tensor = elementwise("clamp_max(self, max)", np.minimum, numbers=False, node="ClampMaxBackward1",
+    self=lambda grad, self, max: where(self <= max, grad, 0.0), max=lambda grad, self, max: where(self > max, grad, 0.0))
 clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp(self, None, max),
     doc="The elements, those above `max` lowered to it.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
 # ---------------------------------------------------------------- arithmetic
@@ -300,63 +331,6 @@ METHODS["__rsub__"] = reflected(rsub)
 METHODS["__rtruediv__"] = lambda self, other: reciprocal(self) * other
 METHODS["__rpow__"] = reflected(lambda self, other: pow_of_number(other, self))
 METHODS["__pos__"] = lambda self: self
-
-
-@method()
-def to(self: Tensor, *args: object, dtype: object = None, device: object = None, copy: bool = False):
-    """This tensor in another dtype, itself if nothing changes: x.to(dtype), x.to(other), x.to("cpu"), x.to("cpu", dtype)."""
-    for given in args:
-        if isinstance(given, (str, int, Device)):
-            device = given
-        else:
-            dtype = given.dtype if isinstance(given, Tensor) else given
-    if device is not None:
-        Device(device)  # which refuses all but the CPU
-    wanted = self.dtype if dtype is None else dtypes.of_numpy(dtypes.to_numpy(dtype))
-    return self if wanted is self.dtype and not copy else to_copy(self, wanted)
-
-
-def caster(name: str, wanted: dtypes.dtype) -> Callable:
-    def convert(self: Tensor) -> Tensor:
-        return self if self.dtype is wanted else to_copy(self, wanted)
-
-    convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"This tensor as {wanted!r}; itself if it is."
-    return convert
-
-
-for _name in ("float", "double", "half", "long", "int", "short", "bool"):
-    METHODS[_name] = caster(_name, getattr(dtypes, _name))
-METHODS |= {"byte": caster("byte", dtypes.uint8), "char": caster("char", dtypes.int8)}
-
-
-@method("cpu")
-def on_cpu(self: Tensor) -> Tensor:
-    """This tensor itself: it is on the CPU, as all are."""
-    return self
-
-
-@method("cuda")
-def on_cuda(self: Tensor, device: object = "cuda") -> Tensor:
-    """Raises RuntimeError: minigrad runs on the CPU."""
-    return self.to("cuda" if device is None else device)
-
-
-@function("Tensor")
-def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """This tensor in the dtype of `other`; itself if nothing changes."""
-    return self.to(other.dtype)
-
-
-@method("type")
-def type_of(self: Tensor, dtype: object = None) -> Tensor | str:
-    """The name of this tensor's type, such as "torch.FloatTensor", or (dtype) the tensor in another dtype."""
-    if dtype is None:
-        return self.dtype.tensor_type
-    named = {d.tensor_type: d for d in dtypes.all_of_them()}
-    return self.to(
-        named.get(dtype, dtype) if isinstance(dtype, str) else dtypes.of_numpy(dtypes.to_numpy(dtype))
-    )
 
 
 @function("torch Tensor")

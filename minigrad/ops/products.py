@@ -16,7 +16,7 @@ from ..words import expect
 from .indexing import diagonal
 from .linalg import _bmm, _mm, _mv, bmm, dot, mm, mm_call
 from .pointwise import mul
-from .publish import LINALG, function
+from .publish import function, publish
 from .reduction import sum_dim
 from .shape import expanded, movedim, permute, reshape, squeeze_all, unsafe_view, unsqueeze, view
 from .signature import are_ints
@@ -278,7 +278,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     return vdot(x, y) if x._array.ndim == 1 == y._array.ndim else sum_dim(mul(x, y), dim)
 
 
-@function("torch", aliases="chain_matmul")
+@function("linalg")
 def multi_dot(*matrices: Tensor) -> Tensor:
     """The product of several matrices, computed in the order that takes the fewest multiplications."""
     tensors = list(all_given(matrices))
@@ -321,7 +321,7 @@ def multi_dot(*matrices: Tensor) -> Tensor:
     return view(multiplied(0, len(tensors) - 1), sizes[row:1] + sizes[len(sizes) - 1 + column :])
 
 
-LINALG["multi_dot"] = multi_dot
+publish(multi_dot, "chain_matmul", "torch")
 
 
 @function("torch Tensor")

@@ -74,6 +74,12 @@ def _beside_number(number: float, other: ndarray) -> ndarray:
     return dtypes.wrapped(number, beside(other, number).dtype)
 
 
+def _fraction(self: ndarray) -> ndarray:
+    if self.dtype.kind != "f":
+        raise dtypes.not_implemented("frac_cpu", self.dtype)
+    return self - np.trunc(self)
+
+
 def _rounded(self: ndarray, other: ndarray, rounding_mode: str | None) -> ndarray:
     told = "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'"
     expect(rounding_mode in ("trunc", "floor", None), told, rounding_mode)
@@ -96,18 +102,6 @@ def sinc_self(grad, self):
     x = where(near, 1.0, self)
     angle = x * pi
     return where(near, 0.0, grad * ((angle * cos(angle) - sin(angle)) / (x * x * pi)))
-
-
-def _between(self: ndarray, min: ndarray | None, max: ndarray | None) -> ndarray:
-    expect(min is not None or max is not None, "torch.clamp: At least one of 'min' or 'max' must not be None")
-    raised = self if min is None else np.maximum(self, min)
-    return raised if max is None else np.minimum(raised, max)
-
-
-def between_self(grad, self, min, max):
-    """The gradient where `self` is within its bounds."""
-    grad = grad if min is None else where(self >= min, grad, 0.0)
-    return grad if max is None else where(self <= max, grad, 0.0)
 
 
 def _lerped(self: ndarray, end: ndarray, weight: object) -> ndarray:
@@ -140,18 +134,6 @@ def atan2_slope(self, other):
     """1 / (self² + other²), and 0 at the origin."""
     squares = self * self + other * other
     return where(squares == 0, 0.0, 1.0 / squares)
-
-
-def between_min(grad, self, min, max):
-    """Where the lower bound is the result, `min` gets the gradient."""
-    below = self < min
-    return where(below if max is None else below & (min < max), grad, 0.0)
-
-
-def between_max(grad, self, min, max):
-    """Where the upper bound is the result, `max` gets the gradient."""
-    above = self > max
-    return where(above if min is None else above | (max < min), grad, 0.0)
 
 
 # fmt: off
@@ -201,7 +183,7 @@ rad2deg = smooth("rad2deg(self)", np.rad2deg, doc="Radians in degrees.", self=la
 # ---------------------------------------------------------------- rounding and remainders
 
 trunc = step("trunc(self)", np.trunc, aliases="fix", doc="Without the fraction: rounded towards 0.")
-frac = elementwise("frac(self)", lambda self: self - np.trunc(self), doc="The fraction, with the sign of the number.",
+frac = elementwise("frac(self)", _fraction, doc="The fraction, with the sign of the number.",
                    self=lambda grad: grad)
 fmod_tensor = elementwise("fmod(self, other)", _cut_rest, numbers=False, node="FmodBackward1", self=lambda grad: grad,
     other=lambda grad, self, other: -grad * trunc(self / other),
@@ -250,10 +232,6 @@ lerp_tensor = elementwise("lerp(self, end, weight)", _lerped, numbers=False, nod
     end=lambda grad, weight: grad * weight, weight=lambda grad, self, end: grad * (end - self))
 lerp = elementwise("lerp(self, end, weight: Scalar)", _lerped, numbers=False, doc="`input + weight * (end - input)`.",
     self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight)
-clamp_tensors = elementwise("clamp(self, min=None, max=None)", _between, numbers=False, node="ClampBackward0", aliases="clip",
-    doc="The elements, those below `min` raised to it, then those above `max` lowered. A gradient goes where a result is from.",
-    self=between_self, min=lambda grad, self, min, max: between_min(grad, self, min, max),
-    max=lambda grad, self, min, max: between_max(grad, self, min, max))
 addcmul = elementwise("addcmul(self, tensor1, tensor2, *, value: Scalar=1)",
     lambda self, tensor1, tensor2, value: self + tensor1 * tensor2 * fitted(value, self), numbers=False,
     doc="`input + value * tensor1 * tensor2`.", self=lambda grad: grad,
@@ -264,10 +242,6 @@ addcdiv = elementwise("addcdiv(self, tensor1, tensor2, *, value: Scalar=1)",
     doc="`input + value * tensor1 / tensor2`.", self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * (tensor1 * value / (tensor2 * tensor2)))
-clamp_min_tensor = elementwise("clamp_min(self, min)", np.maximum, numbers=False, node="ClampMinBackward1",
-    self=lambda grad, self, min: where(self >= min, grad, 0.0), min=lambda grad, self, min: where(self < min, grad, 0.0))
-clamp_max_tensor = elementwise("clamp_max(self, max)", np.minimum, numbers=False, node="ClampMaxBackward1",
-    self=lambda grad, self, max: where(self <= max, grad, 0.0), max=lambda grad, self, max: where(self > max, grad, 0.0))
 fmax = elementwise("fmax(self, other)", np.fmax, **OF_PAIRS, doc="The larger of each pair, without NaN where one is not NaN.",
     self=lambda grad, self, other: where((self >= other) | (other != other), grad, 0.0),
     other=lambda grad, self, other: where((self >= other) | (other != other), 0.0, grad))

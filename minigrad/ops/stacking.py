@@ -98,6 +98,8 @@ def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the elements of vectors, in rows."""
     tensors = all_given(tensors)
+    for x in tensors:
+        expect(x._array.ndim == 1, "Expect a 1D vector, but got shape {}", tuple(x.shape))
     return tensors[0] if len(tensors) == 1 else stack([flatten(x) for x in meshgrid(*tensors)], 1)
 
 
@@ -152,10 +154,18 @@ def _each(tensors: tuple, f: Callable) -> Tensor | tuple[Tensor, ...]:
     return found[0] if alone else found
 
 
+def listed(name: str, tensors: object) -> list[Tensor]:
+    """A sequence of tensors, as a list. Raises PyTorch's errors for anything else."""
+    told = "{}(): argument 'tensors' (position 1) must be tuple of Tensors, not {}"
+    expect(isinstance(tensors, (tuple, list)), told, name, type(tensors), error=TypeError)
+    expect(len(tensors) > 0, "{} expects a non-empty TensorList", name)
+    return list(all_given((tensors,)))
+
+
 @function("torch")
 def hstack(tensors: tensors) -> Tensor:  # noqa: F821
     """Tensors side by side: along dimension 1, vectors along their only one."""
-    expect(len(tensors) > 0, "hstack expects a non-empty TensorList")
+    tensors = listed("hstack", tensors)
     parts = atleast_1d(list(tensors))
     return cat(list(parts), 0 if parts[0]._array.ndim == 1 else 1)
 
@@ -163,28 +173,28 @@ def hstack(tensors: tensors) -> Tensor:  # noqa: F821
 @function("torch", aliases="row_stack")
 def vstack(tensors: tensors) -> Tensor:  # noqa: F821
     """Tensors one below the other, vectors as rows: along dimension 0."""
-    expect(len(tensors) > 0, "vstack expects a non-empty TensorList")
+    tensors = listed("vstack", tensors)
     return cat(list(atleast_2d(list(tensors))), 0)
 
 
 @function("torch")
 def dstack(tensors: tensors) -> Tensor:  # noqa: F821
     """Tensors one behind the other: along dimension 2."""
-    expect(len(tensors) > 0, "dstack expects a non-empty TensorList")
+    tensors = listed("dstack", tensors)
     return cat(list(atleast_3d(list(tensors))), 2)
 
 
 @function("torch")
 def column_stack(tensors: tensors) -> Tensor:  # noqa: F821
     """Tensors side by side, vectors as columns."""
-    expect(len(tensors) > 0, "column_stack expects a non-empty TensorList")
+    tensors = listed("column_stack", tensors)
     return hstack([reshape(x, (x.numel(), 1)) if x._array.ndim < 2 else x for x in tensors])
 
 
 @function("torch", name="block_diag")
 def block_diagonal(*tensors: Tensor) -> Tensor:
     """A matrix with these matrices on its diagonal, zeros elsewhere. A vector is a row."""
-    return block_diag(list(all_given(tensors)))
+    return block_diag(list(all_given(tensors))) if tensors else wrap(np.zeros((1, 0), dtypes.default_float()))
 
 
 # ---------------------------------------------------------------- positions

@@ -236,7 +236,7 @@ nansum = op("nansum(self, dim: dims=None, keepdim: bool=False)", lambda self, di
 count_nonzero = op("count_nonzero(self, dim: dims=None)", lambda self, dim: np.asarray(np.count_nonzero(self, dim)),
                    doc="How many elements are not 0, in all or along `dim`: int64.")
 isin = op("isin(elements, test_elements)", np.isin, at="torch", numbers=True, doc="Which elements occur in `test_elements`.")
-bucketize = op("bucketize(input, boundaries, *, right: bool=False)", _bucket, batch="rows",
+bucketize = op("bucketize(input, boundaries, *, right: bool=False)", _bucket, at="torch", batch="rows",
                doc="Between which of the sorted boundaries each element lies: the number of those below it.")
 searchsorted = op("searchsorted(sorted_sequence, self, *, right: bool=False)", _searched, at="torch", numbers=True,
                   doc="Where in a sorted sequence each element would be inserted; the last dimension is the sequence.")
@@ -283,6 +283,8 @@ unbiased_forms("std_mean", std_mean, "(standard deviation, mean)")
 @function("torch Tensor")
 def nanmean(self: Tensor, dim: dims = None, keepdim: bool = False) -> Tensor:  # noqa: F821
     """The mean of the elements that are not NaN."""
+    told = "nanmean(): expected input to have floating point or complex dtype but got {.word}"
+    expect(self._array.dtype.kind == "f", told, self._array.dtype)
     return nansum(self, dim, keepdim) / sum_dim(~isnan(self.detach()), dim, keepdim)
 
 

@@ -60,10 +60,15 @@ def _streams(kept: tuple[Any, Any]) -> None:
     sys.stdout, sys.stderr = kept
 
 
-STATES: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
+State = tuple[Callable[[], Any], Callable[[Any], object]]
+"""How it is read, and how it is set."""
+LARGE: tuple[State, ...] = (  # what takes a millisecond to keep
     (lambda: rng().get_state(), lambda kept: rng().set_state(kept)),
     (random.getstate, random.setstate),
     (np.random.get_state, np.random.set_state),
+    (lambda: dict(os.environ), _environment),
+)
+SMALL: tuple[State, ...] = (  # what may also decide how the next code runs
     (np.geterr, lambda kept: np.seterr(**kept)),
     (np.geterrcall, np.seterrcall),
     (np.get_printoptions, lambda kept: np.set_printoptions(**kept)),
@@ -80,15 +85,13 @@ STATES: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (lambda: list(warnings.filters), _warn_as),
     (gc.isenabled, _collecting),
     (_folder, _go_to),
-    (lambda: dict(os.environ), _environment),
 )
-"""How each is read, and how it is set."""
 
 
 @contextmanager
-def as_it_was() -> Iterator[None]:
-    """Put each of STATES back when the block is left, however it is left."""
-    kept = [(read(), put) for read, put in STATES]
+def as_it_was(states: tuple[State, ...] = LARGE + SMALL) -> Iterator[None]:
+    """Put each of the states back when the block is left, however it is left. Anomaly mode is off inside of it."""
+    kept = [(read(), put) for read, put in states]
     with minigrad.autograd.set_detect_anomaly(False):
         try:
             yield

@@ -119,18 +119,31 @@ def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> A
     if isinstance(got, tuple) and len(got) == 1:
         got = got[0]
     if not isinstance(got, str):
-        meant = option(describe(got), options) if isinstance(got, np.ndarray | bool | None) else None
-        return meant or got
+        return _letter_of_value(got, words, options) or got
     word = typed.tidy(got)
     word = re.sub(r"^(?:option|answer|letter|choice)\b *", "", word).strip(" \t\n.,:;()[]{}*`'\"")
-    if len(word) <= 1 and (word in options or word in words or not options):
+    if len(word) <= 1 and not word.isdigit():
         return words.get(word, word)
     call = word.removeprefix("with ").removeprefix("torch.")
     for name in (word, call, re.split(r"[(=]", call)[0].rpartition(".")[2]):
         if name in words:
             return words[name]
-    no_gradient = typed.WORDS.get(word, word) is None
-    return option(word, options) or (no_gradient and option("none", options)) or word
+    if found := option(word, options):
+        return found
+    try:
+        value = typed.read(word)
+    except typed.Unreadable:
+        return word
+    return _letter_of_value(plain(value), words, options) or word
+
+
+def _letter_of_value(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> str | None:
+    """The letter whose text or other name is this value: `float("inf")`, 3000, None."""
+    if not (got is None or isinstance(got, np.ndarray | bool)):
+        return None
+    text = describe(got).casefold()
+    finite = isinstance(got, np.ndarray) and got.size == 1 and bool(np.isfinite(got).all())
+    return words.get(text) or option(text, options) or (words.get("finite") if finite else None)
 
 
 def option(text: str, options: Mapping[str, str]) -> str | None:

@@ -7,7 +7,7 @@ import inspect
 import io
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -19,7 +19,7 @@ import minigrad
 
 from . import answers as reading
 from . import options, relations, repair
-from .afterwards import as_it_was
+from .afterwards import SMALL, as_it_was
 from .blame import in_plain_words, said
 from .bytecode import has_blank, unread, uses, values_of_the_notebook
 from .limits import OutOfTime, time_limit
@@ -29,7 +29,7 @@ from .side_effects import ITEMS, VALUES, Watch
 from .symptoms import advise
 from .values import blank, describe, plain, same
 
-SEARCH = 1.0  # seconds for the search of what one change would mend
+SEARCH = 0.7  # seconds for the search of what one change would mend
 NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
 
 
@@ -178,19 +178,30 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
 
 
 def _one_change(exercise: Exercise, answers: tuple, want: Observed) -> str:
-    """Where the answer goes wrong, if there is one small change after which it would be right; found within SEARCH seconds."""
+    """Where the answer goes wrong, if there is one small change, or two, after which it would be right."""
+    for search, begin in (
+        (repair.changes, "One small change would make it right."),
+        (repair.pairs, "Two small changes would make it right; here is the first."),
+    ):
+        if told := _mended(exercise, answers, want, search):
+            return f"{begin} {told}"
+    return ""
+
+
+def _mended(exercise: Exercise, answers: tuple, want: Observed, search: Callable) -> str:
+    """What is told of the first change of a search that makes the answer right, if it is found within SEARCH seconds."""
     ends = time.process_time() + SEARCH
     with redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for place, answer in enumerate(answers):
-            for told, changed in repair.changes(answer):
+            for told, changed in search(answer):
                 if time.process_time() > ends:
                     return ""
                 tried = observe(
                     exercise, (*answers[:place], changed, *answers[place + 1 :]), like=want, seconds=0.5
                 )
                 if tried.error is None and tried.whole and _first_difference(tried, want, exercise) is None:
-                    return f"One small change would make it right. {told}"
+                    return told
     return ""
 
 
@@ -276,7 +287,7 @@ def observe(
     recording = True
     try:
         limit = time_limit(seconds or exercise.seconds) if limited else nullcontext()
-        with as_it_was(), limit, minigrad.inference_mode(False), minigrad.enable_grad():
+        with as_it_was(SMALL), limit, minigrad.inference_mode(False), minigrad.enable_grad():
             try:
                 for label, value in _probe(exercise, answers):
                     observed.seen.append((label, plain(value), _shown(exercise, value)))

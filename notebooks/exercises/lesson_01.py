@@ -331,6 +331,7 @@ EXERCISES: list[Exercise] = [
             (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum() :: You add the slopes up. Each entry of `t` has a slope of its own: leave out the `sum`.
             torch.sigmoid(t * (1 - t))                :: The sigmoid goes on the outside there, and the formula inside. It is the other way round: first $\sigma(t)$, then $\sigma$ times $1 - \sigma$.
             torch.sigmoid(t) - torch.sigmoid(t) * 2   :: That is $-\sigma$. What is subtracted is the *square*: $\sigma - \sigma^2$.
+            torch.tanh(t) * (1 - torch.tanh(t))       :: The form is right, but with the wrong function in it: it is the sigmoid that is multiplied by one minus itself.
             torch.sigmoid(t) * torch.sigmoid(-t)      :: right
             torch.sigmoid(t) - torch.sigmoid(t) ** 2  :: right
             torch.exp(-t) / (1 + torch.exp(-t)) ** 2  :: right

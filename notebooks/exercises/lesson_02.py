@@ -194,7 +194,7 @@ def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any)
     said = {name: name_of(answer) for name, answer in answers.items()}
     for name, so in node_names().items():
         if said[name] != name_of(so):
-            if said[name] not in _known_names():
+            if said[name] not in known_names():
                 raise Complaint(
                     f"`{name}`: nothing called `{said[name][:30]}` has run there. Which operation *ran*? Its short name, and then `Backward0`."
                 )
@@ -231,7 +231,7 @@ def _known_graphs() -> set[str]:
 
 
 @cache
-def _known_names() -> set[str]:
+def known_names() -> set[str]:
     """The names in the answers to 2.4 that have a reply."""
     return {name_of(name) for wrong in find_exercise("2.4").wrong for name in wrong.answer.values()}
 
@@ -324,6 +324,7 @@ QUESTIONS: list[Question] = [
             2.0 :: It would need them if its rule used them. Through an addition the gradient passes as it is.
             1.0 :: None at all: through an addition the gradient passes as it is, whatever the numbers were.
             3.0 :: Neither the two inputs nor the result: through an addition the gradient passes as it is.
+            None :: right
         """,
         missed="None: through an addition the gradient passes as it is, whatever was added.",
     ),

@@ -448,6 +448,12 @@ EXERCISES: list[Exercise] = [
 
             ((w * xs[0] - ts[0]) ** 2).mean().backward() :: Only the first piece has been through a pass. Go through all of them, and scale each loss.
             sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() :: One pass over the sum of all squares: that is not what is left after a `mean()`, and it needs all pieces at once. A pass for each piece, each loss scaled.
+
+            for x, t in zip(xs, ts, strict=True):
+                loss = ((w * x - t) ** 2).mean() / len(xs)
+                w.grad = None
+                loss.backward()
+            w.grad = w.grad * len(xs) :: `.grad` is cleared inside the loop, so only the last piece is left, and multiplying it does not bring the others back. Let `.grad` add up.
         """,
     ),
     Exercise(
@@ -519,6 +525,10 @@ EXERCISES: list[Exercise] = [
             return z.grad :: That is the gradient of `z` with respect to itself. The one of `y` is wanted.
 
             torch.autograd.grad(z, y)[0] :: The number is right. But this way nothing reaches the leaf, and the check looks at `x.grad` too. Use `retain_grad()` and `backward()`.
+
+            y.retain_grad()
+            z.backward()
+            return z :: That is `z` itself. The gradient of `y` is in `y.grad`.
 
             seen = []
             y.register_hook(seen.append)

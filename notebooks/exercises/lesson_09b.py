@@ -1104,6 +1104,7 @@ EXERCISES: list[Exercise] = [
             ((w * x + b - t) ** 2).mean() + 0.01 * (w * x + b - t).mean() ** 2 :: That pulls the mean *error* to 0. It is `w` that should stay small: `0.01 * w * w`.
             ((w * x + b - t) ** 2 + 0.01 * w * w).sum()  :: The squares are added up. The loss is their *mean*, and the penalty comes to it once.
             0.01 * torch.clamp(w, max=2) ** 2            :: The clamp lets a large `w` go free. The square needs no limit.
+            ((w * x + b - t) ** 2).mean() + 0.01 + w * w :: 0.01 is added there. It is a factor of the square: `0.01 * w * w`.
             0.01 * w.pow(2)                              :: right
             0.01 * w.abs() ** 2                          :: right
         """,

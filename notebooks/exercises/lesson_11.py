@@ -474,6 +474,12 @@ EXERCISES: list[Exercise] = [
                         p.grad -= most / n
             return :: The factor is *subtracted*. Multiply each gradient by it.
 
+            for p in parameters:
+                if p.grad is not None:
+                    n = p.grad.norm()
+                    p.grad *= most / n
+            return :: Each gradient is brought to length `most` by itself, even a short one. All of them together have one length, and only if that is too long are they scaled, by one factor.
+
             n = _length([p.grad for p in parameters if p.grad is not None])
             if n > most:
                 for p in parameters:
@@ -533,6 +539,12 @@ EXERCISES: list[Exercise] = [
                     h = h.detach()
                 h = w * h
             return h :: 3 is right for one call. The cut comes `keep` turns before the end, whatever `steps` and `keep` are: `steps - keep`.
+
+            for turn in range(steps):
+                if turn < keep:
+                    h = h.detach()
+                h = w * h
+            return h :: That detaches in the first `keep` iterations. The gradient should see the *last* `keep`: detach once, `keep` iterations before the end.
 
             for turn in range(steps):
                 h = (w.detach() if turn < steps - keep else w) * h

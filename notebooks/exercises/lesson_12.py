@@ -445,6 +445,7 @@ EXERCISES: list[Exercise] = [
             abs(g) * torch.cosh(x)                   :: `abs` is one too many: what arrives may be negative, and is handed on with its sign.
             g * x                                    :: That is the rule of $x^2/2$. The slope of sinh is cosh, taken at `x`.
             g * torch.exp(x)                         :: $e^x$ is half of the story: the slope of sinh is cosh, $(e^x + e^{-x})/2$.
+            g * torch.sqrt(1 + x**2)                 :: $\sqrt{1 + \sinh^2}$ is cosh, but the root needs the *result* of the forward, sinh, and not `x`.
             g * torch.cosh(x)                        :: right
             sinh_with(lambda ctx, g: g * torch.sqrt(1 + ctx.result**2), keep=_keeps_result) :: right
             g * (torch.exp(x) + torch.exp(-x)) / 2   :: right
@@ -539,6 +540,8 @@ EXERCISES: list[Exercise] = [
             g * torch.relu(1 - abs(x))              :: The gate closes slowly there, like a tent. It is open or shut: 1 where $|x| \le 1$, 0 elsewhere.
             g * (1 - torch.tanh(x) ** 2)            :: That is the slope of the tanh, a soft gate. Here it is open or shut: 1 where $|x| \le 1$, 0 elsewhere.
             sign_with(lambda g, x: g * _on(abs(x) <= 1, g), torch.round) :: The forward rounds. It should give the sign, $\pm 1$.
+            g * _on(x > 0, g)                       :: That is the gate of a ReLU. Here the gate is open wherever $|x| \le 1$, on both sides of 0.
+            g / abs(x)                              :: $x/|x|$ is the sign, but that is the forward. Backward, the gradient passes unchanged where $|x| \le 1$, and is 0 elsewhere.
             torch.where(abs(x) <= 1, g, torch.zeros_like(g)) :: right
             g * _on(x <= 1, g) * _on(x >= -1, g)    :: right
         """,

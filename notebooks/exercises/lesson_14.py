@@ -478,6 +478,7 @@ EXERCISES: list[Exercise] = [
             shifted_by(s, 100.0)                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
             torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score by itself. In a softmax all scores share one sum.
             s / s.sum()                                  :: That shares the scores out evenly by size. Probabilities come from the *powers*, $e^s$; and their logarithm is asked for.
+            s - torch.log(torch.exp(s).mean())           :: Two things: the powers are added, not averaged, and $e^{200}$ overflows unless the largest score is subtracted first.
             shifted_by(s, s.max().detach())              :: right
             torch.log_softmax(s, 0)                      :: right
             s - torch.logsumexp(s, 0)                    :: right
@@ -515,6 +516,7 @@ EXERCISES: list[Exercise] = [
             v / v.abs().max()                            :: Divided by the largest size. The length is the root of the sum of squares.
             return 1.0 * v                               :: That is `v` as it came in. A direction has length 1: divide by the length.
             v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: The clamp stands *behind* the root: the root itself still gets a 0, and its rule divides by it. Put the clamp under the root.
+            v / (abs(v) + 1e-12)                         :: Each entry is divided by its own size, so only signs are left. The whole vector is divided by one length.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt() :: right
             v / torch.where((v * v).sum() > 0, (v * v).sum(), torch.ones(())) ** 0.5 :: right
             torch.where((v * v).sum() > 0, v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt(), 0.0) :: right

@@ -261,6 +261,7 @@ EXERCISES: list[Exercise] = [
             sine, lambda a, b: (a[0] / b[0], (a[1] - b[1]) / b[0]) :: The two tangents do not count equally: $a'$ is multiplied by $b$, and $b'$ by $a$.
             sine, lambda a, b: (a[0] * b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ** 2) :: The value is that of a product. Divide: `a[0] / b[0]`.
             lambda a: (math.cos(a[0]), a[1] * math.cos(a[0])), divide :: The tangent is right. The *value* of the sine is the sine.
+            sine, lambda a, b: (a[0] / b[0], a[1] / b[0] - b[1] / a[0]) :: The second part should be $a\,b'/b^2$: the value of `a` on top, and the square of `b` below.
         """,
     ),
     Exercise(

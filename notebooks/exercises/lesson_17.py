@@ -650,8 +650,9 @@ EXERCISES: list[Exercise] = [
             model.eval()
             return fool(model, picture, label, eps) :: `model` is left in eval mode
 
-            return picture         :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
-            p + 2 * eps * g.sign() :: Each pixel moves by twice `eps`. By `eps`, no more.
+            return picture           :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
+            p + 2 * eps * g.sign()   :: Each pixel moves by twice `eps`. By `eps`, no more.
+            p - eps * g.sign() + eps :: The sign of the step is wrong, and `eps` is added everywhere as well. One step is enough: `+ eps * g.sign()`.
 
             x = picture.clone().requires_grad_()
             (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
@@ -719,7 +720,8 @@ EXERCISES: list[Exercise] = [
                 lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
             return torch.stack(lengths) :: Your function leaves a gradient in `model.0.weight.grad`
 
-            grads[0].sum() :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.
+            grads[0].sum()                   :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.
+            sum(abs(g).max() for g in grads) :: Those are the largest entries of the tensors. The length squares *every* entry, adds them all up, and takes one root.
             [value.item() for value in gradient_lengths(model, x, y)] :: right
             torch.cat([g.flatten() for g in grads]).norm() :: right
         """,

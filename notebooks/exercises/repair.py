@@ -86,12 +86,27 @@ def _inside(function: FunctionType) -> Iterator[Change]:
 def _of_function(function: FunctionType) -> Iterator[Change]:
     yield from _inside(function)
     tree = _parsed(function)
-    if tree is None or sum(1 for _ in ast.walk(tree)) > 6 * LARGEST:
+    if tree is None or _size(tree) > 6 * LARGEST:
         return
     for edits in (_in_expressions, _in_statements):
         for told, changed in edits(tree):
             if (made := _compiled(changed, function)) is not None:
                 yield Change(told, made)
+
+
+def pairs(answer: Any) -> Iterator[Change]:
+    """Copies of a very short function with two things changed. What is said leads to the first of the two."""
+    tree = _parsed(answer) if isinstance(answer, FunctionType) else None
+    if tree is None or _size(tree) > 2 * LARGEST:
+        return
+    for told, once in _in_expressions(tree):
+        for _, twice in _in_expressions(once):
+            if (made := _compiled(twice, answer)) is not None:
+                yield Change(told, made)
+
+
+def _size(tree: ast.AST) -> int:
+    return sum(1 for _ in ast.walk(tree))
 
 
 def _parsed(function: FunctionType) -> ast.FunctionDef | None:

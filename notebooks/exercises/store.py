@@ -19,7 +19,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,8 @@ TRIES = 12  # of an exercise are kept, the last ones
 NAMES = 2  # the names of exercises that a file is written with; one that does not say has the first
 MOVED = {f"9.{number}": f"9b.{number - 2}" for number in range(3, 11)} | {"9.c": "9b.b"}
 """What became of the first names: lesson 9 was cut in two, and its clinic became lesson 9b."""
-WAIT, STALE = (
-    5.0,
-    20.0,
-)  # seconds: for another kernel that is writing, and until a lock counts as left behind by a dead one
+WAIT = 5.0  # seconds for another kernel that is writing
+STALE = 20.0  # seconds until a lock counts as left behind by a dead kernel
 
 LESSONS = Path(__file__).resolve().parents[2] / "my_lessons"  # the learner's copy (tools/learners_copy.py)
 FILE, COPIED = "progress.json", ".copied.json"  # the second is in every folder that holds a learner's copy
@@ -63,7 +61,11 @@ def load() -> dict[str, Any]:
     "tries": {id: [[answer, cause], ...]}} and, once it was begun, "exam": {question: what exam.py keeps of it}: the file, and
     what this kernel could not write. What is damaged counts as empty."""
     place = path()
-    data = tidy(None if place is None else _read(place))
+    found, whole = (None, True) if place is None else _parsed(place)
+    if place is not None and not whole:
+        with suppress(OSError), _alone(place):  # somebody else may be putting it right at this moment
+            found = _read(place)
+    data = tidy(found)
     for one in _unwritten:
         _add(data, **one)
     return data
@@ -77,27 +79,33 @@ def news() -> str:
 
 
 def _read(place: Path) -> Any:
-    """What is in the file, or None. A file that is not one of ours, or in part, is put aside as it is."""
-    try:
-        text = place.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError:
-        text = ""
-    except OSError:  # another program has it, or it may not be read: it is not touched
-        return None
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        data = None
-    if not _whole(data):
+    """What is in the file, or None. A file that is not one of ours, or in part, is put aside. To be called alone."""
+    data, whole = _parsed(place)
+    if not whole:
         _put_aside(place, data)
     return data
 
 
+def _parsed(place: Path) -> tuple[Any, bool]:
+    """What is in the file, or None where there is nothing to be had; and whether it is as it should be."""
+    try:
+        text = place.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None, True
+    except UnicodeDecodeError:
+        return None, False
+    except OSError:  # another program has it, or it may not be read: it is not touched
+        return None, True
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None, False
+    return data, _whole(data)
+
+
 def _whole(data: Any) -> bool:
     """Whether this is all that `tidy` looks for, of the right kinds."""
-    kinds = {"solved": list, "predicted": dict, "guesses": dict, "tries": dict}
+    kinds = {"solved": list, "predicted": dict, "guesses": dict, "tries": dict, "exam": dict}
     return isinstance(data, dict) and all(
         isinstance(data.get(key, kind()), kind) for key, kind in kinds.items()
     )

@@ -13,7 +13,7 @@ Leaving the block fails the test where the page complained: console error, uncau
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -177,3 +177,19 @@ def opened(browser: Browser, html: str, tmp: Path, **asked: Any) -> Iterator[Pan
 def page_of(name: str = "diamond", *, options: dict | None = None, **more: Any) -> str:
     """The page of a program of the gallery."""
     return viz.show.page.page(recorded(name, **more), options=options)
+
+
+def displayed(pane: Pane, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Which of the pictures of a payload the pane took: the one that has the boxes that can be opened in it."""
+    boxes = pane.page.locator(".mgv-svg [data-toggle]").evaluate_all(
+        "(all) => all.map((el) => el.dataset.toggle)"
+    )
+    return next(p for p in (data, *data["pictures"]) if not boxes or boxes[0] in p["insides"])
+
+
+def inside_of(picture: Mapping[str, Any], box: str) -> Mapping[str, Any] | None:
+    """What is in a box of a picture, or of a box of it."""
+    for ident, inner in picture["insides"].items():
+        if found := inner if ident == box else inside_of(inner, box):
+            return found
+    return None

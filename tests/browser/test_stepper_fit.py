@@ -123,7 +123,7 @@ def steppers(file: Path) -> Iterator[tuple[str, int]]:
             for frame in re.findall(r'srcdoc="([^"]*)"', shown):
                 content = unpacked(unescape(frame))
                 if "steps" in content["data"]:  # a film has frames
-                    front = {"js": asset("rows.js"), "css": asset("stepper.css")}
+                    front = {"js": asset("narrow_layout.js"), "css": asset("stepper.css")}
                     options = {
                         key: v for key, v in content["options"].items() if key not in ("framed", "ask")
                     }

@@ -10,9 +10,8 @@ from playwright.sync_api import Browser, expect
 
 import minigrad as mg
 import viz
-from tests.browser.pages import Pane, opened, page_of, recorded, until
+from tests.browser.pages import Pane, displayed, opened, page_of, recorded, until
 from tests.browser.test_stepper_fit import PROGRAMS, mlp
-from viz.picture.choose import BOXES
 from viz.show.page import page
 from viz.show.payload import payload
 
@@ -31,11 +30,11 @@ def place(pane: Pane, ident: str) -> tuple[float, float]:
 
 @pytest.mark.parametrize("key", [None, "Enter", " "])
 def test_a_box_opens_and_closes_where_it_stands(browser: Browser, tmp_path: Path, torch, key):
-    data = payload(PROGRAMS["attention"](torch))
-    shown = next(p for p in [data, *data["pictures"]] if p["fold"] == BOXES // 3)
-    box = next(iter(shown["insides"]))
-    members = [f for f, where in shown["folds"].items() if where == box]
+    data = payload(PROGRAMS["attention"](torch), fold=True)
     with opened(browser, page(data), tmp_path, viewport={"width": 1280, "height": 800}) as pane:
+        shown = displayed(pane, data)
+        box = next(ident for ident, inner in shown["insides"].items() if not inner["folds"])
+        members = [f for f, where in shown["folds"].items() if where == box]
         opener = pane.page.locator(f'[data-toggle="{box}"]')
         before = place(pane, box)
         expect(pane.node(members[0])).to_have_count(0)
@@ -290,7 +289,7 @@ def test_boxes_that_hold_hundreds_open_down_to_each_node(
         for box in reversed(path):
             pane.page.locator(f'[data-toggle="{box}"]').press("Enter")
         expect(node).to_have_count(0)
-        assert pane.page.evaluate(BOXES) and pane.node(path[0]).count() == 1
+        assert pane.page.evaluate(OUTLINES) and pane.node(path[0]).count() == 1
 
 
 def test_a_box_that_cannot_open_in_an_export_says_where_it_does(browser: Browser, tmp_path: Path, torch):

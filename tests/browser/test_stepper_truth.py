@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 
 import minigrad
-from tests.browser.pages import opened
+from tests.browser.pages import displayed, inside_of, opened
 from tests.told_by_hooks import told_by_hooks
 from viz.show.page import page
 from viz.show.payload import payload
@@ -179,13 +179,15 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
     data = payload(*results, gradient=given, names=leaves, check=False, **options)
     assert [step["name"] for step in data["steps"]] == [f.name.rsplit("::")[-1] for f in true]
     assert bool(data["folds"]) is ("folded" in name)
-    folds = dict(data["folds"])
     with opened(browser, page(data), tmp_path) as pane:
+        shown = displayed(pane, data)
+        folds = dict(shown["folds"])
         for _ in range(4 if "open" in name else 0):
             opener = pane.page.locator('[data-toggle][aria-expanded="false"]').first
             box = opener.get_attribute("data-toggle")
             opener.press("Enter")
             folds = {node: where for node, where in folds.items() if where != box}
+            folds |= inside_of(shown, box)["folds"]
         walked = json.loads(pane.page.evaluate(READ))
     nodes = [*data["nodes"].items(), *(n for inside in insides(data) for n in inside["nodes"].items())]
     drawn = {

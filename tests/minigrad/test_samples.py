@@ -47,7 +47,7 @@ def classes(where: object, kind: type) -> list[str]:
     ]
 
 
-# Modules that PyTorch's table has no inputs for; sessions/nn.txt and sessions/wide.txt have them.
+# Modules that PyTorch's table has no inputs for; sessions/nn.txt and lines/wide.txt have them.
 UNLISTED = {
     "Dropout",
     "Flatten",

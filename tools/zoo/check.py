@@ -113,7 +113,8 @@ class _Check:
         self.same_grads(model, "film")
         with tempfile.TemporaryDirectory() as folder:
             film.save(Path(folder, "film.html"))
-        self.wrong += [f"film: {note}" for note in film.notes]
+        # of a very large graph a film keeps no whole pass, and says so
+        self.wrong += [f"film: {note}" for note in film.notes if "its graph has more than" not in note]
 
     def costs(self) -> None:
         loss, _ = self.again()

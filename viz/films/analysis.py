@@ -25,7 +25,10 @@ WITHIN = 5  # steps
 PERSISTS = 3  # frames, before something that may pass is an alarm
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 SMALL = 1e-5  # of the weight: an update that changes nothing for thousands of steps
-BEGINS, FAR = 3, 20  # times what equal probabilities give: a loss that begins there is told, and is an alarm
+BEGINS, FAR = (
+    3,
+    20,
+)  # times what equal probabilities give: a loss that begins above that is a finding, and an alarm
 UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
 SQUASHES = {"Sigmoid", "Tanh", "Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"}
 
@@ -174,7 +177,7 @@ class SceneAnalysis:
         top, rows = most[:, 0], most[:, 1:]
         with np.errstate(invalid="ignore"):
             ratio = rows - top[:, None]
-        ratio[~np.isfinite(ratio)] = 0.0  # what gets nothing at all is told elsewhere
+        ratio[~np.isfinite(ratio)] = 0.0  # a gradient of exactly 0 is another finding
         for first, last in intervals(np.isfinite(top) & (ratio.min(axis=1) < np.log10(VANISHES)), gap=2):
             if last - first + 1 < min(PERSISTS, len(self.at)):
                 continue
@@ -290,14 +293,16 @@ class SceneAnalysis:
                     ("was" if one else "were"),
                     f"from step {self.steps[first]} to {self.steps[last]}",
                 )
-            who = f"{count} units of {every}" if count < every else f"All {every} units"
+            units_text = f"{count} units of {every}" if count < every else f"All {every} units"
             which = (
                 ": " + ", ".join(map(str, sorted(units)[:4])) + ", …" * (count > 4) if count < every else ""
             )
             if one:
-                who, which = f"Unit {next(iter(units))} of {every}", ""
+                units_text, which = f"Unit {next(iter(units))} of {every}", ""
             some = " " if len(starts) == 1 else ", the first "
-            text = f"{who} in {self.node(f)} of {row} {are} dead{some}{since}{which}.".replace("….", "…")
+            text = f"{units_text} in {self.node(f)} of {row} {are} dead{some}{since}{which}.".replace(
+                "….", "…"
+            )
             kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
             hinge = f in top_of(self.table.scene)  # a margin that is kept
             alarm = kills and ((count == every and not hinge) or (count >= every / 2 and not curve.learns))

@@ -40,7 +40,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "eval": (),
 }
 CAUSAL = [*FOLLOWS]
-FIRST = ["nan"]  # of findings without a cause this kind is told before all others
+FIRST = ["nan"]  # among findings without a cause, this kind comes first
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,11 @@ class Finding:
     """``text`` says what was measured, with the numbers of the first step; it holds from ``step`` to ``until``.
 
     ``alarm`` is True where this training does not do what its author wants, as far as numbers can tell; a finding that is
-    not an alarm is a fact, which may be intended. ``cause`` is the finding that this one follows from, or None. ``kind`` is one
-    of the keys of ``FOLLOWS``; ``row`` and ``node`` say where it was seen.
+    not an alarm is a fact, which may be intended. ``cause`` is the finding that this one follows from, or None. ``row`` and
+    ``node`` say where it was seen. ``kind`` is one of: sign (minus a loss, uphill), accumulate (no zero_grad), nll, broadcast,
+    double, classes (a loss is given the wrong thing), unstepped (never moves), missing (no path), alike (equal units), explode,
+    start (a large first loss), large (an update), saturated, vanish, dead, zero, small (all updates), grew, rising, runaway,
+    nan, flat, still (lost to rounding), frozen, eval.
     """
 
     kind: str
@@ -124,22 +127,22 @@ def ordered(findings: list[Finding]) -> list[Finding]:
 
     every = sorted(findings, key=order)
     nan = next((f for f in every if f.kind == "nan"), None)
-    told: list[Finding] = []  # with their causes, each of which came before
+    linked: list[Finding] = []  # with their causes, each of which began before
     for f in every:
-        causes = [c for c in told if f.alarm and c.alarm and f.kind in FOLLOWS[c.kind]]
-        told.append(replace(f, cause=causes[0]) if causes else f)
+        causes = [c for c in linked if f.alarm and c.alarm and f.kind in FOLLOWS[c.kind]]
+        linked.append(replace(f, cause=causes[0]) if causes else f)
     if nan is not None:
-        [at] = [f for f in told if f.kind == "nan"]
-        late = [f.alarm and f.step > nan.step and f.cause is None for f in told]
-        told = [replace(f, cause=at) if is_late else f for f, is_late in zip(told, late, strict=True)]
+        [at] = [f for f in linked if f.kind == "nan"]
+        late = [f.alarm and f.step > nan.step and f.cause is None for f in linked]
+        linked = [replace(f, cause=at) if is_late else f for f, is_late in zip(linked, late, strict=True)]
     roots = sorted(
-        (f for f in told if f.cause is None),
+        (f for f in linked if f.cause is None),
         key=lambda f: (not f.alarm, f.kind not in FIRST, CAUSAL.index(f.kind)),
     )
     out: list[Finding] = []
     while roots:
         out.append(roots.pop(0))
-        roots = [f for f in told if f.cause is not None and _same(f.cause, out[-1])] + roots
+        roots = [f for f in linked if f.cause is not None and _same(f.cause, out[-1])] + roots
     return out
 
 

@@ -1,4 +1,4 @@
-"""How the loss of a training goes: whether it falls, rises, is flat or runs away, told from noise."""
+"""How the loss of a training goes: whether it falls, rises, is flat or runs away, apart from its noise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 LEARNS = 0.8  # of the loss at the start: below that a net is said to learn
-FEW, MANY = 8, 20  # frames: before a trend is told, and before a loss is called flat
+FEW, MANY = 8, 20  # frames: before a loss has a trend, and before it is called flat
 FLAT, HARDLY = 0.01, 0.1  # of the loss: what it changes when it is flat; what it falls by before, at most
 RISES = 0.05  # of the loss
 JUMP, WITHIN = 1.5, 5  # times, frames

@@ -67,7 +67,7 @@ class PassHooks:
             if f in self.info.custom:
                 mine = next(ours)
                 handles.append(nodes[f].register_prehook(partial(self.arrive, f)))
-        # frameworks count the hooks, whoever hangs them
+        # frameworks count all hooks, ours and the user's
         number = getattr(handles[-1], "id", None) if handles else None
         self.others = None if number is None else number - mine
         if self.sums is None and (self.others is None or scene.others != self.others):
@@ -162,7 +162,7 @@ class PassHooks:
         self.info.alike = [(k, g.shape[axis]) for k, axis, g in every if _same_units(g, axis, 1e-4)]
 
     def _cover(self) -> None:
-        """What the next frames need not look at, as this one has looked at everything: until somebody hangs a hook."""
+        """What the next frames need not look at, since this one has looked at everything; until a hook is added."""
         scene, sums, covered = self.scene, self.sums, set()
         scene.order = scene.order or self.fired
 

@@ -10,7 +10,7 @@ from .frame_table import FrameTable
 from .rows import Row, lanes
 from .scene import short
 
-MOST_RUNS = 2_000  # of dead units, as many are told
+MOST_RUNS = 2_000  # of dead units, at most
 # losses that JSON cannot hold, as JavaScript reads them
 WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
@@ -18,8 +18,8 @@ WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 def payload(films: list[Any], titles: list[str] | None = None) -> dict[str, Any]:
     """Everything that the player shows, for one film or several beside each other. Strict JSON."""
     titles = titles or [film.title or "" for film in films]
-    told = [_film(film, one_line(title)) for film, title in zip(films, titles, strict=True)]
-    return {"relative": len(films) > 1, "films": told}
+    shown = [_film(film, one_line(title)) for film, title in zip(films, titles, strict=True)]
+    return {"relative": len(films) > 1, "films": shown}
 
 
 def _film(film: Any, title: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class SceneInfo:
         self.rules = [getattr(n, "rules", None) for n in nodes]
         self.slots = [len(n.next_functions) for n in nodes]
         self.fixed: list[dict[str, Any]] = [{} for _ in nodes]  # what nodes keep that is no tensor
-        self.kept: list[tuple[int, str, Any]] = []  # node, attribute, who made it: (node, output) or None
+        self.kept: list[tuple[int, str, Any]] = []  # node, attribute, what made it: (node, output) or None
         self.first: dict[tuple, tuple[int, str]] = {}  # where each is read; of leaves there are copies
         self.copied = set(scene.leaves)
         self.copied |= {
@@ -304,7 +304,7 @@ class ReplayedPass(Tensor):
 
 
 def payload_of(replayed: ReplayedPass, options: dict[str, Any]) -> dict[str, Any]:
-    """The stepper's payload of the pass that ``replayed`` stands for, played and recorded as ``viz.step`` records it.
+    """The stepper's payload of the pass that ``replayed`` holds, played and recorded as ``viz.step`` records it.
 
     options: those of that backward.
     """

@@ -1,4 +1,4 @@
-"""The graph as a table: which functions and leaves stand in one row, what the rows are called, where everything stands.
+"""The graph as a table: which functions and leaves are in one row, what the rows are called, where everything is.
 
 A row is a layer, a time step of a recurrent net, or a block without parameters. It is found from the order in which the
 functions fired and from the leaves that they reach; names of modules decide where they are known.
@@ -16,7 +16,7 @@ AFFINE = {
     "Add", "Sub", "Rsub", "Mm", "Addmm", "Mv", "Addmv", "Bmm", "Baddbmm", "Dot", "Convolution", "Mul", "Sum", "Expand",
     "Linear", "Matmul", "Neg", *("T", "View", "Transpose", "Permute", "Unsqueeze", "Squeeze", "Reshape", "UnsafeView"),
 }  # fmt: skip
-WIDEST = 6  # functions in a row; more of them go on in a row below
+WIDEST = 6  # functions in a row; more of them continue in a row below
 
 
 @dataclass(slots=True, eq=False)
@@ -55,10 +55,10 @@ def lanes(scene: Scene, row_of: dict[int, int]) -> dict[int, int]:
 
 
 def _order(scene: Scene) -> list[int]:
-    """The functions as they fired; those that no gradient reached (``inputs=``) after whoever would have sent it."""
+    """The functions as they fired; those that no gradient reached (``inputs=``) after the function that would have sent it."""
     order = list(dict.fromkeys(scene.order))
     place = {f: float(i) for i, f in enumerate(order)}
-    for f in scene.functions:  # breadth first: a source stands before its targets
+    for f in scene.functions:  # breadth first: a source comes before its targets
         if f not in place:
             place[f] = max((place[a.source] for a in scene.into.get(f, ())), default=0.0) + 1e-6 * (f + 1)
     return sorted(scene.functions, key=place.__getitem__)

@@ -73,13 +73,13 @@ class Scene:
     folded: int = 0  # relays that are not drawn
     joins: list[int] = field(default_factory=list)  # functions of several arrows: there the sum is measured
     only: list[int] = field(default_factory=list)  # of each leaf the one arrow that reaches it, else -1
-    # what frames need not look at twice: functions need no hook, since whoever they send to receives the same; of plain leaves
-    # .grad is what the one arrow to them brings. Until hooks are hung, anywhere, other than the ``others`` that were then
+    # what frames need not look at twice: ``covered`` functions need no hook, since the one that they send to receives the same;
+    # of ``plain`` leaves .grad is what their one arrow brings. Valid until hooks are added, anywhere, beyond the ``others``
     others: int | None = None
     covered: set[int] = field(default_factory=set)
     plain: list[bool] = field(default_factory=list)
     plans: dict[tuple, list] = field(default_factory=dict)  # what to hook, see pass_hooks.py
-    calm: bool = False  # nobody writes into a gradient that was sent: what is held may be measured when the pass is over
+    calm: bool = False  # no gradient is changed after it was sent: it can be measured when the pass is over
 
 
 def read(shape: Shape) -> Scene:

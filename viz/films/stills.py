@@ -144,8 +144,8 @@ class Still:
                 first = f"{norm_text(look.into[0, r])} → " if k else ""
                 out.append(text(self.names + 196, y, first + norm_text(decade), size, ink, "end"))
         if self.fn:
-            told = ((a, look.arrows[k, a.index]) for a in scene.arrows if a.leaf is None)
-            ways = [(self._way(look, place, a, h), decade) for a, decade in told]
+            sent = ((a, look.arrows[k, a.index]) for a in scene.arrows if a.leaf is None)
+            ways = [(self._way(look, place, a, h), decade) for a, decade in sent]
         else:  # one arrow into each row
             spine = pairwise(complex(self.x + 24, self.y(r)) for r in range(len(look.rows)))
             ways = [*zip(([a + 1j, b - 1j] for a, b in spine), look.into[k, 1:], strict=True)]
@@ -154,13 +154,13 @@ class Still:
             most = min(7.0, self.pitch * (0.16 if shared else 0.42))
             wide = 0.8 + (most - 0.8) * self.part(decade) if abs(decade) < NONE else 1.0
             (*way, last, tip), ink = way, ALARM if broken(decade) else "#818a95"
-            # the head stands between the end of the line and its tip
+            # the head is between the end of the line and its tip
             end = tip - (tip - last) * min(0.4, 7 / (abs(tip - last) or 1)) if self.fn else tip
             out.append(("line", _round([*way, last, end]), wide, ink, tip if self.fn else None))
         return out
 
     def _way(self, look: SceneAnalysis, place: dict[int, complex], a: Arrow, h: float) -> list[complex]:
-        """The corners of an arrow's way from oval to oval, ``h`` half as high: straight where nothing stands between, else
+        """The corners of an arrow's way from oval to oval, ``h`` half as high: straight where nothing is in the way, else
         midway between two rows; past rows it goes on the left."""
         p, q, gap = place[a.source], place[a.target], self.pitch * 0.5j
         if lane := self.lanes[look.scene].get(a.index):

@@ -21,6 +21,20 @@ DOUBLE = {
     ("BinaryCrossEntropyWithLogits", "Softmax"): "this loss takes logits, not probabilities",
     ("NllLoss", "Softmax"): "nll_loss takes log-probabilities, and these are without the log",
 }
+PARTS = {
+    "Select",
+    "Slice",
+    "Index",
+    "Narrow",
+    "Unbind",
+    "Split",
+    "Squeeze",
+    "Unsqueeze",
+    "View",
+    "Reshape",
+    "Cat",
+    "Clone",
+}
 POINTWISE = {
     "Mean", "Sum", "Div", "Mul", "Neg", "Pow", "Abs", "Sub", "Rsub", "Add", "Sqrt", "Square", "Log", "Log1P", "Clamp",
     "ClampMin", "Relu", "Softplus", "Where", "Exp", "Logcosh", "Log2", "Cosh", *LOSSES,
@@ -30,18 +44,26 @@ POINTWISE = {
 def mistakes(table: Any) -> Iterator[tuple[str, int, str]]:
     """(kind, function, text) of what is built wrongly in a scene."""
     scene: Scene = table.scene
-    for a in scene.arrows:
-        if a.leaf is not None:
-            continue
-        pair = operation(scene.names[a.source]), operation(scene.names[a.target])
-        if pair in DOUBLE:
-            yield (
-                "double",
-                a.source,
-                f"{scene.names[a.source]} is given what {scene.names[a.target]} made: {DOUBLE[pair]}.",
-            )
+    for f in scene.functions:
+        for made in _inputs(scene, f):
+            pair = operation(scene.names[f]), operation(scene.names[made])
+            if pair in DOUBLE:
+                yield "double", f, f"{scene.names[f]} is given what {scene.names[made]} made: {DOUBLE[pair]}."
     yield from _broadcast(scene, table.info.shapes)
     yield from _classes(scene, table.info)
+
+
+def _inputs(scene: Scene, f: int) -> list[int]:
+    """The functions whose results ``f`` was given, whole or in part."""
+    out: list[int] = []
+    todo = [a.target for a in scene.out.get(f, ()) if a.leaf is None]
+    while todo:
+        g = todo.pop()
+        if operation(scene.names[g]) in PARTS:
+            todo += [a.target for a in scene.out.get(g, ()) if a.leaf is None]
+        elif g not in out:
+            out.append(g)
+    return out
 
 
 def top_of(scene: Scene) -> list[int]:

@@ -142,14 +142,18 @@ class TrainingState:
             text = f"{listed(frozen)} {are} frozen: requires_grad is False, so no gradient is computed for {_it(frozen)}."
             yield "frozen", min(frozen.values()), next(iter(frozen)), text, False
         if self.in_eval:
-            first, names = min(self.in_eval.values()), self.in_eval
-            does = ["drops nothing"] * any("Dropout" in name for name in names)
-            does += ["uses its running statistics and does not update them"] * any(
-                "BatchNorm" in n for n in names
+            first, names, one = min(self.in_eval.values()), self.in_eval, len(self.in_eval) == 1
+            does = ["drops nothing" if one else "dropout drops nothing"] * any("Dropout" in n for n in names)
+            keeps = (
+                "uses its running statistics and does not update them"
+                if one
+                else "running statistics are not updated"
             )
-            are = "is" if len(names) == 1 else "are"
-            since = " since then, and was in training mode before" if self.was_training & names.keys() else ""
-            text = f"{listed(names)} {are} in eval mode{since}: {'; '.join(does)}."
+            does += [keeps] * any("BatchNorm" in n for n in names)
+            text = f"{listed(names)} {'is' if one else 'are'} in eval mode"
+            if self.was_training & names.keys():
+                text = f"{listed(names)} {'has' if one else 'have'} been in eval mode since step {first}, after training mode"
+            text += f": {'it ' if one else ''}{', '.join(does)}."
             yield "eval", first, next(iter(names)), text, False
 
 
@@ -187,6 +191,12 @@ def findings_of(
     for kind, step, node, text, alarm in training.found(steps, reached):
         first = next((i for i, s in enumerate(steps) if s >= step), 0)
         out.append(make(kind, first, len(steps) - 1, node, text, alarm, scene_of[first]))
+    if not training.in_eval:  # the modules themselves may be out of sight
+        for n, a in analyses.items():
+            kept = zip(a.table.scene.names, a.table.info.fixed, strict=True)
+            if node := next((name for name, saved in kept if saved.get("_saved_training") is False), ""):
+                text = f"{node} is in eval mode: it uses running statistics and does not update them."
+                out.append(make("eval", a.at[0], a.at[-1], node, text, False, n))
     if (unstepped := _unstepped(list(analyses.values()))) is not None:
         node, text = unstepped
         scene = next(n for n, a in analyses.items() if node in a.table.names)

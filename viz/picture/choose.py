@@ -85,18 +85,20 @@ def pictures_of(
     whole = drawn("graph", *("LR", "TB")[: 2 if 2 * n <= DETAIL else 1]) if n <= DETAIL else []
     whole += drawn("functions", down) if n <= WHOLE else []
     folded: list[Picture] = []
-    boxes = 0
+    before = len(whole[-1].items) if whole and whole[-1].view == "functions" else 2 * n
     limits = () if n <= BOXES // 3 or values or saved else (BOXES,) if page else (BOXES, BOXES // 3)
     for most in limits:  # the fewest are for a narrow window
         groups = first_sight(root, most)
-        if groups and (not boxes or len(groups) < 0.8 * boxes):
-            boxes = len(groups)
-            found = drawn("functions", *(("LR", down) if page else (down,)), groups=groups)
-            found = [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
-            for picture in found:
-                picture.fold = "module" if most == BOXES else most
-                picture.notes += [_folded(graph, groups)] if n > DETAIL else []
-            folded += found
+        found = drawn("functions", *(("LR", down) if page else (down,)), groups=groups) if groups else []
+        if not found or len(found[-1].items) > 0.8 * before:
+            continue
+        before = len(found[-1].items)
+        for picture in found:
+            picture.fold = "module" if most == BOXES else most
+            picture.notes += [_folded(graph, groups)] if n > DETAIL else []
+            for link in picture.links if most < BOXES else ():  # there is no room to write on arrows
+                picture.say(link, "")
+        folded += [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
     return folded + whole if n > DETAIL and root.inside else whole + folded
 
 

@@ -415,7 +415,7 @@ class _Compact(_View):
         if "fold" in (item.kind, source.kind):
             self.joined[item, source] = link
             self.tensors[link] = {(e.target, e.nr)}
-        if self.shapes and source.kind != "leaf" and link.kind == "backward":
+        if self.shapes and link.kind == "backward":
             self.p.say(link, _shape(e.target.output(e.nr)) if "fold" in (item.kind, source.kind) else "")
 
     def fold(self, group: Block) -> Item:

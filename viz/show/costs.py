@@ -51,7 +51,8 @@ class Cost:
 
 @dataclass(eq=False)
 class Costs:
-    """``total``, ``modules`` (outer before inner) and ``nodes`` (by position in the graph), each a Cost. Print it: a table."""
+    """What :func:`viz.costs` found: ``total``, ``modules`` (outer before inner) and ``nodes`` (by position in the graph), each
+    a Cost. Print it for a table; ``draw()`` writes it on the picture."""
 
     title: str
     total: Cost
@@ -160,9 +161,8 @@ def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> 
     """What the graph behind ``tensors`` keeps for its backward pass, node by node and module by module.
 
     tensors: one or several that have a graph, a list of them, or a trace: ``viz.costs(viz.trace(loss))`` has backward
-    times as well.
-    Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and nothing changed.
-    After a pass that ``viz.step`` ran, what it kept is still known; after another one it is freed: ValueError.
+    times as well. Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and
+    nothing changed. After a pass that ``viz.step`` ran, what it kept is still known; after another one it is freed: ValueError.
     """
     if len(tensors) == 1 and isinstance(tensors[0], Trace):
         return costs_of(tensors[0].graph, tensors[0])
@@ -172,7 +172,7 @@ def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> 
     if freed is not None and known is None:
         raise ValueError(
             f"The backward pass has freed what {freed.name} kept, so what this graph cost is not known any more. "
-            "Call viz.costs before the pass, or run the pass with viz.step or viz.trace."
+            "Call viz.costs before the pass, or of the pass: viz.costs(viz.trace(loss))."
         )
     found = costs_of(known[0].graph, known[0]) if known is not None else costs_of(graph)
     graph.release()

@@ -36,6 +36,7 @@ from ..read.source import source_of
 from ..read.text import clipped
 from ..read.values import Value, nested, number, same
 from ..run.trace import run
+from .live import Live
 from .page import frame, sent
 from .payload import MOST_STEPS, describe, ident
 from .stepper import Pane, Stepper
@@ -148,7 +149,7 @@ def _listed(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-class Explore(widgets.VBox):
+class Explore(Live, widgets.VBox):
     """The leaves of ``f`` as controls over its graph. ``set(x=1.0)`` does what a slider does; ``cut("y → x")`` cuts an edge
     (``edges`` lists them), ``join()`` joins all again, ``undo()`` takes the last change back. ``result``, ``grads``."""
 
@@ -350,9 +351,11 @@ class Explore(widgets.VBox):
         return clipped(f"Explore({self.name}: {', '.join(short)} → {result})", 109)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        bundle = super()._repr_mimebundle_(**kwargs) or {}
         options = {"step": len(self.data["steps"])}
-        return bundle | {"text/html": frame(self.data, options=options), "text/plain": repr(self)}
+        return self.live(**kwargs) | {
+            "text/html": frame(self.data, options=options),
+            "text/plain": repr(self),
+        }
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
         """Write what is shown now, as ``viz.step`` does."""

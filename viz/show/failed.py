@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import html
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,16 @@ class Failed(Shown):
 
     def __init__(self, failure: Failure):
         self.failure = failure
-        graph = failure.graph
+        failure.graph.release()
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The picture; laid out when it is first looked at, so that no exception waits for it."""
+        graph = self.failure.graph
         whole = ("functions", "LR" if len(graph) <= WIDE_UP_TO else "TB") if len(graph) <= DETAIL else (None,)
         picture, places = fitting(graph, pictures_of(graph, *whole, page=True), SECONDS, limited=True)
-        picture.title = clipped(failure.title, 80)
-        self.drawing = Drawing(picture, graph, places)
-        graph.release()
+        picture.title = clipped(self.failure.title, 80)
+        return Drawing(picture, graph, places)
 
     def __repr__(self) -> str:
         return f"Failed({clipped(self.failure.title, 80)}{self._hint()})"

@@ -24,7 +24,8 @@ from ..picture.svg import edge_rules
 
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
-PROGRAM = "elements numbers svg timeline columns opening painting panels looking room pane rows typed answers asking"
+PROGRAM = "elements numbers svg timeline columns boxes painting panels overlays viewport pane narrow_layout "
+PROGRAM += "typed answers asking"
 # what a page need not carry: what the files take from each other, indentation, comments
 _LEFT_OUT = re.compile(
     r'^import \{[^}]*\} from "\./\w+\.js";\n|^export (?!default)|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?',
@@ -49,8 +50,8 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 
 @cache
 def asset(name: str) -> str:
-    """The front end as one text: ``stepper.js`` (``rows.js``, ``steps.js``: all but its last files), or another file."""
-    names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -4, "rows.js": -3}.get(name)]
+    """The front end as one text: ``stepper.js``, or without its last files ``narrow_layout.js``, ``steps.js``; or a file."""
+    names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -4, "narrow_layout.js": -3}.get(name)]
     text = lean([FRONT / file for file in (names if name.endswith(".js") else [name])])
     return text + edge_rules() if name == "stepper.css" else text
 
@@ -200,7 +201,7 @@ def page(
     """
     name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
     wide = min(p["width"] for p in (data, *data.get("pictures", ()))) > 320  # points: no telephone shows one
-    js = asset("stepper.js" if (options or {}).get("ask") else "rows.js" if wide else "steps.js")
+    js = asset("stepper.js" if (options or {}).get("ask") else "narrow_layout.js" if wide else "steps.js")
     content = {"js": js, "css": asset("stepper.css"), "options": dict(options or {})}
     return whole(name, content | {"data": text or sent(data, options)}, bare)
 

@@ -8,7 +8,7 @@ const NAMES = ["bg", "raised", "ink", "mute", "rule", "fn", "fn-line", "leaf", "
 
 const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 
-// The colours of the theme in which `el` stands now. `ramp(t)` and `apart(t)` take 0 … 1.
+// The colours of the theme of `el`. `ramp(t)` and `apart(t)` take 0 … 1.
 export function coloursOf(el) {
   const probe = document.createElement("span"), colours = {};
   el.append(probe);

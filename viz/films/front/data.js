@@ -54,7 +54,7 @@ export class Film {
     return low;
   }
 
-  // Where a scene's frame number `i` ends: the scene's next frame, unless others stand long between.
+  // Where a scene's frame number `i` ends: the scene's next frame, unless many frames of others come between.
   until(scene, i) {
     const here = scene.at[i], next = scene.at[i + 1] ?? this.count;
     return Math.min(next, here + 1 + (next - here - 1 <= 8 ? 8 : 0));

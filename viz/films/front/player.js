@@ -36,7 +36,7 @@ class Player {
     this.films = data.films.map((raw) => new Film(raw));
     this.scale = scaleOf(this.films);
     this.mode = data.relative ? "top" : this.scale.narrow ? "each" : "all";
-    this.steps = [...new Set(this.films.flatMap((film) => film.steps))].sort((a, b) => a - b); // the slider stands on training steps
+    this.steps = [...new Set(this.films.flatMap((film) => film.steps))].sort((a, b) => a - b); // the slider is on training steps
     this.span = this.films.length > 1 ? [this.steps[0], this.steps[this.steps.length - 1] + Math.max(...this.films.map((f) => f.every))] : null;
     this.build();
     this.resize = new ResizeObserver(() => this.fit());
@@ -277,7 +277,7 @@ class Player {
     this.rowLine.replaceChildren(h("b", {}, scene.rows[this.row].name), ...this.rowText(view, this.row).map((text) => h("span", {}, text)));
   }
 
-  // The whole table in words, for screen readers, when the film stands still.
+  // The whole table in words, for screen readers, when the film does not play.
   describeAll() {
     for (const view of this.views) {
       if (!view.scene || view.i === undefined) continue;

@@ -4,9 +4,9 @@ import { cut, MARKS, MONO, SANS } from "./colours.js";
 import { broken, isKnown, lossText, NONE } from "./data.js";
 import { TOP } from "./table.js";
 
-const LOSS = [30, 70]; // the loss curve stands between
+const LOSS = [30, 70]; // the loss curve is between these
 
-// Where a training step stands, from the first frame to the end of the last.
+// Where a training step is, from the first frame to the end of the last.
 export function axisOf(film, at, span) {
   const first = span ? span[0] : film.steps[0], last = span ? span[1] : film.steps[film.count - 1] + film.every;
   const x = (step) => at.ribbonX + (at.ribbonW * (step - first)) / Math.max(1, last - first);
@@ -117,8 +117,8 @@ function paintLoss(c, film, at, axis, k) {
   if (!scale) return;
   if (at.ribbonW > 170) c.fillText(scale.log ? "log scale" : "linear", right, 18);
   c.font = `10px ${MONO}`;
-  c.fillText(lossText(Number(scale.high.toPrecision(2))), at.ribbonX - 8, LOSS[0] + 4);
-  c.fillText(lossText(Number(scale.low.toPrecision(2))), at.ribbonX - 8, LOSS[1] + 3);
+  c.fillText(lossText(scale.high, 2), at.ribbonX - 8, LOSS[0] + 4);
+  c.fillText(lossText(scale.low, 2), at.ribbonX - 8, LOSS[1] + 3);
   c.strokeStyle = k.rule;
   c.lineWidth = 1;
   c.beginPath();

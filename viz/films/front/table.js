@@ -1,4 +1,4 @@
-// The graph as a table: where its rows, functions, leaves and arrows stand in a window of this width, and one frame of it.
+// The graph as a table: where its rows, functions, leaves and arrows are in a window of this width, and one frame of it.
 
 import { changeOf, cut, MONO, SANS } from "./colours.js";
 import { broken, isKnown, NONE, normText } from "./data.js";
@@ -71,7 +71,7 @@ function ended(way) {
   return Object.assign(way, { angle: Math.atan2(dy, dx), tip, ex: way.x2 - (dx / d) * (tip - 1), ey: way.y2 - (dy / d) * (tip - 1) });
 }
 
-// The way of an arrow: straight and parallel between rows, so that widths compare; around what stands between.
+// The way of an arrow: straight and parallel between rows, so that widths compare; around what is between.
 function pathOf(a, scene, at) {
   const from = at.boxes[a.from], leaf = a.leaf !== null, to = leaf ? at.leaves.find((l) => l.k === a.leaf) : at.boxes[a.to];
   if (!to) return null;
@@ -223,7 +223,7 @@ function paintNames(c, film, scene, i, at, k, selected) {
   }
 }
 
-// What stands at a point: { row, text } for a tooltip, or null.
+// What is at a point: { row, text } for a tooltip, or null.
 export function whatIsAt(film, scene, i, at, x, y) {
   const inside = (b) => Math.abs(x - b.x) <= b.w / 2 + 2 && Math.abs(y - b.y) <= b.h / 2 + 2;
   const leaf = at.leaves.find(inside), fn = at.boxes.find((b) => !b.dot && inside(b));

@@ -5,10 +5,10 @@
 // the learner's "just show me". The picture is laid out once, in Python; a step changes classes and paints cells.
 
 import { arrange, h, icon, keepKeys, s } from "./elements.js";
-import { looking } from "./looking.js";
+import { overlays } from "./overlays.js";
 import { painting } from "./painting.js";
 import { panels } from "./panels.js";
-import { room, viewName } from "./room.js";
+import { viewport, viewName } from "./viewport.js";
 import { bytesOf, timeline, unpack } from "./timeline.js";
 
 // A page of its own can be linked to: page.html#step=7&view=cards opens there, and the address follows.
@@ -333,6 +333,6 @@ class Pane {
 }
 
 // what a pane can do; asking.js adds to it where questions are asked
-export const abilities = Object.assign(Pane.prototype, painting, panels, looking, room);
+export const abilities = Object.assign(Pane.prototype, painting, panels, overlays, viewport);
 
 export default { render };

@@ -7,7 +7,7 @@ import { bytesText } from "./timeline.js";
 // Of all that goes along an arrow in the pass, the array with the largest number.
 const largest = (entries) => entries.map((entry) => entry.array).filter((array) => array && array.shape).reduce((a, b) => (a && scaleOf(a) >= scaleOf(b) ? a : b), null);
 
-export const looking = {
+export const overlays = {
   setOverlay(name) {
     this.el.dataset.overlay = name;
     for (const [id, item] of this.edges) {

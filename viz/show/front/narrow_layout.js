@@ -3,9 +3,9 @@
 // a page of which every window holds a picture goes without this file.
 
 import { numbersOf } from "./columns.js";
-import { moved, parsed } from "./opening.js";
+import { moved, parsed } from "./boxes.js";
 import { abilities } from "./pane.js";
-import { readable } from "./room.js";
+import { readable } from "./viewport.js";
 
 const BETWEEN = 18, BESIDE = 11, BELOW = 25, HEAD_LONG = 7, EDGE = [16, 10], SWEEPS = 12, MOST = 60, INSET = 72; // points: between boxes, beside a lane, between rows; of an arrow's head; left, where numbers stand out, and right; rounds; boxes; pixels of a frame, and of the lanes beside it
 

@@ -2,7 +2,7 @@
 
 import { columns } from "./columns.js";
 import { h } from "./elements.js";
-import { opened } from "./opening.js";
+import { opened } from "./boxes.js";
 
 const LEAST = 9, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 1180, NARROW = 256; // px of a node's text; scale; width of the pane for panels beside each other, beside the picture, of these at least
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
@@ -39,7 +39,7 @@ export function choose(pictures, width, height, slim) {
   return found.sort((a, b) => (slim && (a.wide > 1.001) - (b.wide > 1.001)) || a.screens - b.screens)[0];
 }
 
-export const room = {
+export const viewport = {
   // Takes the room that there is: from the width of the pane and the height of the window, never from the pane's own height.
   settle(force) {
     const wide = this.el.clientWidth, most = this.options.framed ? this.options.framed - 2 : Math.floor(0.85 * window.innerHeight);

@@ -1,0 +1,68 @@
+"""Tensors in another dtype, and on the only device that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import dtypes
+from ..basics import device as Device
+from ..tensor import Tensor
+from .pointwise import to_copy
+from .publish import METHODS, function, method
+
+
+@method()
+def to(self: Tensor, *args: object, dtype: object = None, device: object = None, copy: bool = False):
+    """This tensor in another dtype, itself if nothing changes: x.to(dtype), x.to(other), x.to("cpu"), x.to("cpu", dtype)."""
+    for given in args:
+        if isinstance(given, (str, int, Device)):
+            device = given
+        else:
+            dtype = given.dtype if isinstance(given, Tensor) else given
+    if device is not None:
+        Device(device)  # which refuses all but the CPU
+    wanted = self.dtype if dtype is None else dtypes.of_numpy(dtypes.to_numpy(dtype))
+    return self if wanted is self.dtype and not copy else to_copy(self, wanted)
+
+
+def caster(name: str, wanted: dtypes.dtype) -> Callable:
+    def convert(self: Tensor) -> Tensor:
+        return self if self.dtype is wanted else to_copy(self, wanted)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"This tensor as {wanted!r}; itself if it is."
+    return convert
+
+
+for _name in ("float", "double", "half", "long", "int", "short", "bool"):
+    METHODS[_name] = caster(_name, getattr(dtypes, _name))
+METHODS |= {"byte": caster("byte", dtypes.uint8), "char": caster("char", dtypes.int8)}
+
+
+@method("cpu")
+def on_cpu(self: Tensor) -> Tensor:
+    """This tensor itself: it is on the CPU, as all are."""
+    return self
+
+
+@method("cuda")
+def on_cuda(self: Tensor, device: object = "cuda") -> Tensor:
+    """Raises RuntimeError: minigrad runs on the CPU."""
+    return self.to("cuda" if device is None else device)
+
+
+@function("Tensor")
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor in the dtype of `other`; itself if nothing changes."""
+    return self.to(other.dtype)
+
+
+@method("type")
+def type_of(self: Tensor, dtype: object = None) -> Tensor | str:
+    """The name of this tensor's type, such as "torch.FloatTensor", or (dtype) the tensor in another dtype."""
+    if dtype is None:
+        return self.dtype.tensor_type
+    named = {d.tensor_type: d for d in dtypes.all_of_them()}
+    return self.to(
+        named.get(dtype, dtype) if isinstance(dtype, str) else dtypes.of_numpy(dtypes.to_numpy(dtype))
+    )
