@@ -28,7 +28,7 @@ same errors, for all that it offers.
     8  autograd/saved.py      saved tensors and their versions
     9  autograd/hooks.py, modes.py    users' hooks in a pass; whether anything is recorded
     10 ops/inplace.py, autograd/views.py    the hard part: views and writes
-    11 ops/general.py, signature.py, operands.py, errors.py, publish.py, table.py, words.py    arguments, unusual calls and
+    11 ops/general.py, signature.py, operands.py, errors.py, publish.py, table.py, messages.py   arguments, unusual calls and
                               messages, how a declaration becomes functions: skip these at first
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 

@@ -40,8 +40,10 @@ def wrap_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front. Raises IndexError if a tensor of `ndim` dimensions has no such dimension."""
     dim, bound = index(dim), ndim or 1  # a 0-d tensor accepts dim 0 and -1
     if not -bound <= dim < bound:
-        told = f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
-        raise IndexError(told)
+        message = (
+            f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
+        )
+        raise IndexError(message)
     return dim + bound if dim < 0 else dim
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from . import basics, dtypes
 from .autograd.modes import local, special
 from .dtypes import dtype
+from .messages import expect
 from .ops.publish import function, method
 from .tensor import InferenceTensor, Tensor, wrap
-from .words import expect
 
 ndarray = np.ndarray
 PYTHON = {int: np.dtype(np.int64), bool: np.dtype(np.bool_)}
@@ -28,8 +28,8 @@ def new_leaf(array: ndarray, requires_grad: bool = False, device=None, like: Ten
     if device is not None:
         basics.device(device)  # raises for any but the CPU
     expect(isinstance(requires_grad, bool), "requires_grad must be bool", error=TypeError)
-    told = "Only Tensors of floating point and complex dtype can require gradients"
-    expect(not requires_grad or array.dtype.kind == "f", told)
+    message = "Only Tensors of floating point and complex dtype can require gradients"
+    expect(not requires_grad or array.dtype.kind == "f", message)
     out = wrap(array, requires_grad)
     if special:
         if local.inference:
@@ -53,9 +53,9 @@ def tensor(
     """
     if not isinstance(data, Tensor):
         return new_leaf(array_of(data, dtype), requires_grad, device)
-    told = "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or"
+    message = "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or"
     more = "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
-    warnings.warn(f"{told} {more}", stacklevel=3)  # of the caller's caller
+    warnings.warn(f"{message} {more}", stacklevel=3)  # of the caller's caller
     out = data.detach().clone() if dtype is None else data.detach().clone().to(dtype)
     return out.requires_grad_() if requires_grad else out
 
@@ -102,9 +102,9 @@ def refuse_ragged(data: Any) -> None:
     """Raise PyTorch's error for nested sequences of unequal lengths."""
     parts, dim = [data], 0
     while all(isinstance(part, SEQUENCES) for part in parts):
-        told, n = "expected sequence of length {} at dim {} (got {})", len(parts[0])
+        message, n = "expected sequence of length {} at dim {} (got {})", len(parts[0])
         for part in parts:
-            expect(len(part) == n, told, n, dim, len(part), error=ValueError)
+            expect(len(part) == n, message, n, dim, len(part), error=ValueError)
         parts, dim = [v for part in parts for v in part], dim + 1
     expect(not isinstance(parts[0], SEQUENCES), "not a sequence", error=TypeError)
     kind = next(type(part).__name__ for part in parts if isinstance(part, SEQUENCES))
@@ -121,9 +121,9 @@ def checked_array(array: ndarray) -> ndarray:
     """The array, with the one dtype object of its kind. Raises PyTorch's error for one that cannot be a tensor."""
     known = dtypes.of_numpy(array.dtype).numpy
     array = array if array.dtype is known else array.view(known)  # what was pickled has one of its own
-    told = "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently"
-    told += " supported. (You can probably work around this by making a copy of your array  with "
-    expect(min(array.strides, default=0) >= 0, told + "array.copy().) ", error=ValueError)
+    message = "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently"
+    message += " supported. (You can probably work around this by making a copy of your array  with "
+    expect(min(array.strides, default=0) >= 0, message + "array.copy().) ", error=ValueError)
     return array
 
 
@@ -158,18 +158,20 @@ def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[.
 
 def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
     """The shape from `zeros(2, 3)`, `zeros((2, 3))` or `zeros(size=(2, 3))`. Raises TypeError or RuntimeError."""
-    told, several = '{}() missing 1 required positional arguments: "size"', len(lengths) != 1
-    expect(lengths or size is not None, told, name, error=TypeError)
+    message, several = '{}() missing 1 required positional arguments: "size"', len(lengths) != 1
+    expect(lengths or size is not None, message, name, error=TypeError)
     if size is None:
         size = lengths if several or hasattr(lengths[0], "__index__") else lengths[0]
-    told = "{}(): argument 'size' (position 1) must be tuple of ints, not {}"
-    expect(isinstance(size, (tuple, list)), told, name, type(size), error=TypeError)
+    message = "{}(): argument 'size' (position 1) must be tuple of ints, not {}"
+    expect(isinstance(size, (tuple, list)), message, name, type(size), error=TypeError)
     first = "(position 1) must be tuple of ints, but found element of type {1} at pos 0"
     other = 'failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
     for place, n in enumerate(size, 1):
-        told = f"{name}(): argument 'size' {other if place > 1 else first}"
-        expect(hasattr(n, "__index__") and not isinstance(n, ndarray), told, place, type(n), error=TypeError)
-        expect(not isinstance(n, Tensor) or n.numel() == 1, told, place, type(n), error=TypeError)
+        message = f"{name}(): argument 'size' {other if place > 1 else first}"
+        expect(
+            hasattr(n, "__index__") and not isinstance(n, ndarray), message, place, type(n), error=TypeError
+        )
+        expect(not isinstance(n, Tensor) or n.numel() == 1, message, place, type(n), error=TypeError)
         expect(n >= 0 or name != "zeros", "zeros: Dimension size must be non-negative.")
         expect(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
     return tuple(map(operator.index, size))
@@ -234,8 +236,8 @@ def new_tensor(
 @function(at="torch")
 def scalar_tensor(s: float, *, dtype: dtype | None = None) -> Tensor:
     """A 0-d tensor of a number, floating point unless `dtype` says otherwise."""
-    told = "scalar_tensor(): argument 's' (position 1) must be Number, not {}"
-    expect(isinstance(s, (int, float, np.number, np.bool_)), told, type(s), error=TypeError)
+    message = "scalar_tensor(): argument 's' (position 1) must be Number, not {}"
+    expect(isinstance(s, (int, float, np.number, np.bool_)), message, type(s), error=TypeError)
     return new_leaf(np.asarray(s, dtypes.default_float() if dtype is None else dtypes.to_numpy(dtype)))
 
 

@@ -48,9 +48,11 @@ _default = float32
 def of_numpy(numpy_dtype: np.dtype) -> dtype:
     """minigrad's dtype for NumPy's. Raises TypeError for types that minigrad does not have."""
     if numpy_dtype not in _of_numpy:
-        told = f"can't convert np.ndarray of type {numpy_dtype.type.__module__}.{numpy_dtype.type.__name__}."
+        message = (
+            f"can't convert np.ndarray of type {numpy_dtype.type.__module__}.{numpy_dtype.type.__name__}."
+        )
         known = "float64, float32, float16, int64, int32, int16, int8, uint8, and bool."
-        raise TypeError(f"{told} The only supported types are: {known}")
+        raise TypeError(f"{message} The only supported types are: {known}")
     return _of_numpy[numpy_dtype]
 
 
@@ -89,8 +91,8 @@ def fitting(number: object, numpy_dtype: np.dtype) -> np.ndarray:
         least = -most - (kind == "i")  # what is negative wraps round in unsigned integers
         if not least <= number <= most:
             own = kind == "f" or numpy_dtype == np.int32
-            told = of_numpy(numpy_dtype).c_name if own else f"{numpy_dtype.name}_t"
-            raise RuntimeError(f"value cannot be converted to type {told} without overflow")
+            message = of_numpy(numpy_dtype).c_name if own else f"{numpy_dtype.name}_t"
+            raise RuntimeError(f"value cannot be converted to type {message} without overflow")
     return wrapped(number, numpy_dtype)
 
 

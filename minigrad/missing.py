@@ -173,8 +173,8 @@ class SaysWhatIsMissing:
     """Base of classes whose objects raise the sentence for attributes that only PyTorch's have. Not for the main path."""
 
     def __getattr__(self, name: str) -> object:
-        told = f"'{type(self).__name__}' object has no attribute '{name}'"
-        raise of_class(type(self), name) or AttributeError(told, name=name)
+        message = f"'{type(self).__name__}' object has no attribute '{name}'"
+        raise of_class(type(self), name) or AttributeError(message, name=name)
 
 
 def of_class(cls: type, name: str) -> MissingError | None:

@@ -11,11 +11,11 @@ from . import dtypes
 from .autograd.modes import local
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Generator
+from .messages import expect
 from .missing import offers
 from .ops.publish import function, method
 from .ops.shape import common_shape
 from .tensor import Tensor, wrap
-from .words import expect
 
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run
 default_generator = Generator().manual_seed(0)
@@ -142,14 +142,14 @@ def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: S
 def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, generator: Source = None) -> Tensor:
     """Normally distributed numbers: of one mean and standard deviation in a `size`, or of those in tensors."""
     for name, value in (("mean", mean), ("std", std)):
-        told = "normal(): argument '{}' must be Tensor or Number, not {}"
-        expect(isinstance(value, (Tensor, int, float)), told, name, type(value), error=TypeError)
+        message = "normal(): argument '{}' must be Tensor or Number, not {}"
+        expect(isinstance(value, (Tensor, int, float)), message, name, type(value), error=TypeError)
     if size is not None:
         return new_leaf(
             rng(generator).normal(shape_of("normal", (), size), dtypes.default_float()) * std + mean
         )
-    told = 'normal() missing 1 required positional arguments: "size"'
-    expect(isinstance(mean, Tensor) or isinstance(std, Tensor), told, error=TypeError)
+    message = 'normal() missing 1 required positional arguments: "size"'
+    expect(isinstance(mean, Tensor) or isinstance(std, Tensor), message, error=TypeError)
     arrays = [v.detach()._array if isinstance(v, Tensor) else v for v in (mean, std)]
     shape = common_shape(*map(np.shape, arrays))
     dtype = floating(next(a.dtype for a in arrays if isinstance(a, ndarray)), "normal_kernel_cpu")
@@ -182,11 +182,11 @@ def multinomial(
     samples than weights.
     """
     weights = input.detach().numpy()
-    told = "multinomial only supports floating-point dtypes for input, got: {.word}"
-    expect(weights.dtype.kind == "f", told, weights.dtype)
+    message = "multinomial only supports floating-point dtypes for input, got: {.word}"
+    expect(weights.dtype.kind == "f", message, weights.dtype)
     expect(weights.ndim in (1, 2), "prob_dist must be 1 or 2 dim")
-    told, count = "multinomial: several samples with replacement are not offered here", weights.shape[-1]
-    expect(not replacement or num_samples == 1, told, error=NotImplementedError)
+    message, count = "multinomial: several samples with replacement are not offered here", weights.shape[-1]
+    expect(not replacement or num_samples == 1, message, error=NotImplementedError)
     expect(0 < num_samples <= count, "multinomial: {} samples of {}", num_samples, count)
     possible = ((weights >= 0) & (weights < np.inf)).all()
     expect(possible, "probability tensor contains either `inf`, `nan` or element < 0")

@@ -90,9 +90,9 @@ def load(f: File, map_location: object = None, *, weights_only: bool = True) -> 
             tensors.append(Parameter(t, requires_grad) if is_parameter else t)
         return built(structure["object"], tensors)
     except Exception as error:  # whatever NumPy, zipfile and json say of what they do not expect
-        told = f"{f} was not written by minigrad.save(), or is damaged. PyTorch's own files are pickles and cannot be read"
+        message = f"{f} was not written by minigrad.save(), or is damaged. PyTorch's own files are pickles and cannot be read"
         more = "there, save numpy arrays: {k: v.numpy() for k, v in model.state_dict().items()}"
-        raise RuntimeError(f"{told}; {more}") from error
+        raise RuntimeError(f"{message}; {more}") from error
 
 
 def built(part: object, tensors: list[Tensor]) -> object:

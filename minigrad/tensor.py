@@ -12,10 +12,10 @@ import weakref
 
 import numpy as np
 
-from . import dtypes, words
+from . import dtypes, messages
 from .basics import Size
+from .messages import expect
 from .tensor_methods import TensorMethods
-from .words import expect
 
 ndarray = np.ndarray
 new_object = object.__new__
@@ -81,15 +81,15 @@ class Tensor(TensorMethods):
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
     def __new__(cls, *data: object) -> Tensor:
-        """`Tensor([1, 2])`: a float32 tensor of the numbers; `Tensor(2, 3)`: one of that size, with arbitrary numbers.
-
-        `tensor(...)` and `empty(...)` are the functions to prefer.
-        """
+        """A float32 tensor of the numbers in `Tensor([1, 2])`, of the size in `Tensor(2, 3)`. Prefer `tensor` and `empty`."""
         if all(hasattr(n, "__index__") for n in data) or isinstance(data[0], Size):
             size = data[0] if data and isinstance(data[0], Size) else data or (0,)
             return rebuilt(cls, np.empty(size, dtypes.default_float()), False, {})
-        told = "new(): data must be a sequence (got {})"
-        expect(len(data) == 1 and hasattr(data[0], "__len__"), told, type(data[0]).__name__, error=TypeError)
+        message, fits = (
+            "new(): data must be a sequence (got {})",
+            len(data) == 1 and hasattr(data[0], "__len__"),
+        )
+        expect(fits, message, type(data[0]).__name__, error=TypeError)
         return rebuilt(cls, np.array(data[0], dtypes.default_float()), False, {})
 
     # ------------------------------------------------------------------ its memory
@@ -101,9 +101,9 @@ class Tensor(TensorMethods):
 
     @data.setter
     def data(self, other: Tensor) -> None:
-        told = "Variable data has to be a tensor, but got {}"
-        expect(isinstance(other, Tensor), told, type(other).__name__, error=TypeError)
-        expect(other._array.dtype.kind == "f" or not self._requires_grad, words.DATA_DTYPE)
+        message = "Variable data has to be a tensor, but got {}"
+        expect(isinstance(other, Tensor), message, type(other).__name__, error=TypeError)
+        expect(other._array.dtype.kind == "f" or not self._requires_grad, messages.DATA_DTYPE)
         self._array = other._array
 
     def __array_wrap__(self, array: ndarray, context: object = None, return_scalar: bool = False) -> Tensor:
@@ -117,7 +117,7 @@ class Tensor(TensorMethods):
         return rebuilt, (kind, self._array, self._requires_grad, self.__dict__)
 
     def __deepcopy__(self, memo: dict) -> Tensor:
-        expect(self._grad_fn is None, words.DEEPCOPY)
+        expect(self._grad_fn is None, messages.DEEPCOPY)
         kind = Tensor if self.is_inference() else type(self)
         copied = rebuilt(kind, copy.deepcopy(self._array, memo), self._requires_grad, self.__dict__)
         if self._meta is not None:
@@ -134,8 +134,8 @@ class Tensor(TensorMethods):
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
         expect(isinstance(wanted, bool), "requires_grad must be a bool")
-        told = "only Tensors of floating point and complex dtype can require gradients"
-        expect(not wanted or self._array.dtype.kind == "f", told)
+        message = "only Tensors of floating point and complex dtype can require gradients"
+        expect(not wanted or self._array.dtype.kind == "f", message)
         self.requires_grad_(wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -144,18 +144,18 @@ class Tensor(TensorMethods):
         Raises RuntimeError for integer tensors, for results of operations (when turning off) and for tensors made in
         inference_mode.
         """
-        told = "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}"
-        expect(isinstance(requires_grad, bool), told, type(requires_grad), error=TypeError)
+        message = "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}"
+        expect(isinstance(requires_grad, bool), message, type(requires_grad), error=TypeError)
         if requires_grad:
-            told = "only Tensors of floating point dtype can require gradients"
-            expect(self._array.dtype.kind == "f", told)
-            expect(not self.is_inference(), words.INFERENCE_FLAG)
-        expect(requires_grad or self._grad_fn is None, words.FLAG_OF_RESULT)
+            message = "only Tensors of floating point dtype can require gradients"
+            expect(self._array.dtype.kind == "f", message)
+            expect(not self.is_inference(), messages.INFERENCE_FLAG)
+        expect(requires_grad or self._grad_fn is None, messages.FLAG_OF_RESULT)
         self._requires_grad = requires_grad
         if self._meta is not None:
             self._meta.borrows = False
         if self._counter is not None and self._counter.views:
-            self._tell_views()
+            self._notify_views()
         return self
 
     def detach(self) -> Tensor:
@@ -173,7 +173,7 @@ class Tensor(TensorMethods):
         """The gradient that backward passes have added up in this tensor, or None before the first."""
         meta = self._meta
         if self._grad_fn is not None and (meta is None or not (meta.retains_grad or meta.grad is not None)):
-            warnings.warn(words.NOT_A_LEAF, UserWarning, stacklevel=2)
+            warnings.warn(messages.NOT_A_LEAF, UserWarning, stacklevel=2)
         return None if meta is None else meta.grad
 
     @grad.setter
@@ -182,11 +182,11 @@ class Tensor(TensorMethods):
             if self._meta is not None:
                 self._meta.grad = None
             return
-        told = "assigned grad expected to be a Tensor or None but got grad of type {}"
-        expect(isinstance(new, Tensor), told, type(new).__name__, error=TypeError)
+        message = "assigned grad expected to be a Tensor or None but got grad of type {}"
+        expect(isinstance(new, Tensor), message, type(new).__name__, error=TypeError)
         expect(new is not self, "can't assign Variable as its own grad")
-        expect(new.dtype is self.dtype, words.GRAD_DTYPE, new.dtype.c_name, self.dtype.word)
-        expect(new._array.shape == self._array.shape, words.GRAD_SIZE, new._array.shape, self._array.shape)
+        expect(new.dtype is self.dtype, messages.GRAD_DTYPE, new.dtype.c_name, self.dtype.word)
+        expect(new._array.shape == self._array.shape, messages.GRAD_SIZE, new._array.shape, self._array.shape)
         self._own_meta().grad = new
 
     @grad.deleter

@@ -7,11 +7,11 @@ import warnings
 
 import numpy as np
 
-from . import dtypes, words
+from . import dtypes, messages
 from .autograd.modes import local
 from .basics import Size, cpu, wrap_dim
+from .messages import expect
 from .printing import tensor_repr
-from .words import expect
 
 ndarray = np.ndarray
 
@@ -81,7 +81,7 @@ class TensorMethods:
 
     def numpy(self, *, force: bool = False) -> ndarray:
         """The values as a NumPy array that shares memory. Refused for a tensor that requires grad, unless `force`."""
-        expect(force or not (self._requires_grad and local.grad), words.NUMPY)
+        expect(force or not (self._requires_grad and local.grad), messages.NUMPY)
         return self._array
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> ndarray:
@@ -98,15 +98,15 @@ class TensorMethods:
 
     def __float__(self) -> float:
         if self._requires_grad and local.grad:
-            warnings.warn(words.TO_NUMBER, UserWarning, stacklevel=2)
+            warnings.warn(messages.TO_NUMBER, UserWarning, stacklevel=2)
         return float(self._only_value())
 
     def __int__(self) -> int:
         return int(self._only_value())
 
     def _only_value(self) -> bool | int | float:
-        told = "only one element tensors can be converted to Python scalars"
-        expect(self._array.size == 1, told, error=ValueError)
+        message = "only one element tensors can be converted to Python scalars"
+        expect(self._array.size == 1, message, error=ValueError)
         return self.item()
 
     def __index__(self) -> int:
@@ -142,16 +142,16 @@ class TensorMethods:
 
     def detach_(self) -> TensorMethods:
         """Cut this tensor off from its history, in place. Refused for views."""
-        expect(not self._is_view(), words.DETACH_VIEW)
+        expect(not self._is_view(), messages.DETACH_VIEW)
         if self._backward_hooks:
             self._own_meta().hooks = self._backward_hooks  # they stay with it, and with its old history
         self._own_counter().detached = 1
         self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
         if self._counter.views:
-            self._tell_views()
+            self._notify_views()
         return self
 
-    def _tell_views(self) -> None:
+    def _notify_views(self) -> None:
         """The living views of a base that has come to require grad, or ceased to, follow it."""
         for ref in self._counter.views:
             view = ref()

@@ -35,8 +35,8 @@ class detect_anomaly(set_detect_anomaly):
 
     def __init__(self, check_nan: bool = True):
         self.check_nan = check_nan
-        told = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled"
-        warnings.warn(f"{told} for debugging.", stacklevel=2)
+        message = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled"
+        warnings.warn(f"{message} for debugging.", stacklevel=2)
 
     def __enter__(self) -> None:
         self.before = anomaly.state

@@ -17,12 +17,12 @@ from operator import add
 from typing import NamedTuple
 
 from ..func.interpreter import Interpreter, Wrapper, at, each, results_of
+from ..messages import expect
 from ..missing import guard, offers
 from ..ops.general import dispatch
 from ..ops.op import Op
 from ..ops.table import rule_of
 from ..tensor import Tensor, plain_types
-from ..words import expect
 from .function import Function, refuse_old_form, run_forward
 from .grad_mode import enable_grad, no_grad
 from .modes import local
@@ -143,17 +143,17 @@ class Forward(Interpreter):
     def dual(self, primal: Tensor, tangent: Tensor | None) -> Dual:
         """A dual tensor of this level. Raises PyTorch's errors for a value and a tangent that do not go together."""
         (value, known), (tangent, _) = self.unwrap(primal), self.unwrap(tangent)
-        told = "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not"
-        expect(known is None, told + " supported.")
+        message = "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not"
+        expect(known is None, message + " supported.")
         if tangent is None:
             return Dual.of(self, value)
-        told = "Expected {} to be floating point or complex, but got: {}"
+        message = "Expected {} to be floating point or complex, but got: {}"
         for name, t in (("primal", value), ("tangent", tangent)):
-            expect(t.is_floating_point(), told, name, t.dtype, error=ValueError)
-        told = "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-        told += "supported. Tensor is of size {} while the given forward gradient is of size {}."
+            expect(t.is_floating_point(), message, name, t.dtype, error=ValueError)
+        message = "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+        message += "supported. Tensor is of size {} while the given forward gradient is of size {}."
         sizes = value._array.shape, tangent._array.shape
-        expect(sizes[0] == sizes[1], told, *sizes)
+        expect(sizes[0] == sizes[1], message, *sizes)
         return Dual.of(self, value, tangent.to(value.dtype))
 
     def compute(self, op: Op, values: tuple, extras: tuple, params: tuple) -> tuple[object, Tangents | None]:
@@ -260,8 +260,8 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     for integers.
     """
     found = current_level()
-    told = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
-    expect(found is not None, told)
+    message = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+    expect(found is not None, message)
     return found.tracked(found.dual(tensor.view_as(tensor), tangent))
 
 

@@ -14,19 +14,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import words
+from .. import messages
 from ..func.interpreter import Wrapper
+from ..messages import expect
 from ..missing import offers
-from ..ops.inplace import check_writable, count_write, record_write
+from ..ops.inplace import bump_version, check_writable, record_write
 from ..ops.operands import fit
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .anomaly import remember_traceback
 from .grad_mode import no_grad, set_grad_enabled
 from .hooks import of_outputs
 from .modes import anomaly, local
 from .node import RELEASED, Node, gradient_node, new_node, next_sequence
-from .saved import SavedTensor, twin
+from .saved import SavedTensor, alias_without_history
 from .views import make_view
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
@@ -59,16 +59,16 @@ class FunctionCtx(Node):
         self.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
         self._hooks = self._result_counter = self._versions = None
         self._saved = ()  # the saved tensors
-        self._inputs, self._outputs = looks(args), ()
+        self._inputs, self._outputs = metadata_of(args), ()
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs or outputs for `backward`, which finds them in `ctx.saved_tensors`. Only tensors or None."""
-        told = "save_for_backward can only save variables, but argument {} is of type {}"
+        message = "save_for_backward can only save variables, but argument {} is of type {}"
         for i, t in enumerate(tensors):
-            expect(t is None or isinstance(t, Tensor), told, i, type(t), error=TypeError)
+            expect(t is None or isinstance(t, Tensor), message, i, type(t), error=TypeError)
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -92,7 +92,7 @@ class FunctionCtx(Node):
         """What was saved. Raises if it was freed, or written to in place since."""
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
-        expect(self._versions is not RELEASED, words.FREED)
+        expect(self._versions is not RELEASED, messages.FREED)
         return tuple([kept and kept.unpack(self) for kept in self._saved])
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
@@ -100,7 +100,10 @@ class FunctionCtx(Node):
         grads = of_outputs(self, grad)
         if self.materialize_grads:
             pairs = zip(grads, self._outputs, strict=True)
-            grads = [wrap(np.zeros(*look)) if g is None and look is not None else g for g, look in pairs]
+            grads = [
+                wrap(np.zeros(*metadata)) if g is None and metadata is not None else g
+                for g, metadata in pairs
+            ]
         with set_grad_enabled(bool(recorded) and local.grad):
             results = self._forward_cls.gradients()(self, *grads)
         results = self._checked(results if isinstance(results, tuple) else (results,))
@@ -111,22 +114,24 @@ class FunctionCtx(Node):
         name, expected, out = self.name(), len(self._inputs), []
         while len(results) > expected and results[-1] is None:
             results = results[:-1]  # more Nones than arguments are forgiven
-        told = "function {} returned an incorrect number of gradients (expected {}, got {})"
-        expect(len(results) == expected, told, name, expected, len(results))
-        told = "function {} returned a gradient different than None at position {}, but the corresponding forward input was "
-        for place, (g, look) in enumerate(zip(results, self._inputs, strict=True), 1):
-            expect(look is not None or g is None, told + "not a Variable", name, place)
+        message = "function {} returned an incorrect number of gradients (expected {}, got {})"
+        expect(len(results) == expected, message, name, expected, len(results))
+        message = "function {} returned a gradient different than None at position {}, but the corresponding forward input was "
+        for place, (g, metadata) in enumerate(zip(results, self._inputs, strict=True), 1):
+            expect(metadata is not None or g is None, message + "not a Variable", name, place)
             expect(g is None or isinstance(g, Tensor), "expected Variable or None (got {})", type(g).__name__)
-            if look is not None:
+            if metadata is not None:
                 try:
-                    out.append(g if g is None or self._next_nodes[len(out)] is None else fit(g, look))
+                    out.append(g if g is None or self._next_nodes[len(out)] is None else fit(g, metadata))
                 except RuntimeError:
-                    told = f"Function {name} returned an invalid gradient at index {len(out)} - got {list(g._array.shape)}"
-                    raise RuntimeError(f"{told} but expected shape compatible with {list(look[0])}") from None
+                    message = f"Function {name} returned an invalid gradient at index {len(out)} - got {list(g._array.shape)}"
+                    raise RuntimeError(
+                        f"{message} but expected shape compatible with {list(metadata[0])}"
+                    ) from None
         return tuple(out)
 
 
-def looks(values: tuple) -> tuple[tuple | None, ...]:
+def metadata_of(values: tuple) -> tuple[tuple | None, ...]:
     """The shape and dtype of each tensor, None for anything else."""
     return tuple((v._array.shape, v._array.dtype) if isinstance(v, Tensor) else None for v in values)
 
@@ -170,8 +175,8 @@ class Function:
     def gradients(cls) -> Callable:
         """`backward` or `vjp`, whichever is defined."""
         both = cls.backward is not Function.backward and cls.vjp is not Function.vjp
-        told = "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of"
-        expect(not both, f"{told} them.")
+        text = "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of"
+        expect(not both, f"{text} them.")
         return cls.backward if cls.vjp is Function.vjp else cls.vjp
 
     @classmethod
@@ -196,9 +201,9 @@ Function.__init_subclass__.__func__(Function)  # so that Function.apply says tha
 def refuse_old_form(cls: type[Function]) -> None:
     """Raise PyTorch's error for a Function without `setup_context`, which transforms cannot use."""
     if cls.old_form:
-        told = "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override"
+        text = "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override"
         more = "https://pytorch.org/docs/main/notes/extending.func.html"
-        raise RuntimeError(f"{told} the setup_context staticmethod. For more details, please see {more}")
+        raise RuntimeError(f"{text} the setup_context staticmethod. For more details, please see {more}")
 
 
 def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[object, FunctionCtx | None]:
@@ -219,15 +224,17 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
             cls.setup_context(ctx, args, result)
     outputs = result if isinstance(result, tuple) else (result,)
     for dirty in ctx.dirty_tensors:
-        count_write(dirty)
-        told = "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-        expect(id(dirty) in map(id, outputs), told + "modified inplace must all be outputs of the Function.")
+        bump_version(dirty)
+        message = "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+        expect(
+            id(dirty) in map(id, outputs), message + "modified inplace must all be outputs of the Function."
+        )
     ctx._sequence = next_sequence()
     floating = [isinstance(out, Tensor) and out.is_floating_point() for out in outputs]
     constant = [not recording or id(out) in map(id, ctx.non_differentiable) for out in outputs]
     recorded = [f and not c for f, c in zip(floating, constant, strict=True)]
     outputs = tuple(finish_output(ctx, out, i, tensors, recorded) for i, out in enumerate(outputs))
-    ctx._outputs, ctx._output_count = looks(outputs), len(outputs)
+    ctx._outputs, ctx._output_count = metadata_of(outputs), len(outputs)
     ctx.dirty_tensors = ctx.non_differentiable = ()  # they may be outputs, which hold the node
     if recording:
         hooks = local.saved_hooks[-1] if local.saved_hooks else None
@@ -248,7 +255,10 @@ def finish_output(ctx: FunctionCtx, out: object, number: int, inputs: list, reco
     if recorded[number] and is_dirty:
         return written_output(ctx, out, number, len(recorded))
     if is_input and (recorded[number] or not (out._requires_grad or is_dirty)):
-        out, source = twin(out), out  # returned as it came: a new tensor that is known to be a view of it
+        out, source = (
+            alias_without_history(out),
+            out,
+        )  # returned as it came: a new tensor that is known to be a view of it
         if not isinstance(source, Wrapper):  # transforms see to that themselves
             make_view(out, source)
     elif is_input and out._requires_grad:
@@ -288,8 +298,8 @@ class Error(Node):
         return "torch::autograd::Error"
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
-        told = "trying to differentiate twice a function that was marked with @once_differentiable"
-        raise RuntimeError(told)
+        message = "trying to differentiate twice a function that was marked with @once_differentiable"
+        raise RuntimeError(message)
 
 
 def once_differentiable(fn: Callable) -> Callable:

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from ..messages import expect
 from ..missing import guard, offers
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .grad_mode import enable_grad
 from .passes import grad_of_any, zeros_of
 
@@ -96,8 +96,8 @@ def product(caller: str, func: Map, inputs: Tensors, v: Vectors, create_graph: b
 def gradient(ys: Group, xs: Group) -> tuple:
     """The gradient of a scalar function, and what it is taken with respect to."""
     expect(ys.alone, "The function given to {} should return a single Tensor", ys.caller)
-    told = "The Tensor returned by the function given to {} should contain a single element"
-    expect(ys[0].numel() == 1, told, ys.caller)
+    message = "The Tensor returned by the function given to {} should contain a single element"
+    expect(ys[0].numel() == 1, message, ys.caller)
     return slopes(ys, xs), xs
 
 
@@ -144,8 +144,8 @@ def vectors_for(v: Vectors, like: Sequence[Tensor], caller: str) -> Group:
     if v is None and len(like) == 1 and like[0].numel() == 1:
         v = wrap(np.ones_like(like[0]._array))
     whose = "user-provided function returns" if caller == "vjp" else "input to the user-provided function is"
-    told = "The vector v can only be None if the {} a single Tensor with a single element."
-    expect(v is not None, told, whose)
+    message = "The vector v can only be None if the {} a single Tensor with a single element."
+    expect(v is not None, message, whose)
     vectors = Group(v, "v", caller)
     for i, (a, b) in enumerate(zip(vectors, like, strict=True)):
         which = "v" if vectors.alone else f"Entry {i} in v"

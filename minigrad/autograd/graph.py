@@ -5,9 +5,9 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 
+from ..messages import expect
 from ..missing import offers
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .grad_mode import Context
 from .hooks import Needed
 from .modes import Modes, local
@@ -22,12 +22,12 @@ NO_NODE = "Expected gradient function to be set"  # of what was made in inferenc
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of the graph along which `tensor`'s gradient flows; it can stand for the tensor in `grad`."""
-    told = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
-    expect(tensor.requires_grad, told)
+    message = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+    expect(tensor.requires_grad, message)
     node = gradient_node(tensor)
     expect(node is not None, NO_NODE, error=AssertionError)
     found = GradientEdge(node, tensor._output_nr)
-    found.look = tensor._array.shape, tensor._array.dtype
+    found.metadata = tensor._array.shape, tensor._array.dtype
     return found
 
 
@@ -74,8 +74,8 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     mode "all": `fn([grad or None, ...])` after the last of those gradients that this pass computes.
     mode "any": `fn(grad)` at the first one.
     """
-    told = "Expects mode to be one of ('all', 'any') but got {}"
-    expect(mode in ("all", "any"), told, mode, error=ValueError)
+    message = "Expects mode to be one of ('all', 'any') but got {}"
+    expect(mode in ("all", "any"), message, mode, error=ValueError)
     tensors = [t for t in tensors if mode == "all" or t.requires_grad]
     expect(mode == "any" or None not in map(gradient_node, tensors), NO_NODE, error=AssertionError)
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
@@ -104,8 +104,10 @@ def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
     if node not in running:
         return False
     if isinstance(running, Needed):
-        told = "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad()."
-        expect(running[node] or type(node) is not AccumulateGrad, told + " This is currently not supported.")
+        message = "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad()."
+        expect(
+            running[node] or type(node) is not AccumulateGrad, message + " This is currently not supported."
+        )
         return True
     # The only root of a pass does not count; nothing waits for a root.
     return running[node] != 0 or sum(1 for n in running.values() if n == 0) > 1

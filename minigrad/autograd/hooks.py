@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from ..messages import expect
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .grad_mode import set_grad_enabled
 from .modes import local
 from .node import AccumulateGrad, Node
@@ -99,8 +99,8 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None]
         if new is None:
             continue
         expect(isinstance(new, tuple), "expected tuple, but hook returned '{}'", type(new), error=TypeError)
-        told = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
-        expect(len(new) == len(grads), told, name_of(fn), len(new), len(grads))
+        message = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
+        expect(len(new) == len(grads), message, name_of(fn), len(new), len(grads))
         grads = tuple([g if g is None else replaced(old, g, fn) for old, g in zip(grads, new, strict=True)])
     return grads
 
@@ -117,12 +117,12 @@ def replaced(before: Tensor | None, after: object, hook: Callable) -> Tensor | N
     """What stands in the place of a gradient after a hook: what it returned, which must fit there, or the old one for None."""
     if after is None:
         return before
-    told, name = "expected Variable, but hook returned '{}'", name_of(hook)
-    expect(isinstance(after, Tensor), told, type(after), error=TypeError)
+    message, name = "expected Variable, but hook returned '{}'", name_of(hook)
+    expect(isinstance(after, Tensor), message, type(after), error=TypeError)
     expect(before is not None, "can't replace a None gradient with a non-None value")
     expect(after._array.shape == before._array.shape, "hook '{}' has changed the size of value", name)
-    told = "hook '{}' has changed the type of value (was {.tensor_type} got {.tensor_type})"
-    expect(after._array.dtype == before._array.dtype, told, name, before.dtype, after.dtype)
+    message = "hook '{}' has changed the type of value (was {.tensor_type} got {.tensor_type})"
+    expect(after._array.dtype == before._array.dtype, message, name, before.dtype, after.dtype)
     return after
 
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..messages import expect
 from ..missing import guard, offers
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .passes import grad, zeros_of
 
@@ -45,15 +45,15 @@ def gradcheck(
     Raises GradcheckError (or returns False without `raise_exception`), ValueError if there is nothing to check.
     """
     arguments = as_sequence(inputs)
-    told = "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
-    expect(differentiable(arguments), told, error=ValueError)
+    message = "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+    expect(differentiable(arguments), message, error=ValueError)
     for i in differentiable(arguments):
         if arguments[i]._array.dtype != np.float64:
-            told = f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will"
+            message = f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will"
             more = "likely fail if all the inputs are not of double precision floating point or complex. "
-            warnings.warn(f"{told} {more}", stacklevel=2)
-    told = "Expected at least one of check_forward_ad or check_backward_ad to be True"
-    expect(check_forward_ad or check_backward_ad, told, error=AssertionError)
+            warnings.warn(f"{message} {more}", stacklevel=2)
+    message = "Expected at least one of check_forward_ad or check_backward_ad to be True"
+    expect(check_forward_ad or check_backward_ad, message, error=AssertionError)
     try:
         check(func, arguments, (eps, atol, rtol), check_forward_ad, check_backward_ad)
     except GradcheckError:
@@ -100,15 +100,17 @@ def check(func: Callable, arguments: tuple, bounds: tuple, forward: bool, backwa
 
     def compare(mode: str, i: int, j: int, analytical: np.ndarray, numerical: np.ndarray) -> None:
         if not np.allclose(analytical, numerical, rtol=rtol, atol=atol):
-            told = f"numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n"
-            raise GradcheckError(f"Jacobian {mode}mismatch for output {i} with respect to input {j},\n{told}")
+            message = f"numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n"
+            raise GradcheckError(
+                f"Jacobian {mode}mismatch for output {i} with respect to input {j},\n{message}"
+            )
 
     inputs = [arguments[k] for k in differentiable(arguments)]
     for j, x in enumerate(inputs):
         found = numerical_jacobians(values, x, eps)
         for i, numerical in enumerate(found):
-            told = "Numerical gradient for function expected to be zero"
-            expect(chosen or not numerical.any(), told, error=GradcheckError)
+            message = "Numerical gradient for function expected to be zero"
+            expect(chosen or not numerical.any(), message, error=GradcheckError)
             if backward and chosen and numerical.size:
                 compare("", i, j, analytical_of(outputs[chosen[i]], x), numerical)
         if forward and chosen:

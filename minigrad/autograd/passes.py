@@ -9,10 +9,10 @@ from math import prod
 
 import numpy as np
 
-from .. import dtypes, words
+from .. import dtypes, messages
 from ..basics import Size
+from ..messages import expect
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .engine import Root, execute
 from .modes import local
 from .node import Node, gradient_node
@@ -22,7 +22,7 @@ from .tensor_hooks import retain_grad
 class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", defaults=(None,))):
     """A place in the graph at which to differentiate: output `output_nr` of `node`, which lives as long as the edge."""
 
-    look = None, None  # the shape and dtype of the tensor that it was taken from
+    metadata = None, None  # the shape and dtype of the tensor that it was taken from
 
 
 def backward(
@@ -42,10 +42,10 @@ def backward(
     """
     modes = local.modes
     if modes.transform_depth or not (modes.interpreter is None or modes.interpreter.user):
-        raise RuntimeError(words.IN_TRANSFORM)
+        raise RuntimeError(messages.IN_TRANSFORM)
     inputs = None if inputs is None else as_inputs(inputs, "backward")
     if create_graph:
-        warnings.warn(words.CREATES_CYCLE, stacklevel=3)
+        warnings.warn(messages.CREATES_CYCLE, stacklevel=3)
     roots = make_roots(tensors, grad_tensors, create_graph)
     retain = create_graph if retain_graph is None else retain_graph
     for i in inputs or ():
@@ -80,7 +80,7 @@ def grad(
         vectors = list(zip(*as_tuple(grad_outputs), strict=True))
         rows = [grad(outputs, inputs, v, retain or v is not vectors[-1], *rest) for v in vectors]
         return tuple([None if c[0] is None else Tensor._stacked(c) for c in zip(*rows, strict=True)])
-    expect(not materialize_grads or allow_unused is not False, words.MATERIALIZE, error=ValueError)
+    expect(not materialize_grads or allow_unused is not False, messages.MATERIALIZE, error=ValueError)
     roots = make_roots(outputs, grad_outputs, create_graph)
     places = [edge_of(i) for i in inputs]
     targets = dict.fromkeys(places)
@@ -88,11 +88,11 @@ def grad(
     results = [targets[place] for place in places]
     for number, found in enumerate(results):
         if found is None and materialize_grads:
-            told = "materialize_grads cannot be used when the given input is a GradientEdge"
-            expect(isinstance(inputs[number], Tensor), told)
+            message = "materialize_grads cannot be used when the given input is a GradientEdge"
+            expect(isinstance(inputs[number], Tensor), message)
             results[number] = zeros_of(inputs[number]).requires_grad_(create_graph)
         elif found is None:
-            expect(allow_unused, words.UNUSED, number)
+            expect(allow_unused, messages.UNUSED, number)
         elif not isinstance(found, Tensor):
             results[number] = wrap(np.array(found))  # it may be another tensor's gradient, or the caller's
     return tuple(results)
@@ -119,9 +119,9 @@ def as_inputs(given: object, caller: str) -> tuple[Tensor | GradientEdge, ...]:
     """What to differentiate with respect to, as a tuple."""
     inputs = as_tuple(given)
     expect(inputs, "`inputs` argument to `{}()` cannot be empty.", caller)
-    told = "all inputs have to be Tensors or GradientEdges, but got {}"
+    message = "all inputs have to be Tensors or GradientEdges, but got {}"
     for i in inputs:
-        expect(isinstance(i, (Tensor, GradientEdge)), told, type(i))
+        expect(isinstance(i, (Tensor, GradientEdge)), message, type(i))
     return inputs
 
 
@@ -148,7 +148,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
             node, output_nr, array = gradient_node(start), start._output_nr, start._array
             shape, dtype = array.shape, array.dtype
         elif isinstance(start, GradientEdge):
-            (node, output_nr, _), (shape, dtype) = start, start.look
+            (node, output_nr, _), (shape, dtype) = start, start.metadata
         else:
             raise AssertionError("Expected output to be a torch.Tensor")
         if g is None:
@@ -157,7 +157,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
             g = np.full(shape, 1, dtype) if shape else np.array(1, dtype)  # which is quicker
             g = wrap(g) if recorded else g
         elif shape not in (None, g._array.shape):
-            raise RuntimeError(words.SHAPE.format(len(roots), g.shape, len(roots), Size(shape)))
+            raise RuntimeError(messages.SHAPE.format(len(roots), g.shape, len(roots), Size(shape)))
         else:
             g = g if dtype in (None, g._array.dtype) else g.to(dtypes.of_numpy(dtype))
             g = g if recorded else g._array

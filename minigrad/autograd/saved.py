@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .. import dtypes, words
+from .. import dtypes, messages
+from ..messages import expect, modified_error
 from ..tensor import Counter, Tensor, plain_types, wrap
-from ..words import expect, modified_error
 from .grad_mode import no_grad
 from .node import RELEASED, AccumulateGrad, Node, grad_fn, gradient_node
 
@@ -60,7 +60,7 @@ def open_saved(node: Node, recorded: bool) -> list:
 def unpack(node: Node, recorded: bool) -> list:
     """`open_saved` where something is to be said or done about each value."""
     if node._versions is RELEASED:
-        expect(not any(node._next_nodes) and None not in node._op.guards, words.FREED)
+        expect(not any(node._next_nodes) and None not in node._op.guards, messages.FREED)
         return [None] * len(node._op.saves)  # nothing was saved: no gradient is needed
     values = [
         tuple([v.unpack(node) if type(v) is SavedTensor else v for v in value])
@@ -97,7 +97,9 @@ def check_version(node: Node, i: int) -> None:
     if source == "input":
         places = () if op.variadic else op.differentiable
         before = node._next_nodes[places.index(number)] if number in places else None
-        expect(before is None or type(before) is AccumulateGrad or saved._grad_fn is not None, words.DETACHED)
+        expect(
+            before is None or type(before) is AccumulateGrad or saved._grad_fn is not None, messages.DETACHED
+        )
         now = version_of(saved)
         if then != now and then != now + saved._counter.detached:
             raise modified_error(saved._array, grad_fn(saved), 0, now, then)
@@ -111,14 +113,14 @@ def check_version(node: Node, i: int) -> None:
 def read(node: Node, i: int) -> object:
     """What a node saved at position `i`, as users see it in `_saved_self` and the like."""
     saved, op = node._saved, type(node)._op
-    expect(node._versions is not RELEASED or i not in op.freed, words.FREED)
+    expect(node._versions is not RELEASED or i not in op.freed, messages.FREED)
     if saved[i] is None or i not in op.saved_tensors:
         return saved[i]
     found = unpack_one(node, i, recorded=True)
     return wrap(np.asarray(found._number)) if hasattr(found, "_number") else found
 
 
-def twin(t: Tensor) -> Tensor:
+def alias_without_history(t: Tensor) -> Tensor:
     """A tensor on the same memory without history (a transform's tensor keeps what it has below its level)."""
     out = getattr(type(t), "face", Tensor.detach)(t)
     out._counter = t._own_counter()
@@ -127,7 +129,7 @@ def twin(t: Tensor) -> Tensor:
 
 def saved_result(node: Node, kept: ndarray | Tensor, output_nr: int = 0) -> Tensor:
     """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
-    out = wrap(kept) if isinstance(kept, ndarray) else twin(kept)
+    out = wrap(kept) if isinstance(kept, ndarray) else alias_without_history(kept)
     if output_nr >= node._output_count or out._array.dtype.kind != "f":
         return out  # an index is not differentiable
     reader = written_views.get(node)
@@ -153,7 +155,7 @@ class SavedTensor:
     _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
 
     def __init__(self, t: Tensor, hooks: tuple[Callable, Callable] | None, keeper: Node):
-        expect(not t.is_inference(), words.INFERENCE_SAVED)
+        expect(not t.is_inference(), messages.INFERENCE_SAVED)
         node = gradient_node(t)
         self.is_result, self.output_nr = node is keeper, t._output_nr
         self.node = None if self.is_result else node
@@ -162,9 +164,9 @@ class SavedTensor:
         if hooks is not None:
             with no_grad():
                 packed, self.hook = hooks[0](t), hooks[1]
-            expect(version_of(t) == self.version, words.PACK_WRITES)
+            expect(version_of(t) == self.version, messages.PACK_WRITES)
         self.is_unchanged = self.is_result and packed is t
-        self.packed = twin(t) if self.is_unchanged else packed
+        self.packed = alias_without_history(t) if self.is_unchanged else packed
 
     def unpack(self, keeper: Node) -> Tensor:
         t = saved_result(keeper, self.packed, self.output_nr) if self.is_unchanged else self.packed
@@ -174,8 +176,8 @@ class SavedTensor:
                 raise modified_error(t._array, grad_fn(t), number, version_of(t), self.version)
             return t
         t = self.hook(t)
-        told = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
-        expect(isinstance(t, Tensor), told, type(t).__name__, error=TypeError)
+        message = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
+        expect(isinstance(t, Tensor), message, type(t).__name__, error=TypeError)
         node = keeper if self.is_result else self.node
         if node is None or type(t) not in plain_types or t._grad_fn is node:
             return t

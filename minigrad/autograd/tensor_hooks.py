@@ -6,8 +6,8 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 
+from ..messages import expect
 from ..tensor import Tensor
-from ..words import expect
 from .node import RemovableHandle, gradient_node
 
 NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"

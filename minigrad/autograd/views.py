@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import words
+from .. import messages
+from ..messages import expect, short_name
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, wrap
-from ..words import expect, short_name
 from .modes import local, special
 from .node import RELEASED, Node, gradient_node, new_node
 
@@ -29,7 +29,7 @@ class ViewMeta(AutogradMeta):
         base = self.base
         if base._requires_grad or view._grad_fn is not None:
             if self.made_in is not None:
-                raise RuntimeError(refusal(view, "its base or another view of its base has been"))
+                raise RuntimeError(refusal_message(view, "its base or another view of its base has been"))
             rebase(view, read_of(gradient_node(base), base._output_nr, places(view), base._array.shape))
         self.seen_version = view._counter.version
 
@@ -104,11 +104,11 @@ class CopySlices(Node):
         return "torch::autograd::CopySlices"
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
-        expect(self._versions is not RELEASED, words.FREED)
+        expect(self._versions is not RELEASED, messages.FREED)
         inner, where = self._saved
         part = grad._take_places(where) if recorded else np.asarray(grad.reshape(-1).take(where))
         first, *others = inner._vjp(part, recorded)
-        expect(first is None or self._next_nodes[0] is None or 0 not in where.strides, words.STRETCHED)
+        expect(first is None or self._next_nodes[0] is None or 0 not in where.strides, messages.STRETCHED)
         first = np.zeros(where.shape, (part._array if recorded else part).dtype) if first is None else first
         if recorded:
             rest = grad._put_places(first if isinstance(first, Tensor) else wrap(first), where)
@@ -136,13 +136,13 @@ def rebase(t: Tensor, node: Node) -> None:
             node._own_hooks().retain[0] = ref
     t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
     if not known and t._counter.views:
-        t._tell_views()
+        t._notify_views()
 
 
-def refusal(view: Tensor, modified: str) -> str:
+def refusal_message(view: Tensor, modified: str) -> str:
     """Why a view must not be written to, or have its base written to (`modified` says which)."""
     made_in, node, maker = view._meta.made_in, view._grad_fn, "A view was created"
-    why = {"custom": words.CUSTOM_VIEW, "multi_output": words.ONE_OF_SEVERAL_VIEWS}.get(made_in)
+    why = {"custom": messages.CUSTOM_VIEW, "multi_output": messages.ONE_OF_SEVERAL_VIEWS}.get(made_in)
     if node is not None:
         output = f"Output {view._output_nr} of {short_name(node)} is a view"
         if why:
@@ -152,4 +152,4 @@ def refusal(view: Tensor, modified: str) -> str:
     if made_in == "inference":
         block, now = "inference_mode", "in normal mode"
     start = f"{maker} in {block.removesuffix('_mode')} mode and {modified} modified inplace {now}."
-    return start + (why or words.MODE_VIEW.format(block))
+    return start + (why or messages.MODE_VIEW.format(block))

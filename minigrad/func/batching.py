@@ -16,13 +16,13 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.function import Function, refuse_old_form, run_forward
+from ..messages import expect
 from ..missing import SENTENCE
 from ..ops.general import dispatch
 from ..ops.indexing import index
 from ..ops.op import Op
 from ..ops.shape import stack, undone
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .interpreter import Interpreter, Wrapper, at, each, results_of, tensors_in
 from .trees import flattened, spread
 
@@ -133,9 +133,9 @@ class Vmap(Interpreter):
     def one_by_one(self, op: Op, pairs: list[Pair], params: tuple) -> object:
         """The operation on each example, in a loop: right, but slow. Says so once for each operation."""
         if op.name in DYNAMIC or any(map(self.owns, tensors_in(params))):
-            told = "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over"
+            message = "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over"
             more = f"The size of {op.name}() would depend on the example's values. Use where()."
-            raise RuntimeError(f"{told} indexing with a boolean mask.\n{more}")
+            raise RuntimeError(f"{message} indexing with a boolean mask.\n{more}")
         rows = []
         for k in range(self.size):
             found = dispatch(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
@@ -155,12 +155,12 @@ class Vmap(Interpreter):
     def placed(self, name: str, out: object, out_dim: int | None) -> object:
         """One result without its wrapper: the rows for the examples along `out_dim`, or if that is None what they share."""
         if out_dim is None:
-            told = f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
-            expect(self.unwrap(out)[1] is None, told, error=ValueError)
+            message = f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
+            expect(self.unwrap(out)[1] is None, message, error=ValueError)
             return self.unwrap(out)[0]
         if not isinstance(out, Tensor):
-            told = f"must only return Tensors, got type {type(out)}. Did you mean to set out_dims= to None for output?"
-            raise ValueError(f"vmap({name}, ...): `{name}` {told}")
+            message = f"must only return Tensors, got type {type(out)}. Did you mean to set out_dims= to None for output?"
+            raise ValueError(f"vmap({name}, ...): `{name}` {message}")
         rows = self.whole(self.unwrap(out))
         return rows.movedim(0, out_dim) if out_dim else rows
 
@@ -183,9 +183,9 @@ class Vmap(Interpreter):
         return Batched.of(self, super().created(batch, like), 0)
 
     def source(self, generator: object) -> object:
-        told = "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different'"
+        message = "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different'"
         more = "randomness flags on vmap or perform the randomness operation out of vmap"
-        expect(self.randomness != "error", f"{told} {more}")
+        expect(self.randomness != "error", f"{message} {more}")
         below = super().source(generator)
         return below if self.randomness == "same" else ForEach(self, below)
 
@@ -194,14 +194,14 @@ class Vmap(Interpreter):
         values, in_dims = zip(*map(self.unwrap, args), strict=True) if args else ((), ())
         if 0 not in in_dims:
             return at(self.below, cls.apply, *values)
-        told, rule = (
+        message, rule = (
             "You tried to vmap over {}, but it does not have vmap support.",
             "`generate_vmap_rule` of a Function",
         )
-        told += " Please override and implement the vmap staticmethod or set generate_vmap_rule=True. "
-        told += "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+        message += " Please override and implement the vmap staticmethod or set generate_vmap_rule=True. "
+        message += "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
         expect(not cls.generate_vmap_rule, SENTENCE, rule, error=NotImplementedError)
-        expect(cls.vmap is not Function.vmap, told, cls.__name__)
+        expect(cls.vmap is not Function.vmap, message, cls.__name__)
         result, out_dims = at(self.below, cls.vmap, VmapInfo(self.size, self.randomness), in_dims, *values)
         outs, rebuild = flattened(result)
         places = zip(outs, spread(out_dims, result), strict=True)

@@ -43,7 +43,7 @@ class Wrapper(Tensor):
         """From the value's array one of the shape and dtype that this level shows."""
         return array
 
-    def face(self) -> Wrapper:
+    def rewrapped(self) -> Wrapper:
         """The same value with a face of its own: no history at this level, all history below."""
         return self.of(self.level, *self.level.unwrap(self))
 
@@ -64,8 +64,8 @@ class Wrapper(Tensor):
     data = property(lambda self: self.value.data)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        told = "requires_grad_() inside of a transformed function: differentiate with func.grad there, too"
-        raise RuntimeError(told)
+        message = "requires_grad_() inside of a transformed function: differentiate with func.grad there, too"
+        raise RuntimeError(message)
 
 
 class Interpreter(Context):

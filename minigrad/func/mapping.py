@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..messages import expect
 from ..missing import guard
 from ..ops.shape import cat
 from ..tensor import Tensor
-from ..words import expect
 from .batching import Batched, Vmap
 from .trees import flattened, spread, structure
 
@@ -33,27 +33,30 @@ def vmap(
     Raises ValueError for dimensions that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`).
     """
     name = getattr(func, "__name__", repr(func))
-    told = "vmap: chunk_size should be None or greater than 0. (got {})"
-    expect(chunk_size is None or chunk_size > 0, told, chunk_size, error=ValueError)
-    told = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"
-    expect(randomness in ("error", "different", "same"), told, randomness)
+    message = "vmap: chunk_size should be None or greater than 0. (got {})"
+    expect(chunk_size is None or chunk_size > 0, message, chunk_size, error=ValueError)
+    message = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"
+    expect(randomness in ("error", "different", "same"), message, randomness)
 
     @functools.wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
-        told = f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
-        expect(args, told + "function with no inputs. The latter is unsupported.", error=ValueError)
-        told = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
+        text = f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+        expect(args, text + "function with no inputs. The latter is unsupported.", error=ValueError)
+        text = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
         known = isinstance(in_dims, (int, tuple))
         expect(
-            known, told + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError
+            known,
+            text + "matching the structure of inputs, got: {}.",
+            str(type(in_dims)),
+            error=ValueError,
         )
         dims = fitting(in_dims, args, "in_dims", "inputs")
         leaves, rebuild = flattened(args)
         leaves = [turned(d, leaf) for d, leaf in zip(dims, leaves, strict=True)]
         sizes = [leaf.shape[0] for d, leaf in zip(dims, leaves, strict=True) if d is not None]
         expect(sizes, "vmap: Expected at least one Tensor to vmap over", error=ValueError)
-        told = "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension"
-        expect(len(set(sizes)) == 1, told, sizes, error=ValueError)
+        text = "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension"
+        expect(len(set(sizes)) == 1, text, sizes, error=ValueError)
 
         def run(start: int, count: int) -> Any:
             with Vmap(count, randomness) as level:
@@ -85,10 +88,12 @@ def vmap(
         )
         found = list(dims) if alone else spread(dims, tree)
         call = f"in_dims={dims}, ..." if which == "in_dims" else f"..., out_dims={dims}"
-        told = f"vmap({name}, {call})(<inputs>): {which} is not compatible with the structure of `{what}`. "
-        told += f"{which} has structure {structure(dims)} but {what} has structure {structure(tree)}."
+        message = (
+            f"vmap({name}, {call})(<inputs>): {which} is not compatible with the structure of `{what}`. "
+        )
+        message += f"{which} has structure {structure(dims)} but {what} has structure {structure(tree)}."
         if found is None or {*map(type, found)} - {int, type(None)}:
-            raise ValueError(told)
+            raise ValueError(message)
         return found
 
     def turned(dim: int | None, t: object) -> object:
@@ -97,11 +102,11 @@ def vmap(
             return t
         got = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for"
         if not isinstance(t, Tensor):
-            told = f"an input but the input is of type {type(t)}. We cannot vmap over non-Tensor arguments, please use None"
-            raise ValueError(f"{got} {told} as the respective in_dim")
+            message = f"an input but the input is of type {type(t)}. We cannot vmap over non-Tensor arguments, please use None"
+            raise ValueError(f"{got} {message} as the respective in_dim")
         if not -t.ndim <= dim < t.ndim:
-            told = f"some input, but that input is a Tensor of dimensionality {t.ndim} so expected in_dim to satisfy"
-            raise ValueError(f"{got} {told} -{t.ndim} <= in_dim < {t.ndim}.")
+            message = f"some input, but that input is a Tensor of dimensionality {t.ndim} so expected in_dim to satisfy"
+            raise ValueError(f"{got} {message} -{t.ndim} <= in_dim < {t.ndim}.")
         return t.movedim(dim, 0) if dim else t
 
     return batched

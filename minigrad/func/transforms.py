@@ -18,9 +18,9 @@ from ..autograd.forward_ad import Forward
 from ..autograd.modes import local, settle
 from ..autograd.node import AccumulateGrad, Node, gradient_node
 from ..autograd.passes import grad_of_any, zeros_of
+from ..messages import expect
 from ..missing import guard
 from ..tensor import AutogradMeta, Tensor, wrap
-from ..words import expect
 from .interpreter import Wrapper
 from .mapping import vmap
 from .trees import flattened, structure, tree_map
@@ -55,8 +55,8 @@ def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[
 
 def value_and_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
     """(output, aux) of a function that returns both; aux is None for one that returns the output alone."""
-    told = f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True"
-    expect(not has_aux or (isinstance(result, tuple) and len(result) == 2), told)
+    message = f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True"
+    expect(not has_aux or (isinstance(result, tuple) and len(result) == 2), message)
     return result if has_aux else (result, None)
 
 
@@ -71,8 +71,8 @@ def tensors_of(output: Any, wanted: str) -> list[Tensor]:
 def some_of(output: Any, api: str) -> list[Tensor]:
     """The tensors that a function has returned, of which there must be one."""
     outs = [None] if output is None else flattened(output)[0]
-    told = f"{api}: Expected f to be a function that has non-empty output (got output = {{}})"
-    expect(outs and output is not None, told, outs)
+    message = f"{api}: Expected f to be a function that has non-empty output (got output = {{}})"
+    expect(outs and output is not None, message, outs)
     return tensors_of(
         output, f"{api}: expected f(*primals) to return only tensors, got unsupported type {{}}"
     )
@@ -92,7 +92,7 @@ def fresh(x: object) -> Tensor:
         copy._meta = AutogradMeta()
         copy._meta.argument = True
         return copy
-    return Tensor.requires_grad_(x.detach() if level is None else x.face())
+    return Tensor.requires_grad_(x.detach() if level is None else x.rewrapped())
 
 
 # The AccumulateGrads of copies whose function has returned: nobody outside can mean them.
@@ -123,7 +123,7 @@ def only_alive(x: object) -> object:
     """A result without a history that leads nowhere: only to variables of transforms that have ended."""
     if not isinstance(x, Tensor) or not x._requires_grad or is_alive(x):
         return x
-    return x.face() if isinstance(x, Wrapper) else x.detach()
+    return x.rewrapped() if isinstance(x, Wrapper) else x.detach()
 
 
 def pulled(
@@ -167,8 +167,8 @@ def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) 
     def scalar(output: Any, api: str) -> list[Tensor]:
         wanted = f"{api}: Expected f(*args) to return a"
         expect(isinstance(output, Tensor), f"{wanted} Tensor, got {type(output)}")
-        told = f"{wanted} scalar Tensor, got tensor with {output.ndim} dims. "
-        expect(output.ndim == 0, told + "Maybe you wanted to use the vjp or jacrev APIs instead?")
+        message = f"{wanted} scalar Tensor, got tensor with {output.ndim} dims. "
+        expect(output.ndim == 0, message + "Maybe you wanted to use the vjp or jacrev APIs instead?")
         return [output]
 
     @functools.wraps(func)
@@ -205,8 +205,8 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
     def vjp_fn(cotangents: Any) -> tuple:
         given, own = structure(cotangents), structure(output)
-        told = "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
-        expect(given == own, told + "cotangents: {}, primal output: {}", given, own)
+        message = "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+        expect(given == own, message + "cotangents: {}, primal output: {}", given, own)
         return pull(*flattened(cotangents)[0])
 
     return (output, vjp_fn, aux) if has_aux else (output, vjp_fn)
@@ -219,8 +219,8 @@ def jacrev(
 
     has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). chunk_size: so many rows at a time.
     """
-    told = "jacrev: `chunk_size` should be greater than 0."
-    expect(chunk_size is None or chunk_size > 0, told, error=ValueError)
+    message = "jacrev: `chunk_size` should be greater than 0."
+    expect(chunk_size is None or chunk_size > 0, message, error=ValueError)
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -228,8 +228,8 @@ def jacrev(
         output, vjp_fn, *aux = vjp(focused, primals, has_aux=has_aux)
         outs, rebuild_out = flattened(output)
         for out in outs:
-            told = "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {}"
-            expect(out.is_floating_point(), told, out.dtype)
+            message = "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {}"
+            expect(out.is_floating_point(), message, out.dtype)
         rows_of = vmap(vjp_fn, chunk_size=chunk_size)
         leaves, rebuild = flattened(rows_of(rebuild_out(unit_vectors(outs)))[0])
         rows = zip(*[leaf.split([out.numel() for out in outs]) for leaf in leaves], strict=True)
@@ -257,10 +257,10 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = Fals
     has_aux: `func` returns (output, aux), and `jvp` (output, J t, aux).
     """
     api = "jvp(f, primals, tangents)"
-    told = f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
-    expect(isinstance(primals, tuple), told)
-    told = f"{api}: Expected primals and tangents to have the same python structure."
-    expect(structure(primals) == structure(tangents), told)
+    message = f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+    expect(isinstance(primals, tuple), message)
+    message = f"{api}: Expected primals and tangents to have the same python structure."
+    expect(structure(primals) == structure(tangents), message)
     (values, rebuild), (directions, _) = flattened(primals), flattened(tangents)
     expect(values, f"{api}: Expected primals to contain at least one Tensor.")
     tensors_of([*values, *directions], f"{api}: Expected primals to only contain Tensors, got {{}}")

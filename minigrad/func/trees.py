@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..messages import expect
 from ..missing import guard
 from ..ops.shape import stack
 from ..tensor import Tensor
-from ..words import expect
 
 Named = dict[str, Tensor]
 
@@ -87,8 +87,8 @@ def functional_call(
 
 def stack_module_state(models: Sequence[Any]) -> tuple[Named, Named]:
     """(parameters, buffers) of several models of one class, each stacked along a new first dimension, for vmap."""
-    told, parts = "stack_module_state: Expected all models to have the same training/eval mode.", []
-    expect(len({m.training for m in models}) < 2, told)
+    message, parts = "stack_module_state: Expected all models to have the same training/eval mode.", []
+    expect(len({m.training for m in models}) < 2, message)
     for kind in ("named_parameters", "named_buffers"):
         columns = [dict(getattr(m, kind)()) for m in models]
         alike = len({(type(m), *column) for m, column in zip(models, columns, strict=True)}) == 1

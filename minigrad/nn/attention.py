@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from .. import dtypes
+from ..messages import expect
 from ..ops.linalg import baddbmm, bmm
 from ..tensor import Tensor, wrap
-from ..words import expect
 from . import functional as F
 from . import init
 from .functional_images import Weight
@@ -61,13 +61,13 @@ class MultiheadAttention(Module):
             turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # what was one tensor is one again
             query, key, value = turned[query], turned[key], turned[value]
         (length, n, width), source = query.shape, key.shape[0]
-        told = "was expecting embedding dimension of {}, but got {}"
-        expect(width == self.embed_dim, told, self.embed_dim, width, error=AssertionError)
+        message = "was expecting embedding dimension of {}, but got {}"
+        expect(width == self.embed_dim, message, self.embed_dim, width, error=AssertionError)
         q, k, v = (self._heads(t) for t in self._project(query, key, value))
         if mask is not None:
             wanted = (length, source) if mask.dim() == 2 else (n * self.num_heads, length, source)
-            told = f"The shape of the attn_mask is {mask.shape}, but should be {wanted}."
-            expect(mask.shape == wanted, told)
+            message = f"The shape of the attn_mask is {mask.shape}, but should be {wanted}."
+            expect(mask.shape == wanted, message)
             mask = mask.unsqueeze(0) if mask.dim() == 2 else mask
         q, k = q * math.sqrt(1.0 / self.head_dim), k.transpose(-2, -1)
         weights = F.softmax(bmm(q, k) if mask is None else baddbmm(mask, q, k), -1)
@@ -104,6 +104,6 @@ def additive(mask: Tensor | None, dtype: np.dtype) -> Tensor | None:
     """A boolean mask as -∞ where it is True; others as they are."""
     if mask is None or mask.is_floating_point():
         return mask
-    told = "only bool and floating types of masks are supported"
-    expect(mask.dtype is dtypes.bool, told, error=AssertionError)
+    message = "only bool and floating types of masks are supported"
+    expect(mask.dtype is dtypes.bool, message, error=AssertionError)
     return wrap(np.where(mask._array, dtype.type(-np.inf), dtype.type(0)))

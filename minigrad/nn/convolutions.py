@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..messages import expect
 from ..tensor import Tensor
-from ..words import expect
 from . import functional as F
 from .functional_images import Sides, sides
 from .layers import Linear
@@ -32,15 +32,17 @@ class _Conv(Module):
         expect(groups > 0, "groups must be a positive integer", error=ValueError)
         for name, n in (("in_channels", in_channels), ("out_channels", out_channels)):
             expect(n % groups == 0, f"{name} must be divisible by groups", error=ValueError)
-        told = "Invalid padding string {!r}, should be one of {{'same', 'valid'}}"
-        expect(not isinstance(padding, str) or padding in ("same", "valid"), told, padding, error=ValueError)
+        message = "Invalid padding string {!r}, should be one of {{'same', 'valid'}}"
+        expect(
+            not isinstance(padding, str) or padding in ("same", "valid"), message, padding, error=ValueError
+        )
         n = self._dims
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = (sides(v, n) for v in (kernel_size, stride, dilation))
         self.padding = padding if isinstance(padding, str) else sides(padding, n)
         self.output_padding = sides(output_padding, n)
-        told = "padding='same' is not supported for strided convolutions"
-        expect(padding != "same" or set(self.stride) == {1}, told, error=ValueError)
+        message = "padding='same' is not supported for strided convolutions"
+        expect(padding != "same" or set(self.stride) == {1}, message, error=ValueError)
         rows, columns = (in_channels, out_channels) if self._transposed else (out_channels, in_channels)
         self.weight = new_parameter(rows, columns // groups, *self.kernel_size)
         self.register_parameter("bias", new_parameter(out_channels) if bias else None)

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..creation import new_leaf
+from ..messages import expect
 from ..missing import guard, offers
 from ..ops import linalg, nn, normalisation, pointwise, special
 from ..ops.activations import glu, hardshrink, logsigmoid, softplus, softshrink
@@ -22,7 +23,6 @@ from ..ops.publish import function
 from ..ops.signature import are_ints
 from ..random import rng
 from ..tensor import Tensor
-from ..words import expect
 from .functional_activations import (
     celu,
     elu,
@@ -125,13 +125,13 @@ def embedding(
 
     padding_idx: this row gets no gradient. max_norm: rows that are looked up are first shortened to this norm, in place.
     """
-    told = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-    told += "{.tensor_type} instead (while checking arguments for embedding)"
-    expect(input.dtype in (dtypes.int64, dtypes.int32), told, input.dtype)
+    message = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+    message += "{.tensor_type} instead (while checking arguments for embedding)"
+    expect(input.dtype in (dtypes.int64, dtypes.int32), message, input.dtype)
     expect(weight.dim() == 2, "'weight' must be 2-D")
     rows = weight._array.shape[0]
-    told = "Padding_idx must be within num_embeddings"
-    expect(padding_idx is None or -rows <= padding_idx < rows, told, error=AssertionError)
+    message = "Padding_idx must be within num_embeddings"
+    expect(padding_idx is None or -rows <= padding_idx < rows, message, error=AssertionError)
     if max_norm is not None:
         found = np.unique(input._array)
         norms = np.linalg.norm(weight._array[found], norm_type, -1, keepdims=True)
@@ -150,9 +150,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 @in_functional
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """`dropout` of whole channels of (N, C, L) or (C, L)."""
-    told = "dropout1d: Expected 2D or 3D input, but received a {}D input. Note that dropout1d exists to provide channel-wise "
-    told += "dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension (i.e. 2D or 3D "
-    expect(input._array.ndim in (2, 3), told + "inputs).", input._array.ndim)
+    text = "dropout1d: Expected 2D or 3D input, but received a {}D input. Note that dropout1d exists to provide channel-wise "
+    text += "dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension (i.e. 2D or 3D "
+    expect(input._array.ndim in (2, 3), text + "inputs).", input._array.ndim)
     return _dropped(input, p, training, inplace, (*input.shape[:-1], 1))
 
 
@@ -168,8 +168,8 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tupl
     expect(0.0 <= p <= 1.0, NO_PROBABILITY, p, error=ValueError)
     if not training or p == 0 or input.numel() == 0:
         return input
-    told = "result type Float can't be cast to the desired output type {.word}"
-    expect(input.is_floating_point(), told, input.dtype)
+    message = "result type Float can't be cast to the desired output type {.word}"
+    expect(input.is_floating_point(), message, input.dtype)
     # those that pass are enlarged, so that the mean stays the same
     tosses = rng().random(shape) < 1.0 - p if p < 1 else np.zeros(shape, bool)
     mask = new_leaf(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
@@ -192,25 +192,25 @@ def layer_norm(
     expect(len(shape) > 0, NO_SHAPE)
     if x.shape[-len(shape) :] != shape:
         wanted = ", ".join(map(str, ("*", *shape)))
-        told = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"
-        expect(False, told, shape, wanted, x.shape)
+        message = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"
+        expect(False, message, shape, wanted, x.shape)
     _check_dtypes(x.dtype, "LayerNormKernelImpl", weight, bias)
     return normalisation.native_layer_norm(input, weight, bias, shape, eps)[0]
 
 
 def _shape(name: str, normalized_shape: object) -> tuple[int, ...]:
-    told = "{}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}"
+    message = "{}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}"
     fits = isinstance(normalized_shape, (tuple, list)) and are_ints(normalized_shape)
-    expect(fits, told, name, type(normalized_shape), error=TypeError)
+    expect(fits, message, name, type(normalized_shape), error=TypeError)
     return tuple(normalized_shape)
 
 
 def _check_dtypes(dtype: np.dtype, kernel: str, *others: Tensor | None) -> None:
     if dtype.kind != "f":
         raise dtypes.not_implemented(kernel, dtype)
-    told = "mixed dtype (CPU): all inputs must share same datatype."
+    message = "mixed dtype (CPU): all inputs must share same datatype."
     for t in others:
-        expect(t is None or t._array.dtype == dtype, told)
+        expect(t is None or t._array.dtype == dtype, message)
 
 
 @in_functional
@@ -233,20 +233,20 @@ def batch_norm(
     x = input._array
     expect(x.ndim > 1, "batch_norm: expected an input (N, C, *) of at least 2 dimensions, got {}", x.ndim)
     channels = x.shape[1]
-    told = "Expected more than 1 value per channel when training, got input size {}"
-    expect(not training or x.size != channels, told, input.shape, error=ValueError)
+    message = "Expected more than 1 value per channel when training, got input size {}"
+    expect(not training or x.size != channels, message, input.shape, error=ValueError)
     if not x.size:
         return input.clone()
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():
-        told = "batch_norm(): argument '{}' must be Tensor, not {}"
-        expect(given is None or isinstance(given, Tensor), told, name, type(given), error=TypeError)
+        message = "batch_norm(): argument '{}' must be Tensor, not {}"
+        expect(given is None or isinstance(given, Tensor), message, name, type(given), error=TypeError)
         if given is not None and given._array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {given._array.size}")
     _check_dtypes(x.dtype, "batch_norm", weight, bias, running_mean, running_var)
     if not training:
-        told = "Expected running_mean and running_var to be defined when training=False"
-        expect(running_mean is not None and running_var is not None, told)
+        message = "Expected running_mean and running_var to be defined when training=False"
+        expect(running_mean is not None and running_var is not None, message)
         return normalisation.native_batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
     out, mean, _, var = normalisation.native_batch_norm(input, weight, bias, None, None, True, eps)
     for running, new in ((running_mean, mean), (running_var, var)):
@@ -270,11 +270,11 @@ def group_norm(
         input._array.ndim,
     )
     channels = input._array.shape[1]
-    told = "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}"
-    expect(num_groups > 0 and channels % num_groups == 0, told, tuple(input.shape), num_groups)
-    told = "Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape {} and "
+    message = "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}"
+    expect(num_groups > 0 and channels % num_groups == 0, message, tuple(input.shape), num_groups)
+    message = "Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape {} and "
     for t in (weight, bias):
-        expect(t is None or t._array.shape == (channels,), told + "input of shape {}", t is not None and t._array.shape,
+        expect(t is None or t._array.shape == (channels,), message + "input of shape {}", t is not None and t._array.shape,
                tuple(input.shape))  # fmt: skip
     _check_dtypes(input._array.dtype, "GroupNormKernelImpl", weight, bias)
     return normalisation.native_group_norm(input, weight, bias, num_groups, eps)[0]
@@ -288,8 +288,8 @@ def rms_norm(
     shape, x = _shape("rms_norm", normalized_shape), input._array
     expect(len(shape) > 0, NO_SHAPE)
     wanted = ", ".join(map(str, ("*", *shape)))
-    told = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"
-    expect(x.shape[x.ndim - len(shape) :] == shape, told, shape, wanted, x.shape)
+    message = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"
+    expect(x.shape[x.ndim - len(shape) :] == shape, message, shape, wanted, x.shape)
     eps = float(np.finfo(x.dtype).eps) if eps is None else eps
     squares = pointwise.pow(input, 2).mean(tuple(range(x.ndim - len(shape), x.ndim)), True)
     out = input * special.add_number(squares, eps).rsqrt()

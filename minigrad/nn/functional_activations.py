@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 
+from ..messages import expect
 from ..ops import activations, nn
 from ..ops.inplace import write
 from ..ops.publish import function
 from ..ops.shape import view
 from ..tensor import Tensor
-from ..words import expect
 
 in_functional = function(at="F")  # where people find the functions of these files
 
@@ -117,11 +117,11 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`input` where positive, else `weight * input`: one weight, or one for each channel."""
     n = weight._array.size
-    told = "Mismatch of parameter numbers and input channel size. Found parameter numbers = {} and channel size = {}."
+    message = "Mismatch of parameter numbers and input channel size. Found parameter numbers = {} and channel size = {}."
     channels = input._array.shape[1] if input._array.ndim > 1 else 1
-    expect(n in (1, channels), told, n, channels)
-    told = "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {}"
-    expect(weight._array.ndim < 2, told, weight._array.ndim)
+    expect(n in (1, channels), message, n, channels)
+    message = "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {}"
+    expect(weight._array.ndim < 2, message, weight._array.ndim)
     if input._array.ndim == weight._array.ndim:
         return activations.prelu_of(input, weight)
     return activations.prelu_of(input, view(weight, [n if d == 1 else 1 for d in range(input._array.ndim)]))
@@ -147,8 +147,8 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 def implicit_dim(name: str, ndim: int) -> int:
     """The dimension of a softmax that is called without one. Warns, as PyTorch does."""
-    told = f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument."
-    warnings.warn(told, stacklevel=5)
+    message = f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument."
+    warnings.warn(message, stacklevel=5)
     return 0 if ndim in (0, 1, 3) else 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
+from ..messages import expect
 from ..ops import losses
 from ..ops.norms import old_norm
 from ..ops.pointwise import clamp_min, mul, where
@@ -11,7 +12,6 @@ from ..ops.reduction import vector_norm
 from ..ops.shape import common_shape
 from ..ops.special import add_number, sub_number
 from ..tensor import Tensor
-from ..words import expect
 from .functional_activations import in_functional
 from .functional_losses import number_of
 
@@ -28,8 +28,8 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors, which are along `dim`: x1·x2 / (|x1| |x2|), each norm at least `eps`."""
     wanted = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2 if t.dim() else 1) for t in (x1, x2)]))
-    told = "expected common dtype to be floating point, yet common dtype is {.word}"
-    expect(wanted.is_floating_point, told, wanted)
+    message = "expected common dtype to be floating point, yet common dtype is {.word}"
+    expect(wanted.is_floating_point, message, wanted)
     shape = common_shape(x1._array.shape, x2._array.shape)
     pair = [x if x._array.shape == shape else x.expand(shape) for x in (x2.to(wanted), x1.to(wanted))][::-1]
     lengths = [vector_norm(x, 2, dim, True).clone() for x in pair]
@@ -54,12 +54,12 @@ def cosine_embedding_loss(
 ) -> Tensor:
     """`1 - cos` where `target` is 1, `max(0, cos - margin)` where it is -1; vectors along the last dimension."""
     kind, dim, eps = number_of(reduction), 1 if target._array.ndim == 1 else 0, 1e-12
-    told = "{}D target tensor expects {}D input tensors, but found inputs with sizes {} and {}."
+    message = "{}D target tensor expects {}D input tensors, but found inputs with sizes {} and {}."
     n = target._array.ndim
     expect(n < 2, "0D or 1D target tensor expected, multi-target not supported")
     expect(
         input1._array.ndim == n + 1 == input2._array.ndim,
-        told,
+        message,
         n,
         n + 1,
         tuple(input1.shape),

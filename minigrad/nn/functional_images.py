@@ -8,13 +8,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 
+from ..messages import expect
 from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd
 from ..ops.reduction import mean_dim
 from ..ops.shape import squeeze, unsqueeze
 from ..ops.signature import are_ints, is_int
 from ..tensor import Tensor
-from ..words import expect
 from .functional_activations import in_functional
 
 Sides = int | tuple  # of each spatial dimension, or one number for all
@@ -25,12 +25,12 @@ ODD_PADDING += "created"
 
 def sides(value: int | Sequence[int], count: int = 2, name: str = "") -> tuple[int, ...]:
     """One number for each spatial dimension; a single number stands for all. Raises RuntimeError for another count."""
-    told = "argument '{}' must be int or tuple of ints, not {}"
-    expect(are_ints(value), told, name or "size", type(value), error=TypeError)
+    text = "argument '{}' must be int or tuple of ints, not {}"
+    expect(are_ints(value), text, name or "size", type(value), error=TypeError)
     value = [value] if is_int(value) else list(value)
     value = tuple(value * count if len(value) == 1 else value)
-    told = "expected {} to be a single integer value or a list of {} values to match the convolution dimensions, but got {}={}"
-    expect(len(value) == count, told, name, count, name, list(value))
+    text = "expected {} to be a single integer value or a list of {} values to match the convolution dimensions, but got {}={}"
+    expect(len(value) == count, text, name, count, name, list(value))
     return value
 
 
@@ -59,10 +59,10 @@ def convolved(
     groups: int,
 ) -> Tensor:
     count, x, window = int(name[4]), input._array, weight._array.shape
-    told = f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input of size: {{}}"
-    expect(x.ndim in (count + 1, count + 2), told, x.shape)
-    told = "Expected {0}-dimensional input for {0}-dimensional weight {1}, but got {2}-dimensional input of size {3} instead"
-    expect(len(window) == count + 2, told, len(window), window, x.ndim, x.shape)
+    text = f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input of size: {{}}"
+    expect(x.ndim in (count + 1, count + 2), text, x.shape)
+    text = "Expected {0}-dimensional input for {0}-dimensional weight {1}, but got {2}-dimensional input of size {3} instead"
+    expect(len(window) == count + 2, text, len(window), window, x.ndim, x.shape)
     stride, dilation = sides(stride, count, "stride"), sides(dilation, count, "dilation")
     for word, numbers in (("stride", stride), ("dilation", dilation)):
         expect(min(numbers) > 0, f"non-positive {word} is not supported")
@@ -72,13 +72,13 @@ def convolved(
         )
     expect(groups > 0, "expected groups to be greater than 0, but got groups={}", groups)
     if isinstance(padding, str):
-        told = "Invalid padding string: '{}', should be one of 'valid' or 'same'"
-        expect(padding in ("same", "valid"), told, padding)
+        text = "Invalid padding string: '{}', should be one of 'valid' or 'same'"
+        expect(padding in ("same", "valid"), text, padding)
     channels = window[1] * groups
-    told = "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead"
-    expect(x.shape[1] == channels, told, groups, window, x.shape, channels, x.shape[1])
-    told = "Given groups={0}, expected weight to be divisible by {0} at dimension 0, but got weight of size {1} instead"
-    expect(window[0] % groups == 0, told, groups, window)
+    text = "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead"
+    expect(x.shape[1] == channels, text, groups, window, x.shape, channels, x.shape[1])
+    text = "Given groups={0}, expected weight to be divisible by {0} at dimension 0, but got weight of size {1} instead"
+    expect(window[0] % groups == 0, text, groups, window)
     if padding == "same":
         input, padding = _same(input, window[2:], stride, dilation)
         x = input._array
@@ -86,13 +86,13 @@ def convolved(
     expect(min(padding) >= 0, "negative padding is not supported")
     size = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
     spans = [d * (k - 1) + 1 for d, k in zip(dilation, window[2:], strict=True)]
-    told = "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input "
+    text = "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input "
     fits = all(n >= k for n, k in zip(size, spans, strict=True))
-    expect(fits, told + "size", *[" x ".join(map(str, numbers)) for numbers in (size, spans)])
-    told = "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead"
+    expect(fits, text + "size", *[" x ".join(map(str, numbers)) for numbers in (size, spans)])
+    text = "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead"
     expect(
         bias is None or bias._array.shape == window[:1],
-        told,
+        text,
         window,
         window[0],
         bias is not None and bias._array.shape,
@@ -129,8 +129,8 @@ def convolved_transposed(
     dilation: Sides,
 ) -> Tensor:  # fmt: skip
     count, x, window = int(name[14]), input._array, weight._array.shape
-    told = f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input of size: {{}}"
-    expect(x.ndim in (count + 1, count + 2), told, x.shape)
+    text = f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input of size: {{}}"
+    expect(x.ndim in (count + 1, count + 2), text, x.shape)
     stride, padding, more, dilation = (sides(v, count, n) for v, n in (
         (stride, "stride"), (padding, "padding"), (more, "output_padding"), (dilation, "dilation")))  # fmt: skip
     if x.ndim == count + 1:
@@ -138,11 +138,11 @@ def convolved_transposed(
             name, unsqueeze(input, 0), weight, bias, stride, padding, more, groups, dilation
         )
         return squeeze(found, 0)
-    told = "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead"
-    expect(x.shape[1] == window[0], told, window, x.shape, window[0], x.shape[1])
-    told = "output padding must be smaller than either stride or dilation, but got output_padding: {}, stride: {}, dilation: {}"
+    text = "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead"
+    expect(x.shape[1] == window[0], text, window, x.shape, window[0], x.shape[1])
+    text = "output padding must be smaller than either stride or dilation, but got output_padding: {}, stride: {}, dilation: {}"
     fits = all(m < max(s, d) for m, s, d in zip(more, stride, dilation, strict=True))
-    expect(fits, told, list(more), list(stride), list(dilation))
+    expect(fits, text, list(more), list(stride), list(dilation))
     numbers = zip(x.shape[2:], stride, padding, dilation, window[2:], more, strict=True)
     size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + m + 1 for n, s, p, d, k, m in numbers])
     others = [t._array.dtype for t in (weight, bias) if t is not None and t._array.dtype != x.dtype]
@@ -190,12 +190,12 @@ def _pool_options(
         {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation},
     )
     for word, value in given.items():
-        told = f"{name}(): argument '{word}' must be tuple of ints, not {{}}"
+        message = f"{name}(): argument '{word}' must be tuple of ints, not {{}}"
         usual = are_ints(value) or (word == "stride" and value is None)
-        expect(usual, told, type(value), error=TypeError)
+        expect(usual, message, type(value), error=TypeError)
         count = len(value) if isinstance(value, (tuple, list)) else 1
-        told = f"{name}: {word} must either be a single int, or a tuple of two ints"
-        expect(count in (1, 2) or (word == "stride" and value in (None, [], ())), told)
+        message = f"{name}: {word} must either be a single int, or a tuple of two ints"
+        expect(count in (1, 2) or (word == "stride" and value in (None, [], ())), message)
     kernel, padding, dilation = sides(kernel), sides(padding), sides(dilation)
     stride = kernel if stride in (None, [], ()) else sides(stride)
     expect(min(stride) > 0, "stride should not be zero")
@@ -203,13 +203,15 @@ def _pool_options(
     expect(min(kernel) > 0, "kernel size should be greater than zero, but got kH: {} kW: {}", *kernel)
     for p, k, d in zip(padding, kernel, dilation, strict=True):
         expect(p >= 0, "pad must be non-negative, but got pad: {}", p)
-        told = "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}"
-        expect(p <= ((k - 1) * d + 1) // 2, told, p, k, d)
+        message = "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}"
+        expect(p <= ((k - 1) * d + 1) // 2, message, p, k, d)
     more = pooling.excess(size[-2:], kernel, stride, padding, dilation, ceil_mode)
     numbers = zip(size[-2:], kernel, stride, padding, dilation, more, strict=True)
     out = [(n + 2 * p + m - (k - 1) * d - 1) // s + 1 for n, k, s, p, d, m in numbers]
-    told = "Given input size: ({0}x{1}x{2}). Calculated output size: ({0}x{3}x{4}). Output size is too small"
-    expect(min(out) > 0, told, *size[-3:], *out)
+    message = (
+        "Given input size: ({0}x{1}x{2}). Calculated output size: ({0}x{3}x{4}). Output size is too small"
+    )
+    expect(min(out) > 0, message, *size[-3:], *out)
     return kernel, stride, padding, dilation
 
 
@@ -281,8 +283,8 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
     """The means of H × W bins of (N, C, H, W) or (C, H, W), in which the image is taken apart; None keeps a length."""
     size = input._array.shape[-2:]
     pair = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size, output_size)
-    told = "adaptive_avg_pool2d(): argument 'output_size' must be tuple of ints, not {}"
-    expect(all(k is None or is_int(k) for k in pair), told, type(output_size), error=TypeError)
+    message = "adaptive_avg_pool2d(): argument 'output_size' must be tuple of ints, not {}"
+    expect(all(k is None or is_int(k) for k in pair), message, type(output_size), error=TypeError)
     expect(len(pair) == 2, "adaptive_avg_pool2d: output_size must be 2")
     expect(
         input._array.ndim in (3, 4),

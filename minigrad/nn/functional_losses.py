@@ -12,13 +12,13 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
+from ..messages import expect
 from ..ops import losses, nn
 from ..ops.pointwise import log
 from ..ops.publish import function
 from ..ops.shape import common_shape
 from ..ops.special import add_number, div_number, mul_number, xlogy
 from ..tensor import Tensor
-from ..words import expect
 from .functional_activations import in_functional
 from .functional_images import Weight
 
@@ -35,9 +35,9 @@ def number_of(reduction: str) -> int:
 def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """input and target, broadcast (with PyTorch's warning) and in one dtype."""
     if input.shape != target.shape:
-        told = f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will"
+        message = f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will"
         more = "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
-        warnings.warn(f"{told} {more}", stacklevel=4)
+        warnings.warn(f"{message} {more}", stacklevel=4)
         shape = common_shape(input.shape, target.shape)
         input, target = (t if t.shape == shape else t.expand(shape) for t in (input, target))
     wanted = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2) for t in (input, target)]))
@@ -130,8 +130,8 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """`(log var + (input - target)²/var)/2`, the negative log-likelihood of normal numbers; `var` is at least `eps`."""
     kind = number_of(reduction)
-    told = "gaussian_nll_loss(): argument 'var' must be Tensor or float, not {}"
-    expect(isinstance(var, (Tensor, int, float)), told, type(var), error=TypeError)
+    message = "gaussian_nll_loss(): argument 'var' must be Tensor or float, not {}"
+    expect(isinstance(var, (Tensor, int, float)), message, type(var), error=TypeError)
     var = var if isinstance(var, Tensor) else (input * 0 + var).detach()
     if var.shape != input.shape and input.shape[:-1] == var.shape:
         var = var.unsqueeze(-1)
@@ -158,8 +158,8 @@ def binary_cross_entropy(
 
     weight: one for each element, broadcast.
     """
-    told = "Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same "
-    expect(input.shape == target.shape, told + "size.", target.shape, input.shape, error=ValueError)
+    text = "Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same "
+    expect(input.shape == target.shape, text + "size.", target.shape, input.shape, error=ValueError)
     kind = number_of(reduction)
     weight = (
         weight
@@ -179,8 +179,8 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
 ) -> Tensor:
     """`binary_cross_entropy` of sigmoid(input), computed without overflow. pos_weight: how much more a 1 in `target` counts."""
-    told = "Target size ({}) must be the same as input size ({})"
-    expect(input.shape == target.shape, told, target.shape, input.shape, error=ValueError)
+    message = "Target size ({}) must be the same as input size ({})"
+    expect(input.shape == target.shape, message, target.shape, input.shape, error=ValueError)
     return losses.bce_logits(input, target, weight, pos_weight, number_of(reduction))
 
 
@@ -191,9 +191,9 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
     reduction: also "batchmean", the sum divided by the length of dimension 0, which is the mathematical definition.
     """
     if reduction == "mean":
-        told = "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only "
-        told += "by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
-        warnings.warn(told + "'batchmean' in the next major release.", stacklevel=3)
+        text = "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only "
+        text += "by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
+        warnings.warn(text + "'batchmean' in the next major release.", stacklevel=3)
     kind = losses.SUM if reduction == "batchmean" else number_of(reduction)
     product = target - input if log_target else target * input  # first, as the order of backward shows
     loss = target.exp() * product if log_target else xlogy(target, target) - product
@@ -219,17 +219,17 @@ def nll_loss(
     Raises IndexError for classes that do not exist.
     """
     x, t, kind = input._array, target._array, number_of(reduction)
-    told = "Expected input batch_size ({}) to match target batch_size ({})."
+    message = "Expected input batch_size ({}) to match target batch_size ({})."
     expect(x.ndim > 0, "Expected 1 or more dimensions (got {})", x.ndim, error=ValueError)
-    told = "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}"
+    message = "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}"
     classes = x.shape[min(1, x.ndim - 1)]
     expect(
         weight is None or weight._array.shape == (classes,),
-        told,
+        message,
         classes,
         weight is not None and weight._array.shape,
     )
-    told = "expected target dtype to be Long or Byte, but got {.word}"
+    message = "expected target dtype to be Long or Byte, but got {.word}"
     expected = x.shape[:-1] if x.ndim < 3 else (x.shape[0], *x.shape[2:])
     if t.shape != expected:
         n, m = x.shape[0] if x.ndim > 1 else 0, t.shape[0] if t.ndim else 0
@@ -239,7 +239,7 @@ def nll_loss(
         expect(t.ndim == x.ndim - 1, "only batches of spatial targets supported (3D tensors) but got targets of dimension: {}",
                t.ndim)  # fmt: skip
         expect(False, "size mismatch (got input: {}, target: {})", x.shape, t.shape)
-    expect(t.dtype.char in INDICES, told, t.dtype)
+    expect(t.dtype.char in INDICES, message, t.dtype)
     if x.ndim < 3:
         return losses.nll(input, target, weight, kind, ignore_index)[0]
     planes = input if x.ndim == 4 else input.reshape((*x.shape[:2], 1, -1))
@@ -265,8 +265,8 @@ def cross_entropy(
     """
     expect(input._array.ndim > 0, "cross_entropy: input must have at least one dimension", error=ValueError)
     dim = min(1, input._array.ndim - 1)
-    told = "label_smoothing must be between 0.0 and 1.0. Got: {:g}"
-    expect(0.0 <= label_smoothing <= 1.0, told, label_smoothing)
+    message = "label_smoothing must be between 0.0 and 1.0. Got: {:g}"
+    expect(0.0 <= label_smoothing <= 1.0, message, label_smoothing)
     if input._array.shape == target._array.shape:
         return _of_probabilities(input, target, weight, reduction, label_smoothing, dim)
     logs = nn.log_softmax(input, dim)
@@ -297,8 +297,8 @@ def _of_probabilities(
     input: Tensor, target: Tensor, weight: Weight, reduction: str, label_smoothing: float, dim: int
 ) -> Tensor:
     """Cross entropy where the target is a probability for each class."""
-    told = "Expected floating point type for target with class probabilities, got {.word}"
-    expect(target._array.dtype.kind == "f", told, target._array.dtype)
+    message = "Expected floating point type for target with class probabilities, got {.word}"
+    expect(target._array.dtype.kind == "f", message, target._array.dtype)
     kind, logs, classes = number_of(reduction), nn.log_softmax(input, dim), input._array.shape[dim]
     if label_smoothing:
         target = add_number(mul_number(target, 1 - label_smoothing), label_smoothing / classes)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from ..autograd.function import Function
 from ..autograd.modes import local
 from ..autograd.node import RemovableHandle
+from ..messages import expect
 from ..tensor import Tensor
-from ..words import expect
 
 
 class BackwardHookFunction(Function):
@@ -69,8 +69,10 @@ class ModuleBackwardHooks:
     def wrap_outputs(self, result: object) -> object:
         """The results as the caller is to get them."""
         if not isinstance(result, (tuple, Tensor)):
-            told = "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors"
-            warnings.warn(f"{told} but received {type(result)}", stacklevel=4)
+            message = (
+                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors"
+            )
+            warnings.warn(f"{message} but received {type(result)}", stacklevel=4)
         values, _ = through_node(result if isinstance(result, tuple) else (result,), self.at_outputs, 1)
         return values if isinstance(result, tuple) else values[0]
 
@@ -80,14 +82,14 @@ class ModuleBackwardHooks:
         if self.inputs_too:
             self.grad_outputs = grads
             return grads
-        told = "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs"
+        message = "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs"
         page = "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook"
-        warnings.warn(f"{told} require gradients. See {page} for more details.", stacklevel=2)
+        warnings.warn(f"{message} require gradients. See {page} for more details.", stacklevel=2)
         for hook in self.hooks:
             given = hook(self.module, self.no_grads, grads)
-            told = "Backward hook for Modules where no input requires gradient should always return None or None for all"
+            message = "Backward hook for Modules where no input requires gradient should always return None or None for all"
             silent = given is None or (isinstance(given, tuple) and all(g is None for g in given))
-            expect(silent, f"{told} gradients.")
+            expect(silent, f"{message} gradients.")
         return grads
 
     def at_inputs(self, grads: tuple) -> tuple | None:
@@ -101,9 +103,9 @@ class ModuleBackwardHooks:
 
 def replacement(given: object, current: tuple, kind: str, what: str) -> tuple:
     """What a hook returned in the place of the current gradients; these if it returned None."""
-    told = "Backward {} returned an invalid number of {}, got {}, but expected {}"
+    message = "Backward {} returned an invalid number of {}, got {}, but expected {}"
     given = current if given is None else given
-    expect(len(given) == len(current), told, kind, what, len(given), len(current))
+    expect(len(given) == len(current), message, kind, what, len(given), len(current))
     return given
 
 
@@ -132,8 +134,8 @@ class Hooked:
             if not whole:
                 given = given if isinstance(given, tuple) else (given,), kwargs
             elif not isinstance(given, tuple) or len(given) != 2:
-                told = f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {given}."
-                raise RuntimeError(told)
+                message = f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {given}."
+                raise RuntimeError(message)
             args, kwargs = given
         backward = None
         if self._backward_pre_hooks or self._backward_hooks:

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..creation import ones, zeros
 from ..dtypes import default_float
+from ..messages import expect
 from ..tensor import Tensor, wrap
-from ..words import expect
 from . import functional as F
 from . import init
 from .module import Module
@@ -60,9 +60,9 @@ class Embedding(Module):
         norm_type: float = 2.0,
     ):
         super().__init__()
-        told = "Padding_idx must be within num_embeddings"
+        message = "Padding_idx must be within num_embeddings"
         fits = padding_idx is None or -num_embeddings <= padding_idx < num_embeddings
-        expect(fits, told, error=AssertionError)
+        expect(fits, message, error=AssertionError)
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = padding_idx if padding_idx is None else padding_idx % num_embeddings
         self.max_norm, self.norm_type = max_norm, norm_type

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
+from ..messages import expect
 from ..missing import answering, guard, of_class
 from ..tensor import Tensor
-from ..words import expect
 from .hooks import Hooked
 from .parameter import Parameter
 
@@ -49,8 +49,8 @@ class Module(Hooked):
 
     def forward(self, *input: object) -> object:
         """Compute the result. Every subclass defines it."""
-        told = 'Module [{}] is missing the required "forward" function'
-        raise NotImplementedError(told.format(type(self).__name__))
+        message = 'Module [{}] is missing the required "forward" function'
+        raise NotImplementedError(message.format(type(self).__name__))
 
     def __setattr__(self, name: str, value: object) -> None:
         for held, (kind, _, what, expected) in PARTS.items():
@@ -81,8 +81,8 @@ class Module(Hooked):
                 return found[name]
         if name == "_hooked":  # called before super().__init__(): PyTorch misses this one first
             name = "_backward_hooks"
-        told = f"'{type(self).__name__}' object has no attribute '{name}'"
-        raise of_class(type(self), name) or AttributeError(told)
+        message = f"'{type(self).__name__}' object has no attribute '{name}'"
+        raise of_class(type(self), name) or AttributeError(message)
 
     def __delattr__(self, name: str) -> None:
         if not any(name in held for held in (self._parameters, self._buffers, self._modules)):
@@ -96,15 +96,17 @@ class Module(Hooked):
     def _register(self, held: str, name: str, value: object) -> None:
         kind, what, _, _ = PARTS[held]
         expect(held in self.__dict__, NOT_BEGUN, what, error=AttributeError)
-        told = '{} name can\'t contain "."' + (", got: {}" if kind is Module else "")
-        expect("." not in name, told, what, name, error=KeyError)
+        message = '{} name can\'t contain "."' + (", got: {}" if kind is Module else "")
+        expect("." not in name, message, what, name, error=KeyError)
         fresh = name in self.__dict__[held] or not hasattr(self, name)
         expect(fresh, "attribute '{}' already exists", name, error=KeyError)
         if value is not None and not isinstance(value, kind):
             wanted = "torch.nn.Parameter" if kind is Parameter else "torch Tensor"
-            told = f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} or None required)"
-            told = f"{typename(value)} is not a Module subclass" if kind is Module else told
-            raise TypeError(told)
+            message = (
+                f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} or None required)"
+            )
+            message = f"{typename(value)} is not a Module subclass" if kind is Module else message
+            raise TypeError(message)
         self.__dict__[held][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -220,8 +222,10 @@ class Module(Hooked):
                 if t is None or not t.is_floating_point():
                     continue
                 new, grad = t.detach().to(*args, **kwargs), t.grad
-                told = "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}"
-                expect(new.is_floating_point(), told, new.dtype, error=TypeError)
+                message = (
+                    "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}"
+                )
+                expect(new.is_floating_point(), message, new.dtype, error=TypeError)
                 if new.dtype is t.dtype:
                     continue
                 if name in module._buffers:
@@ -303,8 +307,8 @@ def load_one(key: str, t: Tensor, given: object, errors: list[str]) -> None:
     if not isinstance(given, Tensor):
         errors.append(f'"{key}" should be a tensor but is of {type(given)}')
     elif given.shape != t.shape and not (t.dim() == 0 and given.shape == (1,)):  # as old files have it
-        told = f"copying a param with shape {given.shape} from checkpoint, the shape in current model is {t.shape}."
-        errors.append(f"size mismatch for {key}: {told}")
+        message = f"copying a param with shape {given.shape} from checkpoint, the shape in current model is {t.shape}."
+        errors.append(f"size mismatch for {key}: {message}")
     else:
         with no_grad():
             t.copy_(given.reshape(t.shape))

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from ..basics import device as Device
 from ..creation import empty
 from ..dtypes import get_default_dtype, set_default_dtype
+from ..messages import INFERENCE_FLAG, expect
 from ..missing import offers
 from ..tensor import Tensor, plain_types, rebuilt
-from ..words import INFERENCE_FLAG, expect
 
 
 class Parameter(Tensor):
@@ -28,11 +28,11 @@ class Parameter(Tensor):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = empty(0)
-        told = "Parameter() takes a Tensor, but got {}: make one first"
-        expect(isinstance(data, Tensor), told, type(data), error=TypeError)
+        message = "Parameter() takes a Tensor, but got {}: make one first"
+        expect(isinstance(data, Tensor), message, type(data), error=TypeError)
         expect(not (requires_grad and data.is_inference()), INFERENCE_FLAG)
-        told = "Only Tensors of floating point and complex dtype can require gradients"
-        expect(not requires_grad or data._array.dtype.kind == "f", told)
+        message = "Only Tensors of floating point and complex dtype can require gradients"
+        expect(not requires_grad or data._array.dtype.kind == "f", message)
         return rebuilt(cls, data._array, bool(requires_grad), {})
 
     def __deepcopy__(self, memo: dict) -> Parameter:  # the gradient stays behind

@@ -11,10 +11,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ..autograd.modes import local
+from ..messages import expect
 from ..ops.nn import unsafe_split
 from ..ops.shape import stack
 from ..tensor import Tensor, wrap
-from ..words import expect
 from . import functional as F
 from . import init
 from .functional_losses import NO_BATCH
@@ -83,14 +83,14 @@ class _Recurrent(Module):
 
     def _first_states(self, input: Tensor, shape: tuple, hx: object) -> tuple:
         """The states before the first step; zeros if none are given. Raises RuntimeError for sizes that do not fit."""
-        told, size = "input.size(-1) must be equal to input_size. Expected {}, got {}", input.shape[-1]
-        expect(size == self.input_size, told, self.input_size, size)
+        message, size = "input.size(-1) must be equal to input_size. Expected {}, got {}", input.shape[-1]
+        expect(size == self.input_size, message, self.input_size, size)
         if hx is None:
             return tuple(wrap(np.zeros(shape, input._array.dtype)) for _ in range(self._states))
         given = (hx,) if self._states == 1 else tuple(hx)
         for i, s in enumerate(given):
-            told = f"Expected hidden{f'[{i}]' * (self._states == 2)} size {shape}, got {list(s.shape)}"
-            expect(tuple(s.shape) == shape, told)
+            message = f"Expected hidden{f'[{i}]' * (self._states == 2)} size {shape}, got {list(s.shape)}"
+            expect(tuple(s.shape) == shape, message)
         return given
 
     def extra_repr(self) -> str:

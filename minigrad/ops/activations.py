@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from .. import dtypes
-from ..words import expect
+from ..messages import expect
 from .operands import constant
 from .pointwise import abs, erf, exp, sigmoid, tanh, where
 from .shape import cat, key_along
@@ -79,22 +79,22 @@ def mish_backward(grad, self):
 
 def _hardtanh(self: ndarray, min_val: float, max_val: float) -> ndarray:
     expect(self.dtype.kind != "b", "Bool inputs not supported for hardtanh")
-    told = "cannot do hardtanh on an unsigned type with negative limits"
-    expect(self.dtype.kind != "u" or int(min(min_val, max_val)) >= 0, told)
+    message = "cannot do hardtanh on an unsigned type with negative limits"
+    expect(self.dtype.kind != "u" or int(min(min_val, max_val)) >= 0, message)
     return np.minimum(np.maximum(self, self.dtype.type(min_val)), self.dtype.type(max_val))
 
 
 def _softshrink(self: ndarray, lambd: float) -> ndarray:
-    told = "lambda must be in range [0, {:g}] for input dtype {.word}, but found {:g}"
+    message = "lambda must be in range [0, {:g}] for input dtype {.word}, but found {:g}"
     floats(self, "softshrink_cpu")
-    expect(lambd >= 0, told, np.finfo(self.dtype).max, self.dtype, lambd)
+    expect(lambd >= 0, message, np.finfo(self.dtype).max, self.dtype, lambd)
     return np.where(self > lambd, self - lambd, np.where(self < -lambd, self + lambd, self * 0))
 
 
 def _glu(self: ndarray, dim: int) -> ndarray:
     expect(self.ndim > 0, "glu does not support 0-dimensional tensors")
-    told = "Halving dimension must be even, but dimension {} is size {}"
-    expect(self.shape[dim] % 2 == 0, told, dim, self.shape[dim])
+    message = "Halving dimension must be even, but dimension {} is size {}"
+    expect(self.shape[dim] % 2 == 0, message, dim, self.shape[dim])
     half = self.shape[dim] // 2
     first, second = self[key_along(dim, slice(half))], self[key_along(dim, slice(half, None))]
     return first * sigmoid.op.forward(second)
@@ -123,11 +123,11 @@ def _softplus(self: ndarray, beta: float, threshold: float) -> ndarray:
 # fmt: off
 # ---------------------------------------------------------------- activations
 
-relu = activation("relu(self)", _relu, at="torch Tensor", flat=("result",),
+relu = activation("relu(self)", _relu, at="torch Tensor", zero_slope=("result",),
     doc="`max(input, 0)`. Its derivative at 0 is 0.",
     self=lambda grad, result: where(result != 0, grad, 0.0))  # it is positive then, or NaN
 leaky_relu = activation("leaky_relu(self, negative_slope: Scalar=0.01)", lambda self, negative_slope:
-        np.where(self > 0, self, floats(self, "leaky_relu_cpu") * negative_slope), at="", flat=("self",),
+        np.where(self > 0, self, floats(self, "leaky_relu_cpu") * negative_slope), at="", zero_slope=("self",),
     doc="`input` where positive, else `negative_slope * input`; so is its derivative at 0.",
     self=lambda grad, self, negative_slope: where(self > 0, grad, grad * negative_slope))
 gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="",
@@ -147,7 +147,7 @@ elu_of = activation("elu(self, alpha: Scalar=1.0, scale: Scalar=1.0, input_scale
 celu_of = activation("celu(self, alpha: Scalar=1.0)", lambda self, alpha: _elu(self, alpha, 1.0, 1 / alpha), at="",
     self=lambda grad, self, alpha: grad * where(self > 0, 1.0, exp(self / alpha)))
 hardtanh_of = activation("hardtanh(self, min_val: Scalar=-1.0, max_val: Scalar=1.0)", _hardtanh, at="",
-    flat=("self",), self=lambda grad, self, min_val, max_val: where((self > min_val) & (self < max_val), grad, 0.0))
+    zero_slope=("self",), self=lambda grad, self, min_val, max_val: where((self > min_val) & (self < max_val), grad, 0.0))
 hardsigmoid_of = activation("hardsigmoid(self)", lambda self: np.clip(floats(self, "hardsigmoid_cpu") + 3, 0, 6) / 6, at="",
     self=lambda grad, self: where((self > -3) & (self < 3), grad * SIXTH, 0.0))
 hardswish_of = activation("hardswish(self)", lambda self: self * np.clip(floats(self, "hardswish_cpu") + 3, 0, 6) / 6, at="",
@@ -155,16 +155,16 @@ hardswish_of = activation("hardswish(self)", lambda self: self * np.clip(floats(
 mish_of = activation("mish(self)", _mish, at="", self=mish_backward)
 softshrink = activation("softshrink(self, lambd: Scalar=0.5)", _softshrink, at="F",
     doc="`input` moved towards 0 by `lambd`, and 0 where it is closer to 0 than that.",
-    flat=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
+    zero_slope=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
 hardshrink = activation("hardshrink(self, lambd: Scalar=0.5)", lambda self, lambd:
         np.where(abs(floats(self, "hardshrink_cpu")) <= lambd, self * 0, self), at="F torch Tensor", inplace=False,
     doc="`input`, and 0 where it is closer to 0 than `lambd`.",
-    flat=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
+    zero_slope=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
 threshold_of = activation("threshold(self, threshold: Scalar, value: Scalar)", lambda self, threshold, value:
         np.where(self <= threshold, np.asarray(value, self.dtype), self), at="",
-    flat=("self",), self=lambda grad, self, threshold: where(self <= threshold, 0.0, grad))
+    zero_slope=("self",), self=lambda grad, self, threshold: where(self <= threshold, 0.0, grad))
 prelu_of = activation("prelu(self, weight)", lambda self, weight: np.where(self > 0, self, self * weight), at="",
-    flat=("self",), node="PreluKernelBackward0", self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
+    zero_slope=("self",), node="PreluKernelBackward0", self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
     weight=lambda grad, self: where(self > 0, 0.0, grad * self))
 glu = op("glu(self, dim: dim=-1)", _glu, at="F", self=glu_backward, doc="The first half along `dim` times the sigmoid "
          "of the second half.")

@@ -11,8 +11,8 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
+from ..messages import expect
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .indexing import cut, diag_embed, flip, roll, spread_places
 from .publish import function, method
 from .selection import index_select
@@ -39,11 +39,11 @@ ndarray = np.ndarray
 
 
 def checked_repeats(self: ndarray, repeats: tuple) -> tuple:
-    told = "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
-    expect(len(repeats) >= self.ndim, told)
-    told = "Trying to create tensor with negative dimension {}: {}"
+    message = "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+    expect(len(repeats) >= self.ndim, message)
+    message = "Trying to create tensor with negative dimension {}: {}"
     for n in repeats:
-        expect(n >= 0, told, n, repeats)
+        expect(n >= 0, message, n, repeats)
     return repeats
 
 
@@ -67,15 +67,15 @@ def _pad(self: ndarray, pad: tuple, value: float) -> ndarray:
     expect(
         are_ints(pad), "constant_pad_nd(): argument 'pad' must be tuple of ints, not {}", pad, error=TypeError
     )
-    told = "Length of pad must be even but instead it equals {}"
-    expect(len(pad) % 2 == 0, told, len(pad))
-    told = "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the "
-    expect(len(pad) <= 2 * self.ndim, told + "input has {} dimensions.", len(pad), self.ndim)
+    message = "Length of pad must be even but instead it equals {}"
+    expect(len(pad) % 2 == 0, message, len(pad))
+    message = "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the "
+    expect(len(pad) <= 2 * self.ndim, message + "input has {} dimensions.", len(pad), self.ndim)
     sides = [(0, 0)] * (self.ndim - len(pad) // 2) + list(zip(pad[::2], pad[1::2], strict=True))[::-1]
     shape = [n + a + b for n, (a, b) in zip(self.shape, sides, strict=True)]
     for d, n in enumerate(shape):
-        told = "The input size {}, plus negative padding {} and {} resulted in a negative output size, which is invalid. "
-        expect(n >= 0, told + "Check dimension {} of your input.", self.shape[d], *sides[d], d)
+        message = "The input size {}, plus negative padding {} and {} resulted in a negative output size, which is invalid. "
+        expect(n >= 0, message + "Check dimension {} of your input.", self.shape[d], *sides[d], d)
     out = np.full(shape, dtypes.fitting(value, self.dtype), self.dtype)
     inner = [slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(self.shape, sides, strict=True)]
     out[tuple([slice(max(a, 0), m - max(b, 0)) for m, (a, b) in zip(shape, sides, strict=True)])] = self[
@@ -97,24 +97,24 @@ def padded_places(sizes: tuple, pad: tuple, mode: str) -> ndarray:
 
 def _pad_from_inside(mode: str, self: ndarray, padding: tuple) -> ndarray:
     for d, (before, after) in enumerate(zip(padding[::2], padding[1::2], strict=True), 1):
-        told = "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ({}, {}) at "
+        text = "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ({}, {}) at "
         fits = mode == "edge" or max(before, after) < self.shape[-d]
-        expect(fits, told + "dimension {} of input {}", before, after, self.ndim - d, self.shape)
+        expect(fits, text + "dimension {} of input {}", before, after, self.ndim - d, self.shape)
     return self.take(padded_places(self.shape, padding, mode))
 
 
 def padding_of(mode: str, name: str, dims: int) -> Callable:
     """Padding of the last 1, 2 or 3 dimensions with what is inside."""
     return op(f"{name}{dims}d(self, padding: object)", lambda self, padding: _pad_from_inside(mode, self, padding),
-              kind="linear", at="", batch="rows", flat=("self",), node=f"{name.title().replace('_', '')}{dims}DBackward0",
+              kind="linear", at="", batch="rows", zero_slope=("self",), node=f"{name.title().replace('_', '')}{dims}DBackward0",
               self=lambda grad, self, padding:
                   spread_places(grad, tuple(self.shape), padded_places(tuple(self.shape), padding, mode)))  # fmt: skip
 
 
 def _windows(self: ndarray, dimension: int, size: int, step: int) -> ndarray:
     n = self.shape[dimension] if self.ndim else 1
-    told = "maximum size for tensor at dimension {} is {} but size is {}"
-    expect(0 <= size <= n, told, dimension, n, size)
+    message = "maximum size for tensor at dimension {} is {} but size is {}"
+    expect(0 <= size <= n, message, dimension, n, size)
     expect(step > 0, "step is {} but must be > 0", step)
     whole = self if self.ndim else self.reshape(1)
     found = np.lib.stride_tricks.sliding_window_view(whole, size, dimension, writeable=self.flags.writeable)
@@ -130,9 +130,11 @@ def windows_self(grad, self_sym_sizes, dimension, size, step):
 
 
 def _turned_round(self: ndarray, k: int, dims: tuple) -> ndarray:
-    told = "expected total rotation dims == 2, but got dims = {}"
+    message = "expected total rotation dims == 2, but got dims = {}"
     expect(
-        are_ints(dims) and len(as_size(dims)) == 2, told, len(dims) if isinstance(dims, (tuple, list)) else 1
+        are_ints(dims) and len(as_size(dims)) == 2,
+        message,
+        len(dims) if isinstance(dims, (tuple, list)) else 1,
     )
     expect(self.ndim >= 2, "expected total dims >= 2, but got total dims = {}", self.ndim)
     a, b = (wrap_dim(d, self.ndim) for d in dims)
@@ -237,8 +239,8 @@ def unflatten(self: Tensor, dim: int, sizes: tuple) -> Tensor:
     expect(len(sizes) > 0, "unflatten: sizes must be non-empty")
     known = -math.prod(sizes) if -1 in sizes else math.prod(sizes)
     fits = known == shape[dim] or (-1 in sizes and known and shape[dim] % known == 0)
-    told = "unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor"
-    expect(fits, told, sizes, dim, shape[dim])
+    message = "unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor"
+    expect(fits, message, sizes, dim, shape[dim])
     free = shape[dim] // (known or 1)
     return view(self, (*shape[:dim], *[free if n == -1 else n for n in sizes], *shape[dim + 1 :]))
 
@@ -252,8 +254,8 @@ def tensor_split(self: Tensor, indices_or_sections: int | tuple, dim: int = 0) -
     )
     dim, given = wrap_dim(dim, self._array.ndim), indices_or_sections
     given = given.tolist() if isinstance(given, Tensor) and given.dim() < 2 else given
-    told = "tensor_split(): argument 'indices_or_sections' must be int, tuple of ints or a tensor of them, not {}"
-    expect(are_ints(given), told, type(given), error=TypeError)
+    message = "tensor_split(): argument 'indices_or_sections' must be int, tuple of ints or a tensor of them, not {}"
+    expect(are_ints(given), message, type(given), error=TypeError)
     n = self.size(dim)
     if isinstance(given, int):
         expect(given > 0, "number of sections must be larger than 0, got {}", given)
@@ -264,14 +266,14 @@ def tensor_split(self: Tensor, indices_or_sections: int | tuple, dim: int = 0) -
 def _split_along(name: str, least: int, dim: int) -> None:
     def run(self: Tensor, indices_or_sections: int | tuple) -> tuple[Tensor, ...]:
         n, at = self._array.ndim, 0 if self._array.ndim == 1 and name == "hsplit" else dim
-        told = "torch.{} requires a tensor with at least {} dimension, but got a tensor with {} dimensions!"
-        expect(n >= least, told, name, least, n)
+        text = "torch.{} requires a tensor with at least {} dimension, but got a tensor with {} dimensions!"
+        expect(n >= least, text, name, least, n)
         given = indices_or_sections
         if isinstance(given, int):
-            told = "torch.{} attempted to split along dimension {}, but the size of the dimension {} is not divisible by the "
+            text = "torch.{} attempted to split along dimension {}, but the size of the dimension {} is not divisible by the "
             expect(
                 given > 0 and self.size(at) % given == 0,
-                told + "split_size {}!",
+                text + "split_size {}!",
                 name,
                 at,
                 self.size(at),
@@ -290,11 +292,11 @@ for _name, _least, _dim in (("hsplit", 1, 1), ("vsplit", 2, 0), ("dsplit", 3, 2)
 @function("torch Tensor", name="roll")
 def roll_several(self: Tensor, shifts: tuple, dims: tuple) -> Tensor:
     """The elements shifted along several dimensions; what falls off comes in at the other end."""
-    told = "roll(): arguments 'shifts' and 'dims' must be ints or tuples of ints"
-    expect(are_ints(shifts) and are_ints(dims), told, error=TypeError)
+    message = "roll(): arguments 'shifts' and 'dims' must be ints or tuples of ints"
+    expect(are_ints(shifts) and are_ints(dims), message, error=TypeError)
     shifts, dims = as_size(shifts), as_size(dims)
-    told = "shifts and dimensions must align. shifts: {}, dims:{}"
-    expect(len(shifts) == len(dims), told, len(shifts), len(dims))
+    message = "shifts and dimensions must align. shifts: {}, dims:{}"
+    expect(len(shifts) == len(dims), message, len(shifts), len(dims))
     return shifted_along(self, shifts, tuple([wrap_dim(d, self._array.ndim) for d in dims]))
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..messages import expect
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .indexing import eye_beside, tril, triu
 from .linalg import _LinAlgError, as_square, eigh, inv, times
 from .pointwise import abs, where
@@ -65,8 +65,8 @@ def _cholesky(name: str, A: ndarray, upper: bool) -> ndarray:
     except np.linalg.LinAlgError:
         full, n = np.tril(A) + np.tril(A, -1).mT, A.shape[-1]
         k = next((k for k in range(1, n + 1) if np.linalg.eigvalsh(full[..., :k, :k]).min() <= 0), n)
-        told = "The factorization could not be completed because the input is not positive-definite (the leading minor of order"
-        raise _LinAlgError(f"{name}: {told} {k} is not positive-definite).") from None
+        text = "The factorization could not be completed because the input is not positive-definite (the leading minor of order"
+        raise _LinAlgError(f"{name}: {text} {k} is not positive-definite).") from None
     return L.mT if upper else L
 
 
@@ -81,8 +81,8 @@ def cholesky_backward(grad, L, upper):
 
 
 def _qr(A: ndarray, mode: str) -> tuple[ndarray, ndarray]:
-    told = "qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'"
-    expect(mode in ("reduced", "complete", "r"), told, mode)
+    message = "qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'"
+    expect(mode in ("reduced", "complete", "r"), message, mode)
     expect(A.ndim >= 2, "linalg.qr: The input tensor A must have at least 2 dimensions.")
     if mode == "r":
         return np.zeros((0,), A.dtype), np.linalg.qr(A, "r")

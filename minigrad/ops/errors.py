@@ -37,16 +37,16 @@ def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = N
         op.signature.bind(args, kwargs, form.name, form.method)
     args = () if call is None else call[1]
     arrays, text = [a for a in arrays if a is not None], str(error)
-    for words, told in TOLD.items():
+    for words, message in TOLD.items():
         if isinstance(error, (TypeError, ValueError)) and words in text:
-            return RuntimeError(told)
+            return RuntimeError(message)
     if "no identity" in text or "of an empty" in text:  # the largest of no elements
-        dim, told = (*args, None, None)[1], f"{op.name}(): Expected reduction dim "
+        dim, message = (*args, None, None)[1], f"{op.name}(): Expected reduction dim "
         if type(dim) is int:
-            return IndexError(f"{told}{dim} to have non-zero size.")
-        told += "to be specified for input.numel() == 0."
-        told += " Specify the reduction dim with the 'dim' argument." * ("arg" not in op.name)
-        return (IndexError if "arg" in op.name else RuntimeError)(told)
+            return IndexError(f"{message}{dim} to have non-zero size.")
+        message += "to be specified for input.numel() == 0."
+        message += " Specify the reduction dim with the 'dim' argument." * ("arg" not in op.name)
+        return (IndexError if "arg" in op.name else RuntimeError)(message)
     if isinstance(error, TypeError) and "ufunc" in text and arrays:
         return dtypes.not_implemented(f"{op.name}_cpu", np.result_type(*arrays))
     if isinstance(error, ValueError) and (op.kind == "elementwise" or "broadcast" in text):
@@ -73,6 +73,6 @@ def unlike_sizes(arrays: Sequence[np.ndarray]) -> RuntimeError | None:
     for a, b in itertools.pairwise([(1,) * (ndim - a.ndim) + a.shape for a in arrays]):
         for dim in reversed(range(ndim)):
             if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
-                told = f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]})"
-                return RuntimeError(f"{told} at non-singleton dimension {dim}")
+                message = f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]})"
+                return RuntimeError(f"{message} at non-singleton dimension {dim}")
     return None

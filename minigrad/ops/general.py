@@ -17,8 +17,8 @@ from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import HELD, SavedTensor, versions_of
 from ..autograd.views import make_view
+from ..messages import INFERENCE_SAVED, expect, full_name
 from ..tensor import InferenceTensor, Tensor, plain_types, wrap
-from ..words import INFERENCE_SAVED, expect, full_name
 from .errors import Call, translated
 from .op import CallForm, Op
 from .operands import operand, promoted
@@ -206,7 +206,7 @@ def record(
         next_nodes.append(None if t is None else gradient_node(t))
         output_nrs.append(0 if t is None else t._output_nr)
     values = [None, inputs] if op.variadic else [None, *inputs]
-    values += [out.face() if in_transform else out._array for out in outs[: len(op.outputs)]]
+    values += [out.rewrapped() if in_transform else out._array for out in outs[: len(op.outputs)]]
     if op.saves_sizes:
         values += sizes_of(op, arrays)
     choose = op.needed(next_nodes) if op.guarded and None in next_nodes else op.choose

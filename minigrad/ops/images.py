@@ -172,13 +172,13 @@ def _col2im(self, output_size, kernel_size, dilation, padding, stride):
 
 OF_WINDOWS = "stride: object=(1, 1), padding: object=(0, 0), dilation: object=(1, 1), groups: int=1)"
 convolution = op("convolution(input, weight, bias=None, " + OF_WINDOWS, _convolve, at="",
-    batch="fold", flat=("input", "weight"), input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
+    batch="fold", zero_slope=("input", "weight"), input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
         convolution_input(grad, weight, input_sym_sizes[2:], stride, padding, dilation, groups),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
         convolution_weight(grad, input, weight_sym_sizes[2:], stride, padding, dilation, groups),
     bias=lambda grad: channel_sums(grad))
 convolution_transposed = op("convolution(input, weight, bias=None, size: object=(), " + OF_WINDOWS, _convolve_transposed, at="",
-    batch="fold", flat=("input", "weight"), jvp=transposed_tangent,
+    batch="fold", zero_slope=("input", "weight"), jvp=transposed_tangent,
     input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
         cropped(convolution(grad, weight, None, stride, padding, dilation, groups), input_sym_sizes),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:

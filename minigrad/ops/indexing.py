@@ -16,8 +16,8 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
+from ..messages import expect, full_name
 from ..tensor import Tensor, plain_types, wrap
-from ..words import expect, full_name
 from .inplace import write
 from .pointwise import _where, copy, fill_tensor
 from .publish import function, method
@@ -47,8 +47,8 @@ def _selected(self: ndarray, dim: int, index: int) -> ndarray:
     try:
         return self[index, ...] if dim == 0 else self[(*key_along(dim, index), ...)]
     except IndexError:
-        told = "select(): index {} out of range for tensor of size {} at dimension {}"
-        raise IndexError(told.format(index, list(self.shape), dim)) from None
+        message = "select(): index {} out of range for tensor of size {} at dimension {}"
+        raise IndexError(message.format(index, list(self.shape), dim)) from None
 
 
 def _placed(grad: ndarray, sizes: tuple, key: tuple) -> ndarray:
@@ -64,8 +64,8 @@ def numpy_key(self: ndarray, indices: tuple) -> tuple:
         k = slice(None) if i is None else i._array
         mask = k.shape if i is not None and k.dtype.kind == "b" else ()
         for d, n in enumerate(mask):
-            told = "The shape of the mask {} at index {} does not match the shape of the indexed tensor {} at index {}"
-            expect(self.shape[dim + d :][:1] == (n,), told, mask, d, self.shape, dim + d, error=IndexError)
+            message = "The shape of the mask {} at index {} does not match the shape of the indexed tensor {} at index {}"
+            expect(self.shape[dim + d :][:1] == (n,), message, mask, d, self.shape, dim + d, error=IndexError)
         key.append(k)
         dim += len(mask) or 1
     return tuple(key)
@@ -81,16 +81,18 @@ def _read(self: ndarray, indices: tuple) -> ndarray:
 def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> ndarray:
     out, key = self.copy(), numpy_key(self, indices)
     one = values.size == len(key) == 1 and key[0].dtype.kind == "b"  # it is cast, like a number
-    told = "Index put requires the source and destination dtypes match, got {0.word} for the destination and {1.word} for "
-    expect(one or self.dtype == values.dtype, told + "the source.", self.dtype, values.dtype)
+    message = "Index put requires the source and destination dtypes match, got {0.word} for the destination and {1.word} for "
+    expect(one or self.dtype == values.dtype, message + "the source.", self.dtype, values.dtype)
     try:
         if accumulate:
             add_at(out, np.arange(self.size).reshape(self.shape)[key], values)
         else:
             out[key] = values
     except ValueError:
-        told = "shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}"
-        expect(False, told, values.shape, self[key].shape)
+        message = (
+            "shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}"
+        )
+        expect(False, message, values.shape, self[key].shape)
     return out
 
 
@@ -100,8 +102,8 @@ def as_index(k: object) -> Tensor:
         expect(isinstance(k, (bool, list, tuple, range, ndarray)), ONLY_INDICES, type(k), error=IndexError)
         array = index_array(k)
         k = wrap(array if array.dtype.kind == "b" and array.size else array.astype(np.int64))
-    told = "tensors used as indices must be long, int, byte or bool tensors"
-    expect(k._array.dtype.char in "ilq?", told, error=IndexError)
+    message = "tensors used as indices must be long, int, byte or bool tensors"
+    expect(k._array.dtype.char in "ilq?", message, error=IndexError)
     return k
 
 
@@ -136,8 +138,10 @@ def worked_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor
         key = tuple(key)
     entries, ndim = key if isinstance(key, tuple) else (key,), self._array.ndim
     used = sum(map(consumed, entries))
-    told = "too many indices for tensor of dimension {}" if ndim or not isinstance(key, int) else NO_DIMENSION
-    expect(used <= ndim, told, ndim, error=IndexError)
+    message = (
+        "too many indices for tensor of dimension {}" if ndim or not isinstance(key, int) else NO_DIMENSION
+    )
+    expect(used <= ndim, message, ndim, error=IndexError)
     out, dim, indices = self, 0, []
     for place, k in enumerate(entries):
         if type(k) is int or is_position(k):
@@ -182,8 +186,8 @@ def _one_hot(self: ndarray, num_classes: int) -> ndarray:
     expect(self.dtype == np.int64, "one_hot is only applicable to index tensor of type LongTensor.")
     classes = self.item(self.argmax()) + 1 if num_classes == -1 else num_classes
     if leaves(self, classes):
-        told = "non-negative" if self.min() < 0 else "smaller than num_classes"
-        raise RuntimeError(f"Class values must be {told}.")
+        message = "non-negative" if self.min() < 0 else "smaller than num_classes"
+        raise RuntimeError(f"Class values must be {message}.")
     out = np.zeros((*self.shape, classes), np.int64)
     out.reshape(-1)[rows(out.shape) + self] = 1
     return out
@@ -300,8 +304,8 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """`length` consecutive positions of one dimension, from `start`: a view."""
     size, dim = self.size(dim), wrap_dim(dim, self._array.ndim)
     start = int(start) + size * (start < 0)
-    told = "start ({}) + length ({}) exceeds dimension size ({})."
-    expect(0 <= start <= start + length <= size, told, start, length, size)
+    message = "start ({}) + length ({}) exceeds dimension size ({})."
+    expect(0 <= start <= start + length <= size, message, start, length, size)
     return cut(self, dim, start, start + length, 1)
 
 

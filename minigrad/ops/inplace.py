@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .. import dtypes, words
+from .. import dtypes, messages
 from ..autograd.anomaly import remember_traceback
 from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import written_views
-from ..autograd.views import CopySlices, is_stretched, places, read_of, rebase, refusal
+from ..autograd.views import CopySlices, is_stretched, places, read_of, rebase, refusal_message
+from ..messages import expect
 from ..tensor import Counter, InferenceTensor, Tensor, plain_types, wrap
-from ..words import expect
 from .general import apply, arrange, call_any
 from .op import CallForm, Op
 
@@ -87,13 +87,16 @@ def overwrite(op: Op, inputs: tuple, compute, store, old, keeps: bool = False) -
     target, recording = inputs[0], is_recorded(op, inputs)
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)
-    one_number, itself = op.name in ("fill", "zero"), op.name == "copy" and show_the_same(target, inputs[1])
+    one_number, itself = (
+        op.name in ("fill", "zero"),
+        op.name == "copy" and same_memory_layout(target, inputs[1]),
+    )
     new = compute((old(target), *inputs[1:]) if "self" in op.saves and (recording or keeps) else inputs)
     if not itself and (len(inputs) > 1 or not one_number):
         check_memory(inputs)
     check_result(new._array, target._array)
     store(target, new)
-    count_write(target)
+    bump_version(target)
     if recording and new._grad_fn is not None:
         save_written(new._grad_fn, target)
         record_write(target, new._grad_fn)
@@ -110,24 +113,26 @@ def check_writable(t: Tensor) -> None:
     """Raise PyTorch's error if `t` must not be written to by an operation that is recorded."""
     base = t._meta and t._meta.base
     if base is not None and t._meta.made_in is not None:
-        raise RuntimeError(refusal(t, "is being"))
+        raise RuntimeError(refusal_message(t, "is being"))
     whole = t if base is None else base
     if t._requires_grad and (whole._grad_fn is None or (whole._meta is not None and whole._meta.argument)):
-        raise RuntimeError(words.LEAF if base is None else words.VIEW_OF_LEAF)
+        raise RuntimeError(messages.LEAF if base is None else messages.VIEW_OF_LEAF)
     # Its base became part of a graph after it was made, and nobody has asked since.
-    expect(not t._requires_grad or t._grad_fn is not None, words.LEAF)
+    expect(not t._requires_grad or t._grad_fn is not None, messages.LEAF)
 
 
 def check_memory(inputs: tuple) -> None:
     """Raise PyTorch's error if the target shows an element twice, or overlaps another input without being it."""
     array = inputs[0]._array
-    expect(not is_stretched(array), words.STRETCHED)
+    expect(not is_stretched(array), messages.STRETCHED)
     for t in inputs[1:]:
         if t is not None and t._counter is inputs[0]._counter is not None:
-            expect(show_the_same(inputs[0], t) or not np.shares_memory(array, t._array), words.OVERLAP)
+            expect(
+                same_memory_layout(inputs[0], t) or not np.shares_memory(array, t._array), messages.OVERLAP
+            )
 
 
-def show_the_same(one: Tensor, other: Tensor) -> bool:
+def same_memory_layout(one: Tensor, other: Tensor) -> bool:
     """Do two tensors show the same elements of one memory in the same order?"""
     shared = one._counter is other._counter is not None
     return one is other or (shared and one._array.__array_interface__ == other._array.__array_interface__)
@@ -136,18 +141,18 @@ def show_the_same(one: Tensor, other: Tensor) -> bool:
 def check_result(result: ndarray, target: ndarray) -> None:
     """Raise PyTorch's error if a result is not of the shape, or not of a kind of number, to be written into `target`."""
     if result.shape != target.shape:
-        told = f"{list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
-        raise RuntimeError(f"output with shape {told}")
+        message = f"{list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        raise RuntimeError(f"output with shape {message}")
     ranks = dtypes.category
     if result.dtype is not target.dtype and ranks[result.dtype.kind] > ranks[target.dtype.kind]:
-        told = f"{dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
-        raise RuntimeError(f"result type {told}")
+        message = f"{dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
+        raise RuntimeError(f"result type {message}")
 
 
-def count_write(t: Tensor) -> None:
+def bump_version(t: Tensor) -> None:
     """Count a write. Outside of inference_mode a tensor made in it cannot: an error, as in PyTorch after the write."""
     if t.__class__ is InferenceTensor and not local.inference:
-        raise RuntimeError(words.INFERENCE_WRITTEN)
+        raise RuntimeError(messages.INFERENCE_WRITTEN)
     t._own_counter().version += 1
 
 

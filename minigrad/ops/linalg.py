@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
+from ..messages import expect
 from ..tensor import Tensor
-from ..words import expect
 from . import shape
 from .indexing import eye_beside
 from .pointwise import mul, where
@@ -29,41 +29,41 @@ ndarray = np.ndarray
 def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
     if self.ndim == 2 == mat2.ndim and self.dtype is mat2.dtype and self.shape[1] == len(mat2):
         return self.dot(mat2)  # np.matmul takes twice as long to start
-    told = "mat1 and mat2 must have the same dtype, but got {.word} and {.word}"
-    expect(first == "self" or self.dtype == mat2.dtype, told, self.dtype, mat2.dtype)
+    message = "mat1 and mat2 must have the same dtype, but got {.word} and {.word}"
+    expect(first == "self" or self.dtype == mat2.dtype, message, self.dtype, mat2.dtype)
     expect(self.ndim == 2 == mat2.ndim, "{} must be a matrix", "mat2" if self.ndim == 2 else first)
-    told = "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})"
-    expect(self.shape[1] == len(mat2), told, *self.shape, *mat2.shape)
-    told = "expected m1 and m2 to have the same dtype, but got: {0.c_name} != {1.c_name}"
-    expect(self.dtype == mat2.dtype, told, self.dtype, mat2.dtype)
+    message = "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})"
+    expect(self.shape[1] == len(mat2), message, *self.shape, *mat2.shape)
+    message = "expected m1 and m2 to have the same dtype, but got: {0.c_name} != {1.c_name}"
+    expect(self.dtype == mat2.dtype, message, self.dtype, mat2.dtype)
     return self.dot(mat2)
 
 
 def _dot(self: ndarray, tensor: ndarray) -> ndarray:
-    told = "1D tensors expected, but got {}D and {}D tensors"
-    expect(self.ndim == 1 == tensor.ndim, told, self.ndim, tensor.ndim)
-    told = "dot : expected both vectors to have same dtype, but found {0.word} and {1.word}"
-    expect(self.dtype == tensor.dtype, told, self.dtype, tensor.dtype)
-    told = "inconsistent tensor size, expected tensor [{0}] and src [{1}] to have the same number of elements, but got "
-    expect(self.size == tensor.size, told + "{0} and {1} elements respectively", self.size, tensor.size)
+    message = "1D tensors expected, but got {}D and {}D tensors"
+    expect(self.ndim == 1 == tensor.ndim, message, self.ndim, tensor.ndim)
+    message = "dot : expected both vectors to have same dtype, but found {0.word} and {1.word}"
+    expect(self.dtype == tensor.dtype, message, self.dtype, tensor.dtype)
+    message = "inconsistent tensor size, expected tensor [{0}] and src [{1}] to have the same number of elements, but got "
+    expect(self.size == tensor.size, message + "{0} and {1} elements respectively", self.size, tensor.size)
     return self.dot(tensor)
 
 
 def _mv(self: ndarray, vec: ndarray) -> ndarray:
     ndims = self.ndim, vec.ndim
     expect(ndims == (2, 1), "vector + matrix @ vector expected, got 1, {0[0]}, {0[1]}", ndims)
-    told = "size mismatch, got input ({0[0]}), mat ({0[0]}x{0[1]}), vec ({1})"
-    expect(self.shape[1] == vec.size, told, self.shape, vec.size)
-    told = "addmv input tensors must have the same dtype, but got {1.word}, {0.word}, and {1.word}"
-    expect(self.dtype == vec.dtype, told, self.dtype, vec.dtype)
+    message = "size mismatch, got input ({0[0]}), mat ({0[0]}x{0[1]}), vec ({1})"
+    expect(self.shape[1] == vec.size, message, self.shape, vec.size)
+    message = "addmv input tensors must have the same dtype, but got {1.word}, {0.word}, and {1.word}"
+    expect(self.dtype == vec.dtype, message, self.dtype, vec.dtype)
     return self.dot(vec)
 
 
 def _bmm(self: ndarray, mat2: ndarray) -> ndarray:
     expect(self.ndim == 3 == mat2.ndim, "batch{} must be a 3D tensor", 2 if self.ndim == 3 else 1)
     (b, _, n), found = self.shape, mat2.shape[:2]
-    told = "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}."
-    expect((b, n) == found, told, (b, n), found)
+    message = "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}."
+    expect((b, n) == found, message, (b, n), found)
     expect(self.dtype == mat2.dtype, "expected scalar type {.word} but found {.word}", self.dtype, mat2.dtype)
     return np.einsum("bij,bjk->bik", self, mat2) if n == 1 else np.matmul(self, mat2)  # a quarter of the time
 
@@ -127,10 +127,10 @@ class _LinAlgError(RuntimeError):
 def as_square(name: str, A: ndarray) -> ndarray:
     """The array. Raises PyTorch's error for what is no batch of square matrices of floating point numbers."""
     expect(A.ndim >= 2, "linalg.{}: The input tensor A must have at least 2 dimensions.", name)
-    told = "linalg.{}: A must be batches of square matrices, but they are {} by {} matrices"
-    expect(A.shape[-2] == A.shape[-1], told, name, *A.shape[-2:])
-    told = "linalg.{}: Expected a floating point tensor as input. Got {.word}"
-    expect(A.dtype.kind == "f", told, name, A.dtype)
+    message = "linalg.{}: A must be batches of square matrices, but they are {} by {} matrices"
+    expect(A.shape[-2] == A.shape[-1], message, name, *A.shape[-2:])
+    message = "linalg.{}: Expected a floating point tensor as input. Got {.word}"
+    expect(A.dtype.kind == "f", message, name, A.dtype)
     return A
 
 
@@ -139,8 +139,8 @@ def _inverse(A: ndarray) -> ndarray:
         return np.linalg.inv(as_square("inv", A).mT).mT  # stored by columns, as LAPACK leaves it
     except np.linalg.LinAlgError:  # so many columns are dependent already
         k = next(k for k in itertools.count(1) if (np.linalg.matrix_rank(A[..., :k]) < k).any())
-        told = "the inversion could not be completed because the input matrix is singular."
-        raise _LinAlgError(f"linalg.inv: The diagonal element {k} is zero, {told}") from None
+        message = "the inversion could not be completed because the input matrix is singular."
+        raise _LinAlgError(f"linalg.inv: The diagonal element {k} is zero, {message}") from None
 
 
 def is_vector(A: ndarray | Tensor, B: ndarray | Tensor) -> bool:
@@ -150,17 +150,17 @@ def is_vector(A: ndarray | Tensor, B: ndarray | Tensor) -> bool:
 
 def _solved(A: ndarray, B: ndarray) -> ndarray:
     as_square("solve", A)
-    told = "linalg.solve: Incompatible shapes of A and B for the equation AX = B ({}x{} and {}x{})"
+    message = "linalg.solve: Incompatible shapes of A and B for the equation AX = B ({}x{} and {}x{})"
     rows = B.shape[-1] if is_vector(A, B) else B.shape[-2] if B.ndim > 1 else 0
     expect(B.ndim > 0, "linalg.solve: Expected B to be a vector or a matrix, but it has no dimensions")
-    expect(rows == A.shape[-1], told, *A.shape[-2:], *((*B.shape, 1) if is_vector(A, B) else B.shape)[-2:])
-    told = "linalg.solve: Expected A and B to have the same dtype, but found A of type {.word} and B of type {.word} instead"
-    expect(A.dtype == B.dtype, told, A.dtype, B.dtype)
+    expect(rows == A.shape[-1], message, *A.shape[-2:], *((*B.shape, 1) if is_vector(A, B) else B.shape)[-2:])
+    message = "linalg.solve: Expected A and B to have the same dtype, but found A of type {.word} and B of type {.word} instead"
+    expect(A.dtype == B.dtype, message, A.dtype, B.dtype)
     try:
         return np.linalg.solve(A, B[..., None])[..., 0] if is_vector(A, B) else np.linalg.solve(A, B)
     except np.linalg.LinAlgError:
-        told = "The solver failed because the input matrix is singular."
-        raise _LinAlgError(f"torch.linalg.solve: {told}") from None
+        message = "The solver failed because the input matrix is singular."
+        raise _LinAlgError(f"torch.linalg.solve: {message}") from None
 
 
 def solve_backward(grad, grad_input_mask, A, result):

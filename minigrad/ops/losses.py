@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..words import expect
+from ..messages import expect
 from .activations import floats, logsigmoid
 from .pointwise import abs, clamp, clamp_min, log, log1p, sigmoid, where, within
 from .reduction import added, average, leaves, rows
@@ -68,8 +68,8 @@ def weighted(values, weight):
 
 def _bce(self, target, weight, reduction):
     if is_array(self):
-        told = "Found dtype {0.word} but expected {1.word}"
-        expect(target.dtype == self.dtype, told, target.dtype, self.dtype)
+        message = "Found dtype {0.word} but expected {1.word}"
+        expect(target.dtype == self.dtype, message, target.dtype, self.dtype)
         expect(within(self, 0, 1).all(), "all elements of input should be between 0 and 1")
     # logarithms of at least -100, so that a certain and wrong answer costs 100, not infinity
     yes, no = clamp_min(log(floats(self, "binary_cross_entropy")), -100.0), clamp_min(log1p(-self), -100.0)
@@ -199,7 +199,7 @@ bce_logits = op("binary_cross_entropy_with_logits(self, target, weight=None, pos
 
 OF_CLASSES = "reduction: int=1, ignore_index: int=-100)"
 nll = op("nll_loss(self, target, weight=None, " + OF_CLASSES, _nll, at="", outputs=("result", "total_weight"),
-    constants=("total_weight",), flat=("self",), kind="linear", batch=nll_of_one,
+    constants=("total_weight",), zero_slope=("self",), kind="linear", batch=nll_of_one,
     self=lambda grad, self, target, weight, total_weight, reduction, ignore_index:
         nll_loss_backward(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index))
 nll_loss_backward = op("nll_loss_backward(self, target, weight=None, total_weight=None, sizes: object=(), " + OF_CLASSES,
@@ -207,7 +207,7 @@ nll_loss_backward = op("nll_loss_backward(self, target, weight=None, total_weigh
     self=lambda grad, target, weight, reduction, ignore_index:
         nll(grad, target, weight, reduction, ignore_index)[0])
 nll2d = op("nll_loss2d(self, target, weight=None, " + OF_CLASSES, classes_last(_nll), at="", outputs=("result", "total_weight"),
-    constants=("total_weight",), flat=("self",), kind="linear",
+    constants=("total_weight",), zero_slope=("self",), kind="linear",
     batch=lambda self, *more: nll_of_one(self.movedim(1, -1), *more),
     self=lambda grad, self, target, weight, total_weight, reduction, ignore_index:
         nll_loss2d_backward(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..words import expect
+from ..messages import expect
 from .activations import floats
 from .operands import constant
 from .pointwise import exp, where

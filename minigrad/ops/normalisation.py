@@ -128,11 +128,12 @@ def group_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
 # m and r are saved. Where a gradient is itself to be differentiated they are computed again, as functions of x.
 
 native_layer_norm = op("native_layer_norm(input, weight=None, bias=None, normalized_shape: object=(), eps: float=1e-05)",
-    _layer_norm, at="", outputs=("result0", "result1", "result2"), constants=("result1", "result2"), flat=("input", "weight"),
+    _layer_norm, at="", outputs=("result0", "result1", "result2"), constants=("result1", "result2"),
+    zero_slope=("input", "weight"),
     batch=_layer_norm, input=layer_norm_backward, weight=layer_norm_backward, bias=layer_norm_backward)
 native_batch_norm = op(
     "native_batch_norm(input, weight=None, bias=None, running_mean=None, running_var=None, training: bool=True, "
-    "eps: float=1e-05)", _batch_norm, at="", flat=("input", "weight"), batch=_batch_norm,
+    "eps: float=1e-05)", _batch_norm, at="", zero_slope=("input", "weight"), batch=_batch_norm,
     outputs=("result0", "result1", "result2", "batch_var"), constants=("result1", "result2", "batch_var"),
     input=batch_norm_backward, weight=batch_norm_backward, bias=batch_norm_backward)
 native_group_norm = op("native_group_norm(input, weight=None, bias=None, group: int=1, eps: float=1e-05)", _group_norm, at="",

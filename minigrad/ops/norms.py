@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ..basics import wrap_dim
+from ..messages import expect
 from ..tensor import Tensor
-from ..words import expect
 from .decompositions import svdvals
 from .publish import function
 from .reduction import _norm, amax, amin, norm_self, sum_dim, vector_norm
@@ -52,15 +52,15 @@ def matrix_norm(
     1 is the largest sum of a column, inf of a row, 2 the largest singular value; negative orders are the smallest.
     """
     expect(A._array.ndim >= 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
-    told = "linalg.matrix_norm: dim must be a 2-tuple. Got {}"
-    expect(isinstance(dim, (tuple, list)) and are_ints(dim) and len(dim) == 2, told, dim)
+    message = "linalg.matrix_norm: dim must be a 2-tuple. Got {}"
+    expect(isinstance(dim, (tuple, list)) and are_ints(dim) and len(dim) == 2, message, dim)
     A, (row, column) = A if dtype is None else A.to(dtype), [wrap_dim(d, A._array.ndim) for d in dim]
     expect(row != column, "linalg.matrix_norm: dims must be different. Got ({}, {})", *dim)
     if ord == "fro":
         return vector_norm(A, 2, (row, column), keepdim)
-    told = "linalg.matrix_norm: Order {} not supported."
-    expect(isinstance(ord, (str, int, float)), told, ord)
-    expect(ord == "nuc" or ord in (1, 2, math.inf, -1, -2, -math.inf), told, ord)
+    message = "linalg.matrix_norm: Order {} not supported."
+    expect(isinstance(ord, (str, int, float)), message, ord)
+    expect(ord == "nuc" or ord in (1, 2, math.inf, -1, -2, -math.inf), message, ord)
     if ord == "nuc" or ord in (2, -2):
         order = [*[d for d in range(A._array.ndim) if d not in (row, column)], row, column]
         values = svdvals(permute(A, order))

@@ -38,7 +38,7 @@ class Op:
         False  # whether inputs are broadcast or cast, and gradients fitted; several elementwise always are
     )
     numbers: bool | None = None  # whether numbers may stand for all inputs but the first; elementwise usually
-    flat: tuple = ()  # saved tensors that gradients depend on with slope 0: a second derivative finds zeros there
+    zero_slope: tuple = ()  # saved tensors that gradients depend on with slope 0: a second derivative finds zeros there
     jvp: Callable | None = None  # forward-mode rule, where `kind` does not imply one
     batch: object = None  # how vmap runs it, where the signature does not tell
     node_class = None  # of the nodes that record it, if it has rules
@@ -123,7 +123,7 @@ class Op:
         """
         readers = [i for i, read in enumerate(self.reads.values()) if name in read]
         guarded = name in self.inputs and len(self.rules) > 1 == len(self.outputs) == len(readers)
-        return readers[0] if guarded and name not in self.flat else None
+        return readers[0] if guarded and name not in self.zero_slope else None
 
     def source_of(self, name: str) -> tuple[str, int]:
         """Where a saved value comes from: ("input" | "result" | "param" | "shape" | "size", position)."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
+from ..messages import expect
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .errors import ONE_BOOL
 from .op import Op
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
+from ..messages import expect
 from ..tensor import Tensor
-from ..words import expect
 from .errors import ONE_BOOL
 from .publish import METHODS, add_form, function
 from .signature import NUMBERS
@@ -47,8 +47,8 @@ NO_MASK = "where expected condition to be a boolean tensor, but got a tensor wit
 NO_MASK_TO_FILL = "masked_fill_ only supports boolean masks, but got mask with dtype {0.c_name}"
 
 
-def _where(condition: ndarray, self: ndarray, other: ndarray, told: str = NO_MASK) -> ndarray:
-    expect(condition.dtype.kind == "b", told, condition.dtype)
+def _where(condition: ndarray, self: ndarray, other: ndarray, message: str = NO_MASK) -> ndarray:
+    expect(condition.dtype.kind == "b", message, condition.dtype)
     if type(other) is not float or other != 0 or type(self) is not ndarray:
         return np.where(condition, self, other)
     # in a rule: as bits, times 1 or 0, they are there in half the time of a choice, or a tenth
@@ -105,8 +105,8 @@ def within(x, min, max):
 
 
 def _scaled(x: ndarray, alpha: float) -> ndarray:
-    told = "For integral input tensors, argument alpha must not be a floating point number."
-    expect(type(alpha) is int or x.dtype.kind not in "iu", told)
+    message = "For integral input tensors, argument alpha must not be a floating point number."
+    expect(type(alpha) is int or x.dtype.kind not in "iu", message)
     return x * dtypes.fitting(alpha, x.dtype)
 
 

@@ -163,12 +163,12 @@ def _unshuffled(self, downscale_factor):
 
 max_pool = op("max_pool2d_with_indices(self, kernel_size: object, stride: object, padding: object, dilation: object, "
               "ceil_mode: bool)", _max_pool, at="", node="MaxPool2DWithIndicesBackward0", outputs=("result0", "result1"),
-    constants=("result1",), flat=("self",), batch="fold",
+    constants=("result1",), zero_slope=("self",), batch="fold",
     self=lambda grad, self, result1: max_pool_put(grad, result1, tuple(self.shape)))
 AVERAGED = "kernel_size: object, stride: object, padding: object, ceil_mode: bool, count_include_pad: bool, "
 AVERAGED += "divisor_override: object)"
 avg_pool = op("avg_pool2d(self, " + AVERAGED, _avg_pool, at="",
-    kind="linear", node="AvgPool2DBackward0", flat=("self",), batch="fold",
+    kind="linear", node="AvgPool2DBackward0", zero_slope=("self",), batch="fold",
     self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: avg_pool_spread(
         grad, tuple(self.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override))
 avg_pool_spread = op("avg_pool2d_backward(self, sizes: size, " + AVERAGED, _avg_pool_spread,
@@ -179,7 +179,7 @@ avg_pool_spread = op("avg_pool2d_backward(self, sizes: size, " + AVERAGED, _avg_
 # ---------------------------------------------------------------- resizing
 
 adaptive_avg_pool = op("adaptive_avg_pool2d(self, output_size: object)", _binned, at="", kind="linear", batch="rows",
-    node="AdaptiveAvgPool2DBackward0", flat=("self",), self=lambda grad, self, output_size:
+    node="AdaptiveAvgPool2DBackward0", zero_slope=("self",), self=lambda grad, self, output_size:
         resized_back(grad, *map(bins, self.shape[-2:], output_size)))
 
 pixel_shuffled = op("pixel_shuffle(self, upscale_factor: int)", _shuffled, at="", kind="linear", batch="rows",

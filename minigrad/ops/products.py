@@ -11,8 +11,8 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
+from ..messages import expect
 from ..tensor import Tensor
-from ..words import expect
 from .indexing import diagonal
 from .linalg import _bmm, _mm, _mv, bmm, dot, mm, mm_call
 from .pointwise import mul
@@ -33,10 +33,10 @@ ELLIPSIS = "."  # stands for all dimensions that have no letter
 
 
 def _cross(self: ndarray, other: ndarray, dim: int) -> ndarray:
-    told = "linalg.cross: inputs must have the same number of dimensions."
-    expect(self.ndim == other.ndim, told)
-    told = "linalg.cross: inputs dimension {} must have length 3. Got {} and {}"
-    expect(self.shape[dim] == 3 == other.shape[dim], told, dim, self.shape[dim], other.shape[dim])
+    message = "linalg.cross: inputs must have the same number of dimensions."
+    expect(self.ndim == other.ndim, message)
+    message = "linalg.cross: inputs dimension {} must have length 3. Got {} and {}"
+    expect(self.shape[dim] == 3 == other.shape[dim], message, dim, self.shape[dim], other.shape[dim])
     (a, b, c), (d, e, f) = (np.moveaxis(x, dim, 0) for x in np.broadcast_arrays(self, other))
     return np.moveaxis(np.stack([b * f - c * e, c * d - a * f, a * e - b * d]), 0, dim)
 
@@ -59,26 +59,26 @@ def parse(equation: str, operands: list[Tensor]) -> tuple[list[str], str, int]:
     """(the letters of each operand, those of the result, how many dimensions an ellipsis stands for)"""
     left, arrow, right = equation.replace(" ", "").replace("...", ELLIPSIS).partition("->")
     terms, covered = left.split(","), 0
-    told = "einsum(): {} operands were provided than specified in the equation"
-    expect(len(operands) == len(terms), told, "more" if len(operands) > len(terms) else "fewer")
+    message = "einsum(): {} operands were provided than specified in the equation"
+    expect(len(operands) == len(terms), message, "more" if len(operands) > len(terms) else "fewer")
     for i, (term, x) in enumerate(zip(terms, operands, strict=True)):
         for letter in term + right:
-            told = "einsum(): invalid subscript given at index {} in the equation string, subscripts must be in [a-zA-Z]"
-            expect(letter in SUBSCRIPTS + ELLIPSIS, told, equation.find(letter))
+            message = "einsum(): invalid subscript given at index {} in the equation string, subscripts must be in [a-zA-Z]"
+            expect(letter in SUBSCRIPTS + ELLIPSIS, message, equation.find(letter))
         named, n = len(term.replace(ELLIPSIS, "")), x._array.ndim
-        told = "einsum(): the number of subscripts in the equation ({}) {} the number of dimensions ({}) for operand {}"
+        message = "einsum(): the number of subscripts in the equation ({}) {} the number of dimensions ({}) for operand {}"
         dots = ELLIPSIS in term
-        expect(named <= n if dots else named == n, told + ("" if dots else " and no ellipsis was given"), named,
+        expect(named <= n if dots else named == n, message + ("" if dots else " and no ellipsis was given"), named,
                "is more than" if dots else "does not match", n, i)  # fmt: skip
         covered = max(covered, n - named if dots else 0)
     if not arrow:  # the letters that occur once, in order
         letters = [c for c in SUBSCRIPTS if left.count(c) == 1]
         right = ELLIPSIS * (ELLIPSIS in left) + "".join(letters)
     for letter in right:
-        told = "einsum(): output subscript {} appears more than once in the output"
-        expect(right.count(letter) == 1, told, letter)
-        told = "einsum(): output subscript {} does not appear in the equation for any input operand"
-        expect(letter in left or letter == ELLIPSIS, told, letter)
+        message = "einsum(): output subscript {} appears more than once in the output"
+        expect(right.count(letter) == 1, message, letter)
+        message = "einsum(): output subscript {} does not appear in the equation for any input operand"
+        expect(letter in left or letter == ELLIPSIS, message, letter)
     return terms, right, covered
 
 
@@ -94,8 +94,8 @@ def lined_up(x: Tensor, term: str, place: dict[str, int], covered: int, total: i
                 order[place[ELLIPSIS] + covered - own + k], d = d, d + 1
         elif letter in at:
             first = at[letter]
-            told = "einsum(): subscript {} is repeated for operand but the sizes don't match, {} != {}"
-            expect(x.size(first) == x.size(d), told, letter, x.size(d), x.size(first))
+            message = "einsum(): subscript {} is repeated for operand but the sizes don't match, {} != {}"
+            expect(x.size(first) == x.size(d), message, letter, x.size(d), x.size(first))
             x = movedim(diagonal(x, 0, first, d), -1, first)
         else:
             at[letter] = order[place[letter]] = d
@@ -141,9 +141,11 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     operands = [lined_up(x, term, place, covered, total) for x, term in zip(operands, terms, strict=True)]
     for d in range(total):
         sizes = {x.shape[d] for x in operands} - {1}
-        told = "einsum(): subscript {} has size {} for operand {} which does not broadcast with previously seen size {}"
+        message = "einsum(): subscript {} has size {} for operand {} which does not broadcast with previously seen size {}"
         letter = next(c for c in reversed(place) if place[c] <= d)
-        expect(len(sizes) < 2, told, letter, operands[-1].shape[d], len(operands) - 1, operands[0].shape[d])
+        expect(
+            len(sizes) < 2, message, letter, operands[-1].shape[d], len(operands) - 1, operands[0].shape[d]
+        )
     counts = [sum(x.shape[d] != 1 for x in operands) for d in range(total)]
     first, *rest = operands
     for x in rest:
@@ -214,22 +216,22 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
     dims: a number n, for the last n of `a` and the first n of `b`, or two lists.
     """
     if isinstance(dims, int):
-        told = "tensordot expects dims >= 0, but got dims={}"
-        expect(dims >= 0, told, dims)
+        message = "tensordot expects dims >= 0, but got dims={}"
+        expect(dims >= 0, message, dims)
         expect(
             dims <= min(a._array.ndim, b._array.ndim),
             "tensordot expects dims < ndim_a or ndim_b, but got dims={}",
             dims,
         )
         dims = list(range(a._array.ndim - dims, a._array.ndim)), list(range(dims))
-    told = "tensordot expects dims to be an int or two lists of ints, but got dims={}"
-    expect(isinstance(dims, (tuple, list)) and len(dims) == 2 and all(map(are_ints, dims)), told, dims)
+    message = "tensordot expects dims to be an int or two lists of ints, but got dims={}"
+    expect(isinstance(dims, (tuple, list)) and len(dims) == 2 and all(map(are_ints, dims)), message, dims)
     dims = [[ds] if isinstance(ds, int) else list(ds) for ds in dims]
     left, right = ([wrap_dim(d, x._array.ndim) for d in ds] for x, ds in zip((a, b), dims, strict=True))
     expect(len(left) == len(right), "both dimension lists should have same length")
     for d, e in zip(left, right, strict=True):
-        told = "contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}"
-        expect(a.size(d) == b.size(e) or 1 in (a.size(d), b.size(e)), told, a.size(d), d, b.size(e), e)
+        message = "contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}"
+        expect(a.size(d) == b.size(e) or 1 in (a.size(d), b.size(e)), message, a.size(d), d, b.size(e), e)
         if a.size(d) != b.size(e):  # one of them is 1: it is broadcast
             a, b = (sum_dim(x, k, True) if x.size(k) != 1 else x for x, k in ((a, d), (b, e)))
     own_a, own_b = ([d for d in range(x._array.ndim) if d not in ds] for x, ds in ((a, left), (b, right)))
@@ -257,8 +259,8 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
     """The products of the last dimensions, summed; a number with anything is a product."""
     if not self._array.ndim or not other._array.ndim:
         return mul(self, other)
-    told = "inner() the last dimension must match on both input tensors but got shapes {} and {}"
-    expect(self.size(-1) == other.size(-1), told, tuple(self.shape), tuple(other.shape))
+    message = "inner() the last dimension must match on both input tensors but got shapes {} and {}"
+    expect(self.size(-1) == other.size(-1), message, tuple(self.shape), tuple(other.shape))
     return tensordot(self, other, ([-1], [-1]))
 
 
@@ -285,10 +287,10 @@ def multi_dot(*matrices: Tensor) -> Tensor:
     expect(len(tensors) >= 2, "multi_dot(): expected at least 2 tensors but got {}", len(tensors))
     for place, x in enumerate(tensors):
         end = place in (0, len(tensors) - 1)
-        told = "multi_dot(): tensor {} must be {} but got {}D"
+        message = "multi_dot(): tensor {} must be {} but got {}D"
         expect(
             x._array.ndim == 2 or (end and x._array.ndim == 1),
-            told,
+            message,
             place,
             "1D or 2D" if end else "2D",
             x._array.ndim,

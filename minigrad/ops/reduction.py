@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..messages import expect
 from ..tensor import Tensor, plain_types, wrap
-from ..words import expect
 from .operands import constant
 from .pointwise import BITS, abs, exp, isnan, sgn, where
 from .table import is_array, op, zeros_beside
@@ -37,8 +37,8 @@ def added(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> nda
 def average(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> ndarray:
     """The mean over dimensions, or of all elements."""
     if self.dtype.kind != "f":
-        told = "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-        expect(False, told + "{.word}", self.dtype)
+        message = "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+        expect(False, message + "{.word}", self.dtype)
     return added(self, dim, keepdim) / (self.size if dim is None else count_of(self.shape, dim))
 
 
@@ -69,8 +69,8 @@ def _logsumexp(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
 
 
 def _norm(self: ndarray, ord: float, dim: tuple, keepdim: bool) -> ndarray:
-    told = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {.word}"
-    expect(self.dtype.kind == "f", told, self.dtype)
+    message = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {.word}"
+    expect(self.dtype.kind == "f", message, self.dtype)
     if ord == 2:
         return np.sqrt(added(self * self, dim, keepdim))
     size = np.absolute(self)
@@ -117,10 +117,10 @@ def leaves(index: ndarray, length: int) -> bool:
 
 def named(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
     """Where, in the flattened tensor, the elements are that an index names along one dimension. Raises PyTorch's errors."""
-    told = "{}(): Expected dtype int32/int64 for index"
-    expect(index.dtype in (np.int64, np.int32) or not index.size, told, name)
-    told = f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
-    expect(max(index.ndim, 1) == max(self.ndim, 1) or not index.size, told)
+    message = "{}(): Expected dtype int32/int64 for index"
+    expect(index.dtype in (np.int64, np.int32) or not index.size, message, name)
+    message = f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
+    expect(max(index.ndim, 1) == max(self.ndim, 1) or not index.size, message)
     return located(index, self.shape, dim)
 
 
@@ -163,10 +163,10 @@ def _topk(self: ndarray, k: int, dim: int, largest: bool, sorted: bool) -> tuple
 
 
 def _counted(self: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
-    told = "bincount only supports 1-d non-negative integral inputs."
-    expect(self.ndim == 1 and self.dtype.kind in "iu" and (not self.size or self.min() >= 0), told)
-    told = "weights should be 1-d and have the same length as input"
-    expect(weights is None or weights.shape == self.shape, told)
+    message = "bincount only supports 1-d non-negative integral inputs."
+    expect(self.ndim == 1 and self.dtype.kind in "iu" and (not self.size or self.min() >= 0), message)
+    message = "weights should be 1-d and have the same length as input"
+    expect(weights is None or weights.shape == self.shape, message)
     expect(minlength >= 0, "minlength should be >= 0")
     return np.bincount(self, weights, minlength)
 

@@ -14,10 +14,10 @@ import numpy as np
 from ..autograd.views import rebase
 from ..basics import wrap_dim
 from ..dtypes import promote
+from ..messages import expect
 from ..tensor import Tensor
-from ..words import expect
 from .errors import unlike_sizes
-from .inplace import check_writable, count_write
+from .inplace import bump_version, check_writable
 from .operands import sum_to
 from .pointwise import clone, no_slope
 from .publish import function, method
@@ -95,9 +95,9 @@ def common_shape(*shapes: tuple) -> tuple:
 def _joined(tensors: list[ndarray], dim: int) -> ndarray:
     expect(len(tensors) > 0, "torch.cat(): expected a non-empty list of Tensors", error=ValueError)
     wanted = promote([(a.dtype, 2) for a in tensors])
-    told = "zero-dimensional tensor (at position {}) cannot be concatenated"
+    message = "zero-dimensional tensor (at position {}) cannot be concatenated"
     for place, array in enumerate(tensors):
-        expect(array.ndim > 0, told, place)
+        expect(array.ndim > 0, message, place)
     if any(
         a.shape == (0,) for a in tensors
     ):  # a vector without elements may stand among tensors of any shape
@@ -107,19 +107,19 @@ def _joined(tensors: list[ndarray], dim: int) -> ndarray:
     except ValueError as error:  # NumPy tells of the first array that is unlike the first of all
         *_, first, place, other = re.findall(r"\d+", str(error))
         if "same number of dimensions" in str(error):
-            told = f"Tensors must have same number of dimensions: got {first} and {other}"
-            raise RuntimeError(told) from None
-        told = f"Expected size {first} but got size {other} for tensor number {place} in the list."
-        raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {told}") from None
+            message = f"Tensors must have same number of dimensions: got {first} and {other}"
+            raise RuntimeError(message) from None
+        message = f"Expected size {first} but got size {other} for tensor number {place} in the list."
+        raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {message}") from None
     return result if result.dtype == wanted else result.astype(wanted)
 
 
 def _stacked(tensors: list[ndarray], dim: int) -> ndarray:
     expect(len(tensors) > 0, "stack expects a non-empty TensorList")
-    told = "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}"
+    message = "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}"
     size = tensors[0].shape
     for place, other in enumerate(tensors):
-        expect(other.shape == size, told, size, other.shape, place)
+        expect(other.shape == size, message, size, other.shape, place)
     return _joined([a[key_along(dim, None)] for a in tensors], dim)
 
 
@@ -274,8 +274,8 @@ def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tens
     """Dimensions `source` moved to the places `destination`, the others kept in order: a view."""
     n = self._array.ndim
     for name, d in (("source", source), ("destination", destination)):
-        told = "movedim(): argument '{}' must be int or tuple of ints, not {}"
-        expect(are_ints(d), told, name, type(d), error=TypeError)
+        message = "movedim(): argument '{}' must be int or tuple of ints, not {}"
+        expect(are_ints(d), message, name, type(d), error=TypeError)
     dims = [as_size(d) for d in (source, destination)]
     moved, places = found = [[wrap_dim(d, n) for d in each] for each in dims]
     for name, given, at in zip(("source", "destination"), dims, found, strict=True):
@@ -296,7 +296,7 @@ def shown_otherwise(self: Tensor, new: Tensor) -> Tensor:
     if new._requires_grad:
         check_writable(self)
     self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # a transform's value is there
-    count_write(self)
+    bump_version(self)
     if new._grad_fn is not None:
         rebase(self, new._grad_fn)
         self._own_meta().seen_version = self._counter.version
@@ -324,10 +324,10 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 @method("sum_to_size")
 def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
-    told = "sum_to_size(): argument 'size' must be tuple of ints, not {}"
+    message = "sum_to_size(): argument 'size' must be tuple of ints, not {}"
     expect(
         are_ints(size) or (len(size) == 1 and are_ints(size[0])),
-        told,
+        message,
         type(size[0]) if size else None,
         error=TypeError,
     )

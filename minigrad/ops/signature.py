@@ -18,9 +18,9 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
+from ..messages import ORDER, expect, full_name
 from ..missing import argument
 from ..tensor import Tensor, plain_types
-from ..words import ORDER, expect, full_name
 
 REQUIRED = Parameter.empty
 INT, NUMBER = frozenset({int}), frozenset({int, float})
@@ -80,8 +80,8 @@ def as_shape(size: object, numel: int) -> tuple[int, ...]:
         expect(n >= -1, "invalid shape dimension {} at index {} of shape {}", n, place, size)
     expect(size.count(-1) == 1, "only one dimension can be inferred")
     known, free = -math.prod(size), size.index(-1)
-    told = "because the unspecified dimension size -1 can be any value and is ambiguous"
-    expect(known != 0, "cannot reshape tensor of {} elements into shape {} " + told, numel, size)
+    message = "because the unspecified dimension size -1 can be any value and is ambiguous"
+    expect(known != 0, "cannot reshape tensor of {} elements into shape {} " + message, numel, size)
     expect(numel % known == 0, "shape '{}' is invalid for input of size {}", size, numel)
     return (*size[:free], numel // known, *size[free + 1 :])
 
@@ -274,9 +274,11 @@ class Signature:
             )  # last: PyTorch looks at the kinds of the others first
             return values
         except TypeError as error:
-            told, name = str(error), name or self.name
-            colon = ":" * told.startswith("argument")
-            raise TypeError(argument(name, told, "Tensor" * method) or f"{name}(){colon} {told}") from None
+            message, name = str(error), name or self.name
+            colon = ":" * message.startswith("argument")
+            raise TypeError(
+                argument(name, message, "Tensor" * method) or f"{name}(){colon} {message}"
+            ) from None
 
     def by_name(self, args: tuple, kwargs: dict, method: bool) -> tuple[dict[str, object], list[str]]:
         """The values of the parameters by name, and what is wrong with arguments that have no parameter."""
@@ -286,8 +288,8 @@ class Signature:
         elif more:
             least, most, n = sum(self.defaults[n] is REQUIRED for n in self.named), len(self.named), len(args)
             count = most - method if least == most else f"from {least - method} to {most - method}"
-            told = f"takes {count} positional argument{'s' * (count != 1)} but {n - method}"
-            raise TypeError(f"{told} {'was' if n - method == 1 else 'were'} given")
+            message = f"takes {count} positional argument{'s' * (count != 1)} but {n - method}"
+            raise TypeError(f"{message} {'was' if n - method == 1 else 'were'} given")
         unknown, given = [], self.named[: len(args)]
         for key, value in kwargs.items():
             own = key if key in self.kinds else self.own_name(key)
@@ -315,8 +317,8 @@ class Signature:
         needed = [n for n, k in self.kinds.items() if n != self.many or k != "object"]
         missing = [f'"{shown(n)}"' for n in needed if values[n] is (() if n == self.many else REQUIRED)]
         if missing:  # the plural is PyTorch's own
-            told = f"missing {len(missing)} required positional argument{'s' * (len(missing) == 1)}"
-            raise TypeError(f"{told}: {', '.join(missing)}")
+            message = f"missing {len(missing)} required positional argument{'s' * (len(missing) == 1)}"
+            raise TypeError(f"{message}: {', '.join(missing)}")
 
     def own_name(self, key: str) -> str:
         """What the parameter is called here that was given by one of its other names."""

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from .. import dtypes
+from ..messages import expect
 from ..tensor import Tensor
-from ..words import expect
 from .pointwise import (
     ERF,
     LN2,
@@ -81,8 +81,8 @@ def _fraction(self: ndarray) -> ndarray:
 
 
 def _rounded(self: ndarray, other: ndarray, rounding_mode: str | None) -> ndarray:
-    told = "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'"
-    expect(rounding_mode in ("trunc", "floor", None), told, rounding_mode)
+    message = "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'"
+    expect(rounding_mode in ("trunc", "floor", None), message, rounding_mode)
     if rounding_mode is None:
         return np.true_divide(self, other, dtype=None if self.dtype.kind == "f" else dtypes.default_float())
     return _whole_quotient(rounding_mode, np.floor if rounding_mode == "floor" else np.trunc, self, other)
@@ -274,8 +274,8 @@ METHODS["__rmod__"] = reflected(lambda self, other: remainder_of_number(other, s
 @function("torch Tensor")
 def float_power(self: Tensor, exponent: object) -> Tensor:
     """`input ** exponent`, computed in double precision."""
-    told = "float_power(): argument 'exponent' must be Tensor or Number, not {}"
-    expect(isinstance(exponent, (Tensor, *NUMBERS)), told, type(exponent), error=TypeError)
+    message = "float_power(): argument 'exponent' must be Tensor or Number, not {}"
+    expect(isinstance(exponent, (Tensor, *NUMBERS)), message, type(exponent), error=TypeError)
     exponent = (
         exponent.double() if isinstance(exponent, Tensor) else exponent
     )  # first, as the order of backward shows

@@ -8,8 +8,8 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import Size
+from ..messages import expect
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .publish import function
 from .selection import masked_select
 from .shape import cat, common_shape, expand, flatten, reshape, stack, unsqueeze, view
@@ -22,9 +22,9 @@ ndarray = np.ndarray
 
 
 def _block_diagonal(tensors: list[ndarray]) -> ndarray:
-    told = "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {} has {} dimensions"
+    message = "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {} has {} dimensions"
     for place, array in enumerate(tensors):
-        expect(array.ndim < 3, told, place, array.ndim)
+        expect(array.ndim < 3, message, place, array.ndim)
     blocks = [np.atleast_2d(a) for a in tensors]
     out, row, column = np.zeros(np.sum([b.shape for b in blocks], 0), np.result_type(*blocks)), 0, 0
     for b in blocks:
@@ -68,9 +68,9 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 @function("torch")
 def broadcast_shapes(*shapes: tuple) -> tuple:
     """The shape to which these shapes broadcast. Raises RuntimeError if there is none."""
-    told = "broadcast_shapes(): argument 'shapes' must be ints or tuples of ints, not {}"
+    message = "broadcast_shapes(): argument 'shapes' must be ints or tuples of ints, not {}"
     for shape in shapes:
-        expect(are_ints(shape), told, type(shape), error=TypeError)
+        expect(are_ints(shape), message, type(shape), error=TypeError)
     return Size(common_shape(*[as_size(s) for s in shapes]))
 
 
@@ -78,8 +78,8 @@ def broadcast_shapes(*shapes: tuple) -> tuple:
 def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
     """The coordinates of a grid: each vector stretched over the others. indexing: "ij", or "xy", as plots have it."""
     tensors = all_given(tensors)
-    told = 'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {}'
-    expect(indexing in ("ij", "xy"), told, indexing)
+    message = 'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {}'
+    expect(indexing in ("ij", "xy"), message, indexing)
     expect(len(tensors) > 0, "meshgrid expects a non-empty TensorList")
     for x in tensors:
         expect(
@@ -143,8 +143,8 @@ def all_given(tensors: tuple) -> tuple[Tensor, ...]:
     """Tensors that were given one by one, or as one sequence. Raises TypeError if one of them is none."""
     tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
     for place, x in enumerate(tensors):
-        told = "expected Tensor as element {} in argument 0, but got {}"
-        expect(isinstance(x, Tensor), told, place, type(x), error=TypeError)
+        message = "expected Tensor as element {} in argument 0, but got {}"
+        expect(isinstance(x, Tensor), message, place, type(x), error=TypeError)
     return tensors
 
 
@@ -156,8 +156,8 @@ def _each(tensors: tuple, f: Callable) -> Tensor | tuple[Tensor, ...]:
 
 def listed(name: str, tensors: object) -> list[Tensor]:
     """A sequence of tensors, as a list. Raises PyTorch's errors for anything else."""
-    told = "{}(): argument 'tensors' (position 1) must be tuple of Tensors, not {}"
-    expect(isinstance(tensors, (tuple, list)), told, name, type(tensors), error=TypeError)
+    message = "{}(): argument 'tensors' (position 1) must be tuple of Tensors, not {}"
+    expect(isinstance(tensors, (tuple, list)), message, name, type(tensors), error=TypeError)
     expect(len(tensors) > 0, "{} expects a non-empty TensorList", name)
     return list(all_given((tensors,)))
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..basics import wrap_dim
+from ..messages import expect
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .indexing import END, cumsum, cut, flip, select
 from .pointwise import copy, exp, isnan, where
 from .publish import function
@@ -143,8 +143,8 @@ def _kthvalue(self: ndarray, k: int, dim: int, keepdim: bool) -> tuple[ndarray, 
 
 
 def _smallest_and_largest(self: ndarray, dim: int | None, keepdim: bool) -> tuple[ndarray, ndarray]:
-    told = "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
-    expect(self.size > 0 or (dim is not None and self.shape[dim] > 0), told)
+    message = "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+    expect(self.size > 0 or (dim is not None and self.shape[dim] > 0), message)
     dim = dim if self.ndim else None
     return tuple(reduce.reduce(self, axis=dim, keepdims=keepdim) for reduce in (np.minimum, np.maximum))
 
@@ -183,14 +183,14 @@ def _bucket(self: ndarray, boundaries: ndarray, right: bool) -> ndarray:
 
 
 def _searched(rows: ndarray, self: ndarray, right: bool) -> ndarray:
-    told = "torch.searchsorted(): {} should have at least 1 dimension"
-    expect(rows.ndim > 0, told, "boundaries tensor")
+    text = "torch.searchsorted(): {} should have at least 1 dimension"
+    expect(rows.ndim > 0, text, "boundaries tensor")
     side = "right" if right else "left"
     if rows.ndim == 1:
         return np.asarray(rows.searchsorted(self, side))
-    told = "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
-    told += "input value tensor must match, but we got boundaries tensor {} and input value tensor {}"
-    expect(rows.shape[:-1] == self.shape[:-1], told, rows.shape, self.shape)
+    text = "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
+    text += "input value tensor must match, but we got boundaries tensor {} and input value tensor {}"
+    expect(rows.shape[:-1] == self.shape[:-1], text, rows.shape, self.shape)
     pairs = zip(rows.reshape(-1, rows.shape[-1]), self.reshape(-1, self.shape[-1]), strict=True)
     return np.array([row.searchsorted(values, side) for row, values in pairs], np.int64).reshape(self.shape)
 
@@ -283,8 +283,8 @@ unbiased_forms("std_mean", std_mean, "(standard deviation, mean)")
 @function("torch Tensor")
 def nanmean(self: Tensor, dim: dims = None, keepdim: bool = False) -> Tensor:  # noqa: F821
     """The mean of the elements that are not NaN."""
-    told = "nanmean(): expected input to have floating point or complex dtype but got {.word}"
-    expect(self._array.dtype.kind == "f", told, self._array.dtype)
+    message = "nanmean(): expected input to have floating point or complex dtype but got {.word}"
+    expect(self._array.dtype.kind == "f", message, self._array.dtype)
     return nansum(self, dim, keepdim) / sum_dim(~isnan(self.detach()), dim, keepdim)
 
 
@@ -309,8 +309,8 @@ def diff(
 def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """The distances of the points `x`, shaped to be multiplied with `y`."""
     if x._array.ndim == 1:
-        told = "trapezoid: There must be one `x` value for each sample point"
-        expect(x._array.size == y.size(dim), told)
+        message = "trapezoid: There must be one `x` value for each sample point"
+        expect(x._array.size == y.size(dim), message)
         x = x.reshape((-1,) + (1,) * (y._array.ndim - 1 - dim))
     at = x._array.ndim - y._array.ndim + dim
     expect(

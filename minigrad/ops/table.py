@@ -74,12 +74,14 @@ def op(
     OPS.append(made)
     if rules:
         made.node_class = node_class_of(made)
-        if made.flat:
+        if made.zero_slope:
             made.node_class._vjp = with_zero_slopes(made, made.node_class._vjp)
-    told = "Shapes are broadcast, dtypes promoted. " * (made.kind == "elementwise" and len(made.inputs) > 1)
-    told += "Integers become floating point. " * made.floating
-    told += f"Recorded as {made.node_class.__name__}." if rules else "The result never requires grad."
-    made.doc = f"{made.doc}\n\n{told}".strip()
+    message = "Shapes are broadcast, dtypes promoted. " * (
+        made.kind == "elementwise" and len(made.inputs) > 1
+    )
+    message += "Integers become floating point. " * made.floating
+    message += f"Recorded as {made.node_class.__name__}." if rules else "The result never requires grad."
+    made.doc = f"{made.doc}\n\n{message}".strip()
     call = public(made, made.name, method=False)
     call.as_method = functools.partial(public, made, made.name)
     publish(call, made.name, at, aliases)
@@ -102,8 +104,8 @@ constant_in = op("constant_in(grad, other)", lambda grad, other: grad, at="", ba
 
 
 def with_zero_slopes(op: Op, vjp: Callable) -> Callable:
-    """A `_vjp` whose gradients are in a recorded pass functions of the `flat` tensors too: constant ones."""
-    flat, count = [op.saves.index(n) for n in op.flat], [len(p) + op.shared for _, p in op.readers]
+    """A `_vjp` whose gradients are in a recorded pass functions of the `zero_slope` tensors too: constant ones."""
+    flat, count = [op.saves.index(n) for n in op.zero_slope], [len(p) + op.shared for _, p in op.readers]
     rules = [
         lambda grad, *values, rule=rule, n=n: as_constant(rule(grad, *values[:n]), values[n:])
         for (rule, _), n in zip(op.readers, count, strict=True)
@@ -141,10 +143,10 @@ def rule_of(op: Op, position: int, inputs: tuple, results: tuple, params: tuple)
     """The rule of one input, by its position, as a function of the gradient alone: forward mode calls it so."""
     name, sources = op.inputs[position], {"input": inputs, "result": results, "param": params}
     sharing, read = op.sharing(name), {}
-    for n in {*op.reads[name], *op.flat}:
+    for n in {*op.reads[name], *op.zero_slope}:
         source, i = op.source_of(n)
         read[n] = sources[source][i] if source in sources else getattr(inputs[i]._array, source)
-    values, flat = [read[n] for n in op.reads[name]], [read[n] for n in op.flat]
+    values, flat = [read[n] for n in op.reads[name]], [read[n] for n in op.zero_slope]
     if not sharing:
         return lambda grad: as_constant(op.rules[name](grad, *values), flat)
     mask = tuple([n == name for n in sharing])

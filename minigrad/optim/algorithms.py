@@ -13,10 +13,10 @@ import numpy as np
 from numpy import add, divide, multiply, ndarray, sqrt, subtract
 
 from ..autograd.grad_mode import enable_grad
+from ..messages import expect
 from ..missing import guard
 from ..ops.operands import constant
 from ..tensor import Tensor, wrap
-from ..words import expect
 from .optimizer import Optimizer
 
 Direction = tuple[ndarray, float]  # and the rate at which to go there
@@ -36,8 +36,10 @@ class Algorithm(Optimizer):
         """options: the `locals()` of a constructor; order: the names of those of them, as PyTorch lists them."""
         names = order.split() or [name for name in options if name not in ("self", "params", "__class__")]
         defaults = {name: options[name] for name in names}
-        for name, told in NOT_NEGATIVE.items():
-            expect(defaults.get(name, 0) >= 0, "Invalid {}: {}", told, defaults.get(name), error=ValueError)
+        for name, message in NOT_NEGATIVE.items():
+            expect(
+                defaults.get(name, 0) >= 0, "Invalid {}: {}", message, defaults.get(name), error=ValueError
+            )
         for i, beta in enumerate(defaults.get("betas", ())):
             if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")

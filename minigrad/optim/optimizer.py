@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from ..messages import expect
 from ..missing import SaysWhatIsMissing, guard
 from ..nn.module import zero_gradients
 from ..tensor import Tensor, wrap
-from ..words import expect
 
 
 class Optimizer(SaysWhatIsMissing):
@@ -24,8 +24,8 @@ class Optimizer(SaysWhatIsMissing):
     steps: int | None = None  # how many there have been, which the schedules look at; None if nobody counts
 
     def __init__(self, params: Iterable, defaults: dict[str, object]):
-        told = "params argument given to the optimizer should be an iterable of Tensors or dicts, but got {.dtype.tensor_type}"
-        expect(not isinstance(params, Tensor), told, params, error=TypeError)
+        text = "params argument given to the optimizer should be an iterable of Tensors or dicts, but got {.dtype.tensor_type}"
+        expect(not isinstance(params, Tensor), text, params, error=TypeError)
         self.defaults = defaults
         self.state: dict[Tensor, dict] = defaultdict(dict)
         self.param_groups: list[dict] = []
@@ -42,9 +42,9 @@ class Optimizer(SaysWhatIsMissing):
         """
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
-        told = "optimizer can only optimize Tensors, but one of the params is {}"
+        message = "optimizer can only optimize Tensors, but one of the params is {}"
         for p in params:
-            expect(isinstance(p, Tensor), told, type(p), error=TypeError)
+            expect(isinstance(p, Tensor), message, type(p), error=TypeError)
             expect(p.is_leaf or p.retains_grad, "can't optimize a non-leaf Tensor", error=ValueError)
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
@@ -83,8 +83,8 @@ class Optimizer(SaysWhatIsMissing):
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(a["params"]) != len(b["params"]) for a, b in zip(saved, self.param_groups, strict=True)):
-            told = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-            raise ValueError(told)
+            message = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            raise ValueError(message)
         by_number: dict[int, Tensor] = {}
         for place, (old, group) in enumerate(zip(saved, self.param_groups, strict=True)):
             by_number.update(zip(old["params"], group["params"], strict=True))

@@ -15,10 +15,10 @@ from ..autograd.grad_mode import enable_grad
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import local, settle
 from ..autograd.saved import SavedTensor
+from ..messages import expect
 from ..missing import offers
 from ..random import rng
 from ..tensor import Tensor
-from ..words import expect
 
 __all__ = ["CheckpointError", "checkpoint"]
 __dir__, __getattr__ = offers(__name__, __all__)
@@ -55,8 +55,8 @@ class Recomputation:
             self.run_again()
         t = self.again.pop(number)
         found = {"shape": t.shape, "dtype": t.dtype}
-        told = "torch.utils.checkpoint: the tensor saved at position {} had {}, is recomputed with {}"
-        expect(found == looks, told, number, looks, found, error=CheckpointError)
+        message = "torch.utils.checkpoint: the tensor saved at position {} had {}, is recomputed with {}"
+        expect(found == looks, message, number, looks, found, error=CheckpointError)
         return t
 
     def run_again(self) -> None:
@@ -80,8 +80,8 @@ class Recomputation:
             local.modes = modes
             settle()
             rng().set_state(random_state)
-        told = "torch.utils.checkpoint: A different number of tensors was saved: {} in the forward, {} in the recomputation"
-        expect(len(found) == self.saved, told, self.saved, len(found), error=CheckpointError)
+        message = "torch.utils.checkpoint: A different number of tensors was saved: {} in the forward, {} in the recomputation"
+        expect(len(found) == self.saved, message, self.saved, len(found), error=CheckpointError)
         self.again = dict(enumerate(found))
 
 

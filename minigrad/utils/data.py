@@ -10,11 +10,11 @@ import numpy as np
 from ..creation import tensor
 from ..dtypes import float64
 from ..mersenne import Generator
+from ..messages import expect
 from ..missing import SaysWhatIsMissing, guard, offers
 from ..ops.shape import stack
 from ..random import rng
 from ..tensor import Tensor, wrap
-from ..words import expect
 
 __all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "default_collate", "random_split"]
 __dir__, __getattr__ = offers(__name__, __all__)

@@ -94,7 +94,7 @@ def test_no_source_code_is_generated() -> None:
 
 # From the ground up: a file imports only files of the lines before its own, and earlier ones of its own line.
 DRAWN = """
-pytorch_names missing dtypes basics printing mersenne autograd.modes autograd.grad_mode words
+pytorch_names missing dtypes basics printing mersenne autograd.modes autograd.grad_mode messages
 tensor_methods tensor
 autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.tensor_hooks
 autograd.engine autograd.passes

@@ -1,4 +1,4 @@
-"""What is told when something is wrong: `expect`, which raises errors, and PyTorch's long messages, word for word, so that code
+"""Error messages: `expect`, which raises errors, and PyTorch's long messages, word for word, so that code
 that raises them stays short enough to read."""
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from . import dtypes
 from .autograd.modes import anomaly
 
 
-def expect(holds: bool, told: str, *values: object, error: type[Exception] = RuntimeError) -> None:
-    """Raise an error unless this holds. told: its words, with the values filled in: dtypes and classes by their names,
+def expect(holds: bool, message: str, *values: object, error: type[Exception] = RuntimeError) -> None:
+    """Raise an error unless this holds. message: its text, with the values filled in: dtypes and classes by their names,
     tuples as lists."""
     if not holds:
         shown = [list(v) if type(v) is tuple else full_name(v) if isinstance(v, type) else v for v in values]
-        raise error(told.format(*[dtypes.of_numpy(v) if isinstance(v, np.dtype) else v for v in shown]))
+        raise error(message.format(*[dtypes.of_numpy(v) if isinstance(v, np.dtype) else v for v in shown]))
 
 
 def full_name(kind: type) -> str:
