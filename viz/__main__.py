@@ -68,7 +68,9 @@ def record(
     roots = found if isinstance(found, list | tuple) else [found]
     if len(roots) == 1:
         tensors = {name: roots[0]} | {k: v for k, v in tensors.items() if v is not roots[0]}
-    return step(*roots, view=view, ask=ask, names=tensors)
+    # called with the script's variables around it: what they hold has its names
+    given = {"step": step, "given": {"view": view, "ask": ask, "names": tensors}, "roots": roots}
+    return eval("step(*roots, **given)", scope, given)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

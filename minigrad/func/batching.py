@@ -314,6 +314,10 @@ WAYS: dict[str | None, Callable] = {
     "expand": lambda level, op, pairs, params: dispatch(
         op, [in_front(pairs[0][0], len(params[0]))], ((level.size, *params[0]),)
     ),
+    # inputs whose shapes have nothing to do with each other
+    "apart": lambda level, op, pairs, more: dispatch(
+        op, [level.whole(pairs[0]), *[v for v, _ in pairs[1:]]], more
+    ),
     "matmul": products,
     "fold": folded_batch,
     "index": selected,

@@ -35,7 +35,7 @@ def in_place_function_of(op: Op, form: CallForm) -> Callable:
     def call(*args, **kwargs):
         if direct and len(args) == 2 and not kwargs and can_write_through(*args):  # `w -= lr * w.grad`
             target, other = args
-            forward(target._array, other._array, target._array)
+            forward(target._array, other._array, out=target._array)
             target._own_counter().version += 1
             return target
         arranged = arrange(op, form, args, kwargs)

@@ -246,7 +246,8 @@ def norm_self(grad, self, ord, result, dim, keepdim):
     if ord == 1:
         return sign * grad
     size = where(self == 0, 1.0, abs(self)) if ord < 2 else abs(self)
-    slope = sign * size ** (ord - 1) * grad / or_inf(result) ** (ord - 1)
+    slope = sign * size ** (ord - 1)
+    slope = slope * (grad / or_inf(result) ** (ord - 1) if ord > 1 else grad * result ** (1 - ord))
     return where(self == 0, 0.0, slope) if ord < 2 else slope
 
 

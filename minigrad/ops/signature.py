@@ -23,6 +23,7 @@ from ..tensor import Tensor, plain_types
 from ..words import ORDER, expect, full_name
 
 REQUIRED = Parameter.empty
+INT, NUMBER = frozenset({int}), frozenset({int, float})
 NUMBERS = (int, float, np.number, np.bool_)
 
 # ---------------------------------------------------------------- kinds of parameters
@@ -63,6 +64,8 @@ def unpacked(values: object) -> object:
 
 def as_size(size: object) -> tuple[int, ...]:
     """Lengths that were given one by one, or as one sequence."""
+    if type(size) is tuple and INT.issuperset(map(type, size)):
+        return size
     if type(size) is not tuple and not isinstance(size, (tuple, list)):
         return (size,)
     return tuple(map(index, unpacked(size)))
@@ -142,7 +145,7 @@ def is_dtype(value: object) -> bool:
     return isinstance(value, (dtypes.dtype, type))
 
 
-INTS, INT, NUMBER = "tuple of ints", frozenset({int}), frozenset({int, float})
+INTS = "tuple of ints"
 KINDS = {
     "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.generic))),
     "tensors": Kind("tuple of Tensors", lambda v: isinstance(v, (tuple, list))),

@@ -96,7 +96,7 @@ def op(
 
 # ---------------------------------------------------------------- slopes of 0
 
-constant_in = op("constant_in(grad, other)", lambda grad, other: grad, at="", batch="rows", grad=lambda grad: grad,
+constant_in = op("constant_in(grad, other)", lambda grad, other: grad, at="", batch="apart", grad=lambda grad: grad,
     other=lambda grad, other_sym_sizes: zeros_beside(grad, other_sym_sizes),
     jvp=lambda inputs, moves, results, params: moves[0])  # fmt: skip
 

@@ -20,7 +20,7 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
         y = f(x)
         if x.grad is not None:
             raise Complaint(
-                "`x.grad` is filled in your function already. Only the backward pass is to do that: give back a `y` that "
+                "`x.grad` is filled in your function already. Only the backward pass should do that: give back a `y` that "
                 "has the slope."
             )
         if y is None:
@@ -132,7 +132,7 @@ EXERCISES: list[Exercise] = [
         look={"": "Which number stands before `x`, and does anything else depend on `x`?"},
         hints=(
             "Which number in `3 * x` made the gradient 3?",
-            "The gradient is to be negative: $y$ has to *fall* when $x$ grows.",
+            "The gradient should be negative: $y$ has to *fall* when $x$ grows.",
         ),
         probe=slope_of_f,
         diagnose=straight_or_not,
@@ -166,7 +166,7 @@ EXERCISES: list[Exercise] = [
         solution='answer = "a"',
         why="$y = 3x$ is 6 at 2 and 30 at 10: the value moves with $x$. Its gradient is the 3, and there is no $x$ in that.",
         shows="The value depends on where you stand. The slope of a straight line does not.",
-        hints=("Put 10 in the place of 2.0 in the cell that makes `x`, and run the cells below it again.",),
+        hints=("Put 10 in place of 2.0 in the cell that makes `x`, and run the cells below it again.",),
         answers=r"""
             "b" :: Try it: with $x = 10$ the gradient is 3 as before. It is the value of $y$ that moves.
             "c" :: The value moves, from 6 to 30. The gradient stays: there is no $x$ in the number 3.

@@ -299,12 +299,12 @@ EXERCISES: list[Exercise] = [
         cases=_sigmoid_cases,
         without=(
             ("backward", "grad"),
-            "The numbers are right, and the machine found them. Here it is to be done without `backward()`: write the slope with $\\sigma(t)$ alone.",
+            "The numbers are right, and the machine found them. Here it should be done without `backward()`: write the slope with $\\sigma(t)$ alone.",
         ),
         answers=r"""
             u = t.detach().clone().requires_grad_()
             torch.sigmoid(u).sum().backward()
-            return u.grad :: Here it is to be done without `backward()`
+            return u.grad :: Here it should be done without `backward()`
 
             (torch.sigmoid(t) + 1 - torch.sigmoid(t)) / 2 :: The two factors were averaged. A slope is a *product* of local derivatives: $\sigma$ times $1 - \sigma$.
             torch.sigmoid(t) * 1 - torch.sigmoid(t)   :: Zero everywhere: Python multiplies before it subtracts, so that is $\sigma \cdot 1 - \sigma$. Set brackets: $\sigma$ times $(1 - \sigma)$.

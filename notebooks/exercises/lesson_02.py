@@ -28,7 +28,7 @@ LINES = {
 
 
 def riddle() -> tuple:
-    """Two leaves and the result whose picture is to be rebuilt."""
+    """Two leaves and the result whose picture should be rebuilt."""
     p = torch.tensor([1.0, 2.0], requires_grad=True)
     q = torch.tensor([0.5, -1.0], requires_grad=True)
     return p, q, rebuild(p, q)
@@ -250,7 +250,7 @@ FACTS = {
         "h": "The leaf is what `torch.ones` made, and no name holds it. `h` is that *times 0.1*, so it has a history.",
     },
     "asks": {
-        "a": "Who makes a tensor has to say that it asks. Look at the line of `a`.",
+        "a": "The line that makes a tensor has to say that it asks. Look at the line of `a`.",
         "b": "Look at the line of `b`: it was made to ask.",
         "c": "A result asks if one of its inputs does. What was `c` made from?",
         "d": "A result asks by itself as soon as one of its inputs asks. How else would a gradient get through it?",
@@ -402,7 +402,7 @@ EXERCISES: list[Exercise] = [
         shows="You can tell what a network keeps in memory by reading its operations.",
         hints=(
             "For each input that asks: is the slope for it made of the other input, or of a fixed number?",
-            "Who does not ask gets no gradient, so nothing is kept for its sake: that decides about `d @ w`.",
+            "A tensor that does not ask gets no gradient, so nothing is kept for it: that decides about `d @ w`.",
         ),
         about={
             "add": "Through an addition the gradient passes as it is: times 1.",

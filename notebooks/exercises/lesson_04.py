@@ -111,7 +111,7 @@ def _wrong_orders() -> tuple[Wrong, ...]:
             f"`{name}` is used by {' and '.join(f'`{user}`' for user, to in LADDER.items() if name in dict(to))}"
             for name in early
         )
-        usual = f"Fired too early: {fired}. Whoever uses a tensor must fire before it does: {users}."
+        usual = f"Fired too early: {fired}. Everything that uses a tensor must fire before it does: {users}."
         if len(early) > 1:
             usual += f" What came too late is lost, and {51 - found} of 51 is missing."
         wrongs.append(Wrong(order, said.get((found, tuple(early)), usual)))
@@ -133,9 +133,9 @@ def _products(paths) -> list[float]:
 def _three_paths(paths) -> Iterator[tuple]:
     """What is seen of the paths of exercise 4.4: the local derivatives along each, in any order."""
     if not isinstance(paths, list | tuple) or not all(isinstance(path, list | tuple) for path in paths):
-        raise Complaint("A list of lists of numbers is wanted: one list for each path.")
+        raise Complaint("Write a list of lists of numbers: one list for each path.")
     if not paths:
-        raise Complaint("Three lists of numbers are wanted, one for each path. The first is given.")
+        raise Complaint("Write three lists of numbers, one for each path. The first is given.")
     zero = np.zeros(())
     numbers = [[read(local, zero) for local in path] for path in paths]
     if any(local is Ellipsis for path in numbers for local in path):
@@ -155,7 +155,9 @@ def _three_paths(paths) -> Iterator[tuple]:
 def _about_paths(paths) -> str:
     """What to say of paths that nobody has listed."""
     if len(paths) != 3:
-        return f"Three lists are wanted, one for each path from `z` to `x`. You have written {len(paths)}."
+        return (
+            f"There should be three lists, one for each path from `z` to `x`. You have written {len(paths)}."
+        )
     products = _products(paths)
     if products == _products(RIGHT_PATHS):
         return "The products are right. But these are not the numbers on the arrows: write down the local derivative of each arrow, one by one."
@@ -260,7 +262,7 @@ EXERCISES: list[Exercise] = [
         ),
         shows="Each of the three good orders gives 51. The machine chooses one of them: the forward order, reversed.",
         hints=(
-            "Backward begins at `loss`. Who is ready after it?",
+            "Backward begins at `loss`. What is ready after it?",
             "For each tensor ask: *which lines use it?* All of these must have fired before it.",
             "`h` is used in two lines, so it is the last. `a` is used in the line of `b`.",
         ),
@@ -506,7 +508,7 @@ EXERCISES: list[Exercise] = [
         hints=(
             "First the right number: what do `a` and `b` send to `y`, and what is the local derivative of $x \\cdot x$ at 3?",
             "Which engine lets `y` fire twice? It finds *more* than the right number, 30.",
-            "`x * x` has two arrows to `x`, each with 3. Who overwrites at `x` keeps one of them: half of what should be there.",
+            "`x * x` has two arrows to `x`, each with 3. An engine that overwrites at `x` keeps one of them: half of what should be there.",
             "If `y` fires with the 1 from `a` alone: $1 \\cdot 6$. If 1 has replaced 4, and at `x` one arrow is left: $1 \\cdot 3$.",
         ),
         answers=r"""
@@ -514,15 +516,15 @@ EXERCISES: list[Exercise] = [
             "c", "d", "b", "a" :: Overwriting loses parts. 36 is more than the right number, so something was counted double.
             "d", "a", "b", "c" :: Overwriting at the leaf *loses* one of two equal parts. That gives half of 30, not more than 30.
             "a", "b", "d", "c" :: 15 is half of 30. Visiting each node once, as soon as met, lets `y` fire with the 1 from `a` alone: $1 \cdot 6$.
-            "a", "c", "b", "d" :: 15 is half of 30: `y` must have had its whole 5. Who overwrites everywhere has lost the 4 at `y` as well.
+            "a", "c", "b", "d" :: 15 is half of 30: `y` must have had its whole 5. An engine that overwrites everywhere has lost the 4 at `y` as well.
             found_15 = "a"     :: Going on at once counts something *twice*. That cannot give less than 30.
-            found_6 = "d"      :: Who adds at `y` has 5 there, and $5 \cdot 3$ comes along each arrow. That is more than 6.
+            found_6 = "d"      :: An engine that adds at `y` has 5 there, and $5 \cdot 3$ comes along each arrow. That is more than 6.
             found_3 = "b"      :: Firing too early, `y` sends $1 \cdot 3$ along *two* arrows, and both are added at `x`.
             found_15 = "b"     :: 15 is half of 30, and `y` fired once, with all that it should have. An engine that fires too early loses something *before* `x`.
             found_6 = "a"      :: Going on at once counts something twice, so it finds *more* than 30, not less.
-            found_3 = "d"      :: Who adds at `y` has 5 there, and loses only one of two arrows at `x`: half of 30.
+            found_3 = "d"      :: An engine that adds at `y` has 5 there, and loses only one of two arrows at `x`: half of 30.
             found_3 = "a"      :: 3 is far too little. Going on at once loses nothing; it counts something twice.
-            "a", "d", "c", "b" :: 6 and 3 are the wrong way round. `y` with a 1 alone sends 3 along *two* arrows. Who adds them gets 6, who overwrites gets 3.
+            "a", "d", "c", "b" :: 6 and 3 are the wrong way round. `y` with a 1 alone sends 3 along *two* arrows. Adding them gives 6, overwriting gives 3.
         """,
     ),
     Exercise(

@@ -82,7 +82,7 @@ KEPT_BACK = {
     (
         "retain_grad",
         SET,
-    ): "`y.retain_grad = True` puts a value in the place of the method, and nobody looks at it. Call it.",
+    ): "`y.retain_grad = True` puts a value in place of the method, and nobody looks at it. Call it.",
     ("retain_grad", NAMED): "`y.retain_grad` without brackets names the method and does not call it.",
     (
         "retain_graph",
@@ -142,7 +142,7 @@ def _why_not_kept(function, x, y, z) -> str:
         return "No backward pass has run, so no gradient has come by anywhere. It is `z` that a pass has to begin at."
     if z.retains_grad and not y.retains_grad:
         return (
-            "It is `z` that you have asked to keep its gradient. The one of `y` is wanted: `y.retain_grad()`."
+            "It is `z` that you have asked to keep its gradient. You need the one of `y`: `y.retain_grad()`."
         )
     for (name, how), told in KEPT_BACK.items():
         if how in used.get(name, ()):
@@ -155,7 +155,7 @@ def _letters(answer) -> Iterator[tuple]:
     if chosen != set(RAISING) and chosen not in (set(wrong.answer) for wrong in find_exercise("5.5").wrong):
         right = sum((letter in chosen) == (letter in RAISING) for letter in SECOND)
         raise Complaint(
-            f"Of the six lines you have judged {right} rightly. Write down the rule of each: does it need a value?"
+            f"Of the six lines you have judged {right} correctly. Write down the rule of each: does it need a value?"
         )
     yield "You say that these raise", sorted(chosen)
 
@@ -247,7 +247,7 @@ QUESTIONS: list[Question] = [
     ),
     Question(
         "5.b",
-        asks="four small passes in the place of one large one",
+        asks="four small passes in place of one large one",
         truth=lambda: "b",
         found="Yes: each `mean()` divides by 2 where the full batch divides by 8, and the four are added.",
         answers=r"""
@@ -494,7 +494,7 @@ EXERCISES: list[Exercise] = [
 
             y.retain_grad = True
             z.backward()
-            return y.grad :: `y.retain_grad = True` puts a value in the place of the method
+            return y.grad :: `y.retain_grad = True` puts a value in place of the method
 
             _made_to_ask :: `requires_grad_` is about asking
 
@@ -522,7 +522,7 @@ EXERCISES: list[Exercise] = [
 
             z.retain_grad()
             z.backward()
-            return z.grad :: That is the gradient of `z` with respect to itself. The one of `y` is wanted.
+            return z.grad :: That is the gradient of `z` with respect to itself. You need the one of `y`.
 
             torch.autograd.grad(z, y)[0] :: The number is right. But this way nothing reaches the leaf, and the check looks at `x.grad` too. Use `retain_grad()` and `backward()`.
 
@@ -630,7 +630,7 @@ EXERCISES: list[Exercise] = [
         solution=train,
         probe=_reading,
         look={
-            "": "Only the state of the turn before is to be changed: its number is wanted, and not its history."
+            "": "Only the state of the turn before should be changed: you need its number, and not its history."
         },
         why=(
             "`h.detach()` is the old state without its history. So each turn has a graph of its own, six functions long, and the walk "
@@ -638,7 +638,7 @@ EXERCISES: list[Exercise] = [
         ),
         shows="Each turn walks its own graph. The state goes on as a number, the past does not: that is how long texts are trained on.",
         hints=(
-            "Which tensor of the turn before is used in this one? Its number is wanted, and not the graph behind it.",
+            "Which tensor of the turn before is used in this one? You need its number, and not the graph behind it.",
             "Which method gives the same values without their history?",
             "Fill in `h.detach()`.",
         ),
@@ -646,8 +646,8 @@ EXERCISES: list[Exercise] = [
             carrying(h):
             h                                            :: `h` brings the graph of the last turn along, and that has been walked: what it had kept is freed. (A `clone` brings it along as well: it is recorded like any operation.) Take over its number only.
             carrying(lambda h: h, retain_graph=True)     :: With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut instead: take over the number.
-            carrying(lambda h: h, again=_from_the_start) :: This runs the whole past again in each turn. It is right as a gradient, but each turn walks through all of the past. Here the old state is to be a constant.
-            return 0.0                                   :: The state is gone: each turn begins from nothing. Its *number* is to go on.
+            carrying(lambda h: h, again=_from_the_start) :: This runs the whole past again in each turn. It is right as a gradient, but each turn walks through all of the past. Here the old state should be a constant.
+            return 0.0                                   :: The state is gone: each turn begins from nothing. Its *number* should go on.
             h.requires_grad_(False)                      :: `h` is a result, not a leaf: its flag cannot be changed. Take it out of its history.
 
             h = torch.tensor(0.0)
@@ -655,7 +655,7 @@ EXERCISES: list[Exercise] = [
                 with torch.no_grad():
                     h = torch.tanh(w * h + x)
                 ((h - 1) ** 2).backward()
-            return h :: This turn is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state is to be cut off.
+            return h :: This turn is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state should be cut off.
 
             h = torch.tensor(0.0)
             for x in xs:

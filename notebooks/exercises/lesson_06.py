@@ -60,7 +60,7 @@ def _jacobian_probe(learners):
         if found is not None and found is not Ellipsis and len(passes) < rows:
             raise Complaint(
                 f"The numbers are right, but {f'only {len(passes)}' if passes else 'no'} backward pass{'es' * (len(passes) != 1)} ran. "
-                "Here each row is to come from a backward pass of its own, and none from a nudge."
+                "Here each row should come from a backward pass of its own, and none from a nudge."
             )
         yield f"The `v` with which your passes began, for {told}", list(passes)
 
@@ -510,7 +510,7 @@ EXERCISES: list[Exercise] = [
             v_mean = [0.25, 0.5, 0.75, 1.0] :: You have multiplied by the values of `y`. In a mean each entry counts the same.
             v_mean = 0.25                   :: A quarter is right, for *each* of the four entries: `v` has the shape of `y`.
             v_third = [0, 1, 0, 0]          :: Python counts from 0: `y[2]` is not the second entry.
-            v_third = [1, 1, 1, 1]          :: All ones would add all entries. Only one of them is wanted.
+            v_third = [1, 1, 1, 1]          :: All ones would add all entries. You need only one of them.
             v_third = [1, 1, 0, 1]          :: The other way round: the entry that counts gets the 1.
             v_third = 3.0                   :: `v` has the shape of `y`, four entries. Which of them counts?
             v_squares = [1, 1, 1, 1]        :: That does `y.sum()`. Here the squares are summed, so each entry counts its slope.

@@ -110,7 +110,7 @@ SHARED = "On `z = tanh(x) + tanh(y)`, where one array goes to two nodes"
 def tried_in_an_engine(
     tanh: Callable = engine.tanh, accumulator: type = engine.AccumulateGrad
 ) -> Iterator[tuple[str, Any]]:
-    """The learner's piece in the place of the reference's: what comes to the leaves of graphs where arrays are shared."""
+    """The learner's piece in place of the reference's: what comes to the leaves of graphs where arrays are shared."""
 
     def own_leaf(value: Any) -> Tensor:
         made = leaf(value)
@@ -979,19 +979,19 @@ EXERCISES: list[Exercise] = [
             grad * 1 - self._saved_result**2,          :: Python multiplies before it subtracts. Set brackets: `grad * (1 - ...)`.
             grad / (1 - self._saved_result**2),        :: Divided. What arrives is *multiplied* by the local derivative.
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x}) :: What is kept is an array, such as `result`. `x` is the whole Tensor.
-            engine.TanhBackward0, _always_a_node       :: If nobody asks for a gradient, there is to be no node. `record` sees to that: hand it the result, the kind, `[x]` and what to keep.
+            engine.TanhBackward0, _always_a_node       :: If nobody asks for a gradient, there should be no node. `record` sees to that: hand it the result, the kind, `[x]` and what to keep.
             grad * (1 - 2 * self._saved_result),       :: $\tanh^2$ is a square, not twice the value.
             engine.TanhBackward0, lambda x: np.tanh(x) :: `x` is a Tensor, and NumPy knows nothing of those. Its array is `x.data`.
             engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0, x, {}) :: `record` wants a *list* of inputs, also if it is only one: `[x]`.
             engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0(), [x], {}) :: Hand over the class itself, `TanhBackward0`, without brackets: `record` makes the node, if one is needed.
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: np.tanh(x.data)) :: What is kept needs a name, so that the rule can find it: `{"result": result}`.
-            tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {}) :: The node has kept nothing under that name. Hand `record` what it is to keep: `{"result": result}`.
+            tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {}) :: The node has kept nothing under that name. Hand `record` what it should keep: `{"result": result}`.
             grad * (1 - self.result**2),               :: What was kept as `result` is found under the name `self._saved_result`.
             1 - self._saved_result**2,                 :: That is the local derivative alone. Multiply it by what arrives, `grad`.
             grad * (1 - self._saved_result),           :: The result has to be squared: $\tanh' = 1 - \tanh^2$.
             grad * self._saved_result * (1 - self._saved_result), :: That is the rule of the *sigmoid*. For $\tanh$ it is $1 - \tanh^2$.
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x.data}) :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of it in the rule.
-            grad * self._saved_result,                 :: That multiplies by the value of $\tanh$. What is wanted is its slope, $1 - \tanh^2$.
+            grad * self._saved_result,                 :: That multiplies by the value of $\tanh$. You need its slope, $1 - \tanh^2$.
             grad,                                      :: That hands on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
             grad * (1 - self._saved_result) ** 2,      :: The square is of the difference there. It is $1 - \tanh^2$: square the result alone.
             tanh_pair(lambda self, grad: (grad / np.cosh(self._saved_self) ** 2,), lambda x, result: {"self": x.data}) :: right
@@ -1039,7 +1039,7 @@ EXERCISES: list[Exercise] = [
             for axis, size in enumerate(shape):
                 if size == 1:
                     grad = grad.sum(axis, keepdim=True)
-            return grad :: These are arrays, and they have `grad.ndim` in the place of `grad.dim()`, and `keepdims` in the place of `keepdim`.
+            return grad :: These are arrays, and they have `grad.ndim` in place of `grad.dim()`, and `keepdims` in place of `keepdim`.
 
             while grad.ndim > len(shape):
                 grad = grad.sum(axis=0)

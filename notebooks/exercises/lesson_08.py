@@ -70,7 +70,7 @@ def _cut_probe(learners):
 def steps_from(
     hidden=lambda two, h: torch.tanh(two(h)).detach(), after=lambda loss, o: (loss.backward(), o.step())
 ):
-    """A step of training with another line in the place of one of the blanks."""
+    """A step of training with another line in place of one of the blanks."""
 
     def step_behind_a_cut(one, two, three, x, optimizer):
         optimizer.zero_grad()
@@ -85,7 +85,7 @@ def steps_from(
 def _demand_tensor(out) -> None:
     if not isinstance(out, torch.Tensor):
         raise Complaint(
-            f"A tensor is wanted, and this is a `{type(out).__name__}`. Leave the values in their tensor."
+            f"Return a tensor. This is a `{type(out).__name__}`. Leave the values in their tensor."
         )
 
 
@@ -99,7 +99,7 @@ def _repaired_probe(learners):
         _demand_tensor(out)
         if x.grad is not None:
             raise Complaint(
-                "`x.grad` is filled in your function already. Only the backward pass of the result is to do that."
+                "`x.grad` is filled in your function already. Only the backward pass of the result should do that."
             )
         yield f"the value at x = {at:g}", out.detach()
         if out.grad_fn is not None:
@@ -332,10 +332,10 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_repaired_probe,
         answers=r"""
-            x * 2 * 3 + (x * 2).detach() * 5            :: You have hidden the five and shown the three: `x.grad` is 6. It is to be the other way round.
-            x * 2 * 3 + x * 2 * 5                       :: Nothing is hidden: `x.grad` is 16. The part with the 3 is to stay detached.
+            x * 2 * 3 + (x * 2).detach() * 5            :: You have hidden the five and shown the three: `x.grad` is 6. It should be the other way round.
+            x * 2 * 3 + x * 2 * 5                       :: Nothing is hidden: `x.grad` is 16. The part with the 3 should stay detached.
             (x * 2).detach() * 3 + 20                   :: The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be made of `y`.
-            (x * 2).detach() * 3 + 10                   :: 10 is what `x.grad` is to be. What has to be added is a part made of `y`, and its slope in `x` is to be 10.
+            (x * 2).detach() * 3 + 10                   :: 10 is what `x.grad` should be. What has to be added is a part made of `y`, and its slope in `x` should be 10.
             (x * 2).detach() * 3 + x * 2 * 8            :: That is $3y + 8y$. The $3y$ counts in the value as well: how much is missing to $8y$?
             (x * 2).detach() * 3 + x * 2 * 3            :: That is $3y + 3y$. How much is missing to $8y$?
             (x * 2).detach() * 3 + x * 5                :: The factor is right, but it belongs to `y`, and `y` is $2x$.
@@ -445,7 +445,7 @@ EXERCISES: list[Exercise] = [
             "because what comes into it asks, and the walk goes through it to the first layer."
         ),
         shows="Frozen, and not cut: the first layer has the very gradient that it has when nothing is frozen.",
-        look={"": "Only the two lines of the loop are to be filled in; what is below them stays as it is."},
+        look={"": "Only the two lines of the loop should be filled in; what is below them stays as it is."},
         hints=(
             "`middle.parameters()` gives the layer's weight and bias, one after the other.",
             "`requires_grad_` wants to know: shall it ask, True or False?",
@@ -462,11 +462,11 @@ EXERCISES: list[Exercise] = [
             h = torch.tanh(middle(torch.tanh(first(x)).detach()))
             return (last(h) ** 2).mean() :: The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.
 
-            [*first.parameters(), *last.parameters()]   :: The other way round: you have frozen those that are to learn.
+            [*first.parameters(), *last.parameters()]   :: The other way round: you have frozen those that should learn.
             first.parameters()                          :: You have frozen `first`. Look at whose parameters the loop goes through.
             last.parameters()                           :: You have frozen `last`. Look at whose parameters the loop goes through.
             [middle.weight]                             :: The weight is frozen; the bias still learns. `middle.parameters()` gives both.
-            [*first.parameters(), *middle.parameters()] :: The first layer is frozen, too. It is to learn: only `middle.parameters()`.
+            [*first.parameters(), *middle.parameters()] :: The first layer is frozen, too. It should learn: only `middle.parameters()`.
 
             loss_of(first, middle, last, x):
             for param in middle.parameters:
@@ -536,7 +536,7 @@ EXERCISES: list[Exercise] = [
         shows="What is written into the copy stays in the copy, and the backward pass of `t` still works.",
         look={"": "The same values, in memory of their own, and no history."},
         hints=(
-            "Two things are wanted: no history, and memory of its own. Each is one method.",
+            "You need two things: no history, and memory of its own. Each is one method.",
             "`t.clone()` copies the values, and is an operation like any other: it is recorded.",
             "`t.detach().clone()`",
         ),
@@ -578,7 +578,7 @@ EXERCISES: list[Exercise] = [
             target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but the wish is about *one value*, and for that there is a method.
             target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.
             target = 'd'               :: `set_grad_enabled` takes a flag, for a stretch of code. Here is no flag, and one value.
-            target = 'e'               :: What is made in `inference_mode` cannot stand in a loss that is to be trained with: the backward pass would need it.
+            target = 'e'               :: What is made in `inference_mode` cannot stand in a loss that should be trained with: the backward pass would need it.
             backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.
             backbone = 'b'             :: `detach` behind a layer in the middle starves all the layers before it. For weights that stay there is a flag.
             backbone = 'd'             :: `set_grad_enabled(False)` around a layer is a `no_grad` block: it starves all the layers before it.
@@ -619,9 +619,9 @@ EXERCISES: list[Exercise] = [
         probe=_cut_probe,
         answers=r"""
             steps_from(lambda two, h: torch.tanh(two(h))) :: Nothing is cut: all three layers learn. Put `.detach()` behind layer `two`.
-            steps_from(lambda two, h: torch.tanh(two(h.detach()))) :: The cut is in *front* of `two`, so `two` still learns. It is to be behind it.
+            steps_from(lambda two, h: torch.tanh(two(h.detach()))) :: The cut is in *front* of `two`, so `two` still learns. It should be behind it.
             steps_from(lambda two, h: two(h).detach()) :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is another one.
-            steps_from(lambda two, h: h.detach())      :: Layer `two` is left out of the computation. It is to run; only nothing is to lead back through it.
+            steps_from(lambda two, h: h.detach())      :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
             steps_from(after=lambda loss, o: loss.backward()) :: The gradients are there, and nobody has stepped: `optimizer.step()` is missing.
             steps_from(after=lambda loss, o: o.step()) :: No backward pass has run: before it can step, the optimizer needs gradients.
             steps_from(after=lambda loss, o: (o.step(), loss.backward())) :: The step comes before the backward pass, when all gradients are `None`. The other way round.

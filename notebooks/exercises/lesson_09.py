@@ -80,7 +80,7 @@ QUESTIONS: list[Question] = [
             -4.0 :: That is the gradient itself. The step is a tenth of it, and goes the other way: 0.4.
             4.0  :: The right way, but the learning rate makes it a tenth: 0.4.
             0.1  :: The learning rate times the gradient, not the learning rate alone: 0.4.
-            1.0  :: There it is to get in the end. One step leads to 0.4.
+            1.0  :: That is where it should get in the end. One step leads to 0.4.
             0.0  :: It has a gradient, so it moves: $0 - 0.1 \cdot (-4)$.
         """,
         missed="$0 - 0.1 \\cdot (-4) = 0.4$.",

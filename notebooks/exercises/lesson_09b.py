@@ -253,7 +253,7 @@ def _turn_probe(function) -> Iterator[tuple]:
             raise Complaint(f"{told} Put the *value* into the log.")
         if log[-1] is None:
             raise Complaint(
-                "`None` is in the log: what you put in gives nothing back. The loss's value is wanted."
+                "`None` is in the log: what you put in gives nothing back. You need the loss's value."
             )
         yield f"The log after turn {number}", log[-1]
         if model.weight.grad is None:
@@ -317,7 +317,7 @@ def _show_probe(function) -> Iterator[tuple]:
                 "`h` itself has other values now. Whatever writes into `h`, or into `h.detach()`, writes into the one memory "
                 "that both have: `-=` and names that end in `_` do."
             )
-        yield "What is to be shown", shown.detach().clone()
+        yield "What should be shown", shown.detach().clone()
         if shown.grad_fn is not None:
             raise Complaint("The values are right, and `h` is whole. But what you give back has a history.")
         h.sum().backward()
@@ -763,7 +763,7 @@ EXERCISES: list[Exercise] = [
 
             loss = mse_loss(model(x), t)
             loss.backward()
-            log.append(model.weight.grad.item()) :: That is a gradient. The *loss* is to be noted.
+            log.append(model.weight.grad.item()) :: That is a gradient. The *loss* should be noted.
 
             loss = mse_loss(model(x), t)
             loss.detach()
@@ -813,12 +813,12 @@ EXERCISES: list[Exercise] = [
             _share_of_wrong                              :: There is still no way back to the scores
             _made_to_ask                                 :: Now the loss asks, as a leaf of its own
             cross_entropy(torch.softmax(scores, 1), labels) :: The softmax is inside already. Taken twice, it flattens the probabilities and the gradients.
-            cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. Its mean is wanted, or the step would depend on the size of the batch.
+            cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. You need its mean, or the step would depend on the size of the batch.
             torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The minus is missing: that goes *up* when the right class becomes more probable, and a loss must go down.
             -torch.log_softmax(scores, 1).mean()         :: That is the mean over all classes. Only the right one of each row counts.
             -torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.
             torch.nn.functional.nll_loss(scores, labels) :: That takes the *scores* for logarithms of probabilities: without the softmax it may go below 0, and never ends.
-            1 - torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: minus the *logarithm* of the probability is wanted.
+            1 - torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: you need minus the *logarithm* of the probability.
             mse_loss(scores, (labels.reshape(-1, 1) == torch.arange(3)).float()) :: That wants each score to *be* 1 or 0. A score may be any number: it is their differences that count.
             cross_entropy(scores.T, labels)              :: Turned round: each *row* of the scores belongs to a piece of data, as it came in.
             mse_loss(scores.max(1).values, labels.float()) :: That compares the largest *score* with the *number* of a class. A class number is a name, not a size.
@@ -853,18 +853,18 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             h.detach().sub_(h.mean().item())     :: and names that end in `_` do
             h - h.mean()                         :: But what you give back has a history.
-            h.detach()                           :: That is `h` as it was. Its mean is to be 0.
+            h.detach()                           :: That is `h` as it was. Its mean should be 0.
             h.detach() - 0.5                     :: 0.5 was the mean in the lesson. Take that of the `h` that came in.
             h.detach() - h.detach().sum()        :: That takes away the *sum* of all. The mean is the sum divided by how many there are.
-            h.detach() - h.detach().max()        :: The largest is 0 then. The *mean* is to be.
+            h.detach() - h.detach().max()        :: The largest is 0 then. The *mean* should be.
             (h.detach() - h.detach().mean()) / h.detach().std() :: Shifted, and stretched as well: only the shift is asked for.
             h.detach().mean()                    :: That is the mean itself. Take it away from each entry.
             h.detach().mean() - h.detach()       :: The other way round: the mean is taken away from `h`.
-            h.detach() / h.detach().mean()       :: Divided, the mean is 1. It is to be 0: subtract.
+            h.detach() / h.detach().mean()       :: Divided, the mean is 1. It should be 0: subtract.
             h.detach() - h.detach()[0]           :: That takes away the first entry. Take away the *mean* of all.
             h.detach() - h.detach().median()     :: That takes away the one in the middle. The *mean* is asked for.
             torch.zeros_like(h)                  :: The mean of zeros is 0, but nothing of `h` is left in them. Take its mean away from each entry.
-            h.detach() - h.detach().mean() + 0.1 :: 0.1 has been added. Their mean is to be 0.
+            h.detach() - h.detach().mean() + 0.1 :: 0.1 has been added. Their mean should be 0.
 
             shown = h.detach().clone()
             shown -= shown.mean()
@@ -920,7 +920,7 @@ EXERCISES: list[Exercise] = [
             p.add_(lr * p.grad)  :: Uphill: the gradient is subtracted.
             stepping_with(lambda p, lr: p.sub_(lr * p.grad), lambda p: None) :: Moved, and not emptied: the next backward pass would add to what is there.
             p.sub_(p.grad)       :: Without the learning rate the whole gradient is taken away.
-            p.copy_(lr * p.grad) :: The parameter *is* the step now. It is to move by it.
+            p.copy_(lr * p.grad) :: The parameter *is* the step now. It should move by it.
             p.mul_(1 - lr)       :: The gradient does not come into it: that shrinks each parameter.
             p.sub_(lr)           :: Each moves by `lr` alone. It is `lr` times the gradient.
 
@@ -939,7 +939,7 @@ EXERCISES: list[Exercise] = [
             with torch.no_grad():
                 p = parameters[0]
                 p -= lr * p.grad
-                p.grad = None :: Only the first parameter moves. A loop over all of them is wanted.
+                p.grad = None :: Only the first parameter moves. You need a loop over all of them.
 
             for i, p in enumerate(parameters):
                 if p.grad is not None:
@@ -1017,7 +1017,7 @@ EXERCISES: list[Exercise] = [
                 mse_loss(model(x), t).backward()
                 optimizer.step()
                 total = total + mse_loss(model(x), t).item()
-            return total / turns :: Those are the losses *after* each step. The mean of those before it is wanted.
+            return total / turns :: Those are the losses *after* each step. You need the mean of those before it.
 
             total = 0.0
             for _turn in range(turns):
@@ -1089,7 +1089,7 @@ EXERCISES: list[Exercise] = [
             0.01 * w                                     :: That has no lowest place at 0: it pulls `w` down for ever. Square it.
             0.005 * w * w                                :: Half of what is asked for: 0.01 times the whole square.
             0.1 * w * w                                  :: That pulls ten times as hard: the factor is 0.01.
-            0.01 * b * b                                 :: That pulls `b`. It is `w` that is to stay small.
+            0.01 * b * b                                 :: That pulls `b`. It is `w` that should stay small.
             0.01 * w**3                                  :: That is twice too much at $w = 2$. 0.01 times the *square* is asked for (a cube would even pull a negative `w` further down).
             0.02 * w                                     :: $2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.
             0.01 * (w * w + b * b)                       :: `b` is pulled too. Only `w` was to stay small.

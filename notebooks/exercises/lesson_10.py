@@ -114,7 +114,7 @@ def _averaged(function, model, batches) -> Iterator[tuple]:
     yield "The average", value.detach() if isinstance(value, torch.Tensor) else value
     if isinstance(value, torch.Tensor) and value.grad_fn is not None:
         raise Complaint(
-            "The value is right. But it has a `grad_fn`: whoever holds it holds every graph of the loop. "
+            "The value is right. But it has a `grad_fn`: holding it means holding every graph of the loop. "
             "Nobody will go back, so do not record at all."
         )
     if kept:
@@ -145,7 +145,7 @@ def _two_groups_probe(function) -> Iterator[tuple]:
         yield "what comes out", out
         return
     if not isinstance(out, torch.Tensor):
-        raise Complaint("A tensor is wanted: what the last block gives.")
+        raise Complaint("Return a tensor: what the last block gives.")
     yield "The result", out.detach()
     yield "Blocks that run on the way forward", str(runs)
     if out.grad_fn is None:
@@ -306,7 +306,7 @@ EXERCISES: list[Exercise] = [
         shows="You read off the rule what is kept. An addition is free, a product costs the other factor of each input that asks.",
         look={
             "both": "Write the gradient of `u` and that of `v`. Which tensors stand in them?",
-            "data": "Who asks, and what does the rule need for that one?",
+            "data": "Which tensor asks, and what does the rule need for it?",
             "total": "Write the rule of the addition. Does a tensor stand in it?",
             "growth": "The slope of $e^u$ is $e^u$. How many tensors is that?",
             "whole": "What does each entry of `u` get? Does that need a value of `u`?",
@@ -318,12 +318,12 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             total = 4.0                  :: Not even the number of entries: what arrives is handed on as it is.
-            both = 0.0                   :: Two gradients are wanted, and each is what arrives times the *other* factor. Those have to be there.
+            both = 0.0                   :: You need two gradients, and each is what arrives times the *other* factor. Those have to be there.
             both = 16000.0               :: Each of the two is kept once, and each takes 4,000 bytes.
             both = 2666.667              :: Nothing is shared out: two tensors of 4,000 bytes.
             data = 2000.0                :: Nothing is halved: a whole tensor is kept, or none.
             growth = 2000.0              :: A half? The whole result is kept: each entry is its own slope.
-            both = 4000                  :: Two gradients are wanted. For that of `u` the rule needs `v`, for that of `v` it needs `u`.
+            both = 4000                  :: You need two gradients. For that of `u` the rule needs `v`, for that of `v` it needs `u`.
             both = 12000                 :: The result is not kept: a product's rule needs the two factors only.
             both = 2000                  :: That counts numbers. Each takes 4 bytes.
             both = 8                     :: For one number each, that would be so. Here `u` and `v` hold 1,000 numbers.
@@ -452,9 +452,9 @@ EXERCISES: list[Exercise] = [
         probe=_average_probe,
         answers=r"""
             with torch.no_grad():
-                return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean() :: That is the mean over all *rows*. The batches are not equally large, and the mean of their losses is wanted: each counts once.
+                return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean() :: That is the mean over all *rows*. The batches are not equally large, and you need the mean of their losses: each counts once.
 
-            _recorded :: The value is right. But it has a `grad_fn`: whoever holds it holds every graph of the loop.
+            _recorded :: The value is right. But it has a `grad_fn`: holding it means holding every graph of the loop.
 
             total = 0.0
             for x, t in batches:
@@ -560,7 +560,7 @@ EXERCISES: list[Exercise] = [
                     t = block(t)
                 return t
 
-            return checkpoint(run, x, use_reentrant=False) :: One group of four: all of them come to life at once on the way back. Two groups are wanted.
+            return checkpoint(run, x, use_reentrant=False) :: One group of four: all of them come to life at once on the way back. There should be two groups.
 
             _first_only  :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
             _last_only   :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
@@ -573,7 +573,7 @@ EXERCISES: list[Exercise] = [
             return checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Hand `last` to the second `checkpoint`.
 
             x = checkpoint(lambda t: blocks[2](blocks[1](blocks[0](t))), x, use_reentrant=False)
-            return checkpoint(blocks[3], x, use_reentrant=False) :: The groups are of three and of one. Two and two are wanted.
+            return checkpoint(blocks[3], x, use_reentrant=False) :: The groups are of three and of one. There should be two and two.
 
             x = checkpoint(blocks[1](blocks[0](x)), use_reentrant=False)
             return checkpoint(blocks[3](blocks[2](x)), use_reentrant=False) :: `checkpoint` wants the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.
@@ -581,10 +581,10 @@ EXERCISES: list[Exercise] = [
             x = checkpoint(lambda t: blocks[0](blocks[1](t)), x, use_reentrant=False)
             return checkpoint(lambda t: blocks[2](blocks[3](t)), x, use_reentrant=False) :: The blocks of a group run in the wrong order: the inner call runs first.
 
-            checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: Only the first group runs. The result of the second one is wanted.
+            checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: Only the first group runs. You need the result of the second one.
 
             checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
-            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: The second group gets `x` as it came in. It is to get what the first group gave.
+            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: The second group gets `x` as it came in. It should get what the first group gave.
 
             x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False).detach()
             return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: Something cuts the way between the groups: blocks 0 and 1 are never run again, and get no gradient.

@@ -57,7 +57,7 @@ def _clip_probe(function) -> Iterator[tuple]:
         if parameters[2].grad is not None:
             raise Complaint("A parameter without a gradient has got one. Leave it at `None`.")
         if any(p.grad is None for p in parameters[:2]):
-            raise Complaint("A gradient is gone. It is to be made shorter, not to be taken away.")
+            raise Complaint("A gradient is gone. It should be made shorter, not taken away.")
         for name, p in zip(("first", "second"), parameters, strict=False):
             yield (
                 f"The gradient of the {name} parameter, {abs(scale) * (25 + second**2) ** 0.5:.3g} long together, at most {most:g}",
@@ -114,7 +114,7 @@ def _truncated_probe(function) -> Iterator[tuple]:
         yield f"The value {how}", out.detach()
         if out.grad_fn is None:
             raise Complaint(
-                "The result has no way back at all: `h` is detached after the last turn. Detach *before* the first turn that is to be seen."
+                "The result has no way back at all: `h` is detached after the last turn. Detach *before* the first turn that should be seen."
             )
         out.backward()
         yield f"w.grad {how}", w.grad
@@ -514,13 +514,13 @@ EXERCISES: list[Exercise] = [
             turn % keep == 0         :: A cut every `keep` turns: how many are seen is then left to chance. One cut, `keep` turns before the end.
             turn == steps - keep - 1 :: One turn too early: `keep + 1` of them are seen.
             turn == steps - keep + 1 :: One turn too late: the gradient sees one turn less than it should.
-            turn == keep             :: That leaves out the first `keep` turns. The *last* `keep` are to be seen: count from the end.
+            turn == keep             :: That leaves out the first `keep` turns. The *last* `keep` should be seen: count from the end.
             return True              :: Detached in each turn, or in each of the last: only the very last is seen, whatever `keep` is. Once is enough.
             return False             :: Nothing is cut: the gradient sees all turns. (`h.detach()` by itself changes nothing: it returns a new tensor. Write `h = h.detach()`.)
 
             for _turn in range(keep):
                 h = w * h
-            return h :: Only the last turns were *computed*. The value is to be that of all `steps` turns.
+            return h :: Only the last turns were *computed*. The value should be that of all `steps` turns.
 
             for turn in range(steps):
                 h = w * h
@@ -575,7 +575,7 @@ EXERCISES: list[Exercise] = [
             h.mean().detach()                            :: The mean of the states is not the states. Take over each number.
             reading_with(lambda h: h, retain_graph=True) :: The old graph was kept, and it belongs to the old weight: `w` has been written to since.
             _each_turn                                   :: Detached in every *turn*, so that only the last one of a piece is seen. Once a piece is enough.
-            torch.ones_like(h)                           :: Each piece begins from ones. The state is to go on.
+            torch.ones_like(h)                           :: Each piece begins from ones. The state should go on.
 
             h = torch.zeros(3)
             losses = []

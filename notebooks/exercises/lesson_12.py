@@ -90,7 +90,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                     return
                 if not isinstance(y, torch.Tensor):
                     raise Complaint(
-                        f"`forward` gives back {_a(y)}. A tensor is wanted: the engine hangs the node on it. "
+                        f"`forward` gives back {_a(y)}. Return a tensor: the engine hangs the node on it. "
                         "`torch.from_numpy` makes one."
                     )
                 yield f"apply({called}) gives", y.detach()
@@ -287,7 +287,7 @@ EXERCISES: list[Exercise] = [
         shows="Your rule passes what arrives on, scaled, where `x` was positive. One value for each argument of `forward`.",
         look={"": "Three factors for `x`: what arrives, alpha, and 1 or 0. And a second value, for `alpha`."},
         hints=(
-            "Two values are returned: one for `x`, one for `alpha`. What is to be said about a plain number?",
+            "Two values are returned: one for `x`, one for `alpha`. What should be said about a plain number?",
             "For `x`: what arrives, times alpha, times 1 where `x` is positive and 0 elsewhere.",
             "`positive * upstream * ctx.alpha, None`",
         ),
@@ -298,9 +298,9 @@ EXERCISES: list[Exercise] = [
             g * ctx.alpha, None                         :: It is passed on everywhere. Where `x` is not positive the result does not move: 0.
             g * ctx.alpha * x * _on(x > 0, g), None     :: That has the *value* of `x` in it. The slope is alpha, however large `x` is.
             g * ctx.alpha * _on(x < 0, g), None         :: The other way round: it is passed on where `x` is *positive*.
-            g * ctx.alpha * _on(x >= 0, g), None        :: Nearly. At exactly 0 the slope is to be 0: `x > 0`, not `x >= 0`.
+            g * ctx.alpha * _on(x >= 0, g), None        :: Nearly. At exactly 0 the slope should be 0: `x > 0`, not `x >= 0`.
             g * ctx.alpha * _on(x != 0, g), None        :: `x != 0` is true for negative `x` as well. Only the positive ones pass on.
-            g * torch.relu(x), None                     :: That is upstream times the *value* of the ReLU. The slope is wanted: alpha or 0.
+            g * torch.relu(x), None                     :: That is upstream times the *value* of the ReLU. You need the slope: alpha or 0.
             g * ctx.alpha**2 * _on(x > 0, g), None      :: Alpha has come in twice.
             ctx.alpha * _on(x > 0, g) * g.sum(), None   :: Each entry meets its own part of `upstream`, not the sum of all.
             ctx.alpha * _on(x > 0, g) * g.mean(), None  :: Nothing is averaged: each entry meets its own part of `upstream`.
@@ -351,7 +351,7 @@ EXERCISES: list[Exercise] = [
             g * torch.roll(x, -1) + torch.roll(x, 1)     :: The second part is the local derivative alone. What arrives there has to be multiplied by it.
             g * torch.roll(x, -1) + torch.roll(g, 1)     :: The second part is what arrives, without the other factor.
             2 * g * torch.roll(x, -1)                    :: That counts the first part twice. The second comes from another product.
-            (g * torch.roll(x, -1) + torch.roll(g * x, 1)) / 2 :: The two parts are averaged. They are to be added.
+            (g * torch.roll(x, -1) + torch.roll(g * x, 1)) / 2 :: The two parts are averaged. They should be added.
             g * torch.roll(x, -1) - torch.roll(g * x, 1) :: The second part is right, its sign is not: parts are added.
             torch.roll(g * x, 1)                         :: The second part is right. The first one has gone.
             g * torch.roll(x, -1) + torch.roll(g * x, 2) :: Moved two places. With three numbers that is the same as one place to the left.
@@ -433,9 +433,9 @@ EXERCISES: list[Exercise] = [
             g                                        :: What arrives is passed on as it is. The slope of sinh is missing, cosh.
             torch.from_numpy(np.cosh(g.numpy()))     :: That is the cosh of what *arrives*. The slope is taken at `x`, and then multiplied.
             g * x * _box(x)                          :: `x` itself has come in as a factor. The slope is cosh alone.
-            g / _box(x)                              :: Divided by the slope. It is to be multiplied.
+            g / _box(x)                              :: Divided by the slope. It should be multiplied.
             g * torch.from_numpy(np.cos(x.numpy()))  :: That is cos. The slope of sinh is cosh, the hyperbolic one: `np.cosh`.
-            sinh_with(lambda ctx, g, x: g * _box(x), forward=lambda x: torch.from_numpy(np.sin(x.numpy()))) :: The forward computes sin. `np.sinh` is wanted.
+            sinh_with(lambda ctx, g, x: g * _box(x), forward=lambda x: torch.from_numpy(np.sin(x.numpy()))) :: The forward computes sin. you need `np.sinh`.
             sinh_with(lambda ctx, g, x: g * _box(x), forward=lambda x: torch.from_numpy(np.cosh(x.numpy()))) :: The forward computes cosh. That is the slope; the value is `np.sinh`.
             (g * _box(x)).numpy()                    :: `backward` gives back a NumPy array. The engine wants a tensor: `torch.from_numpy(...)`.
             sinh_with(lambda ctx, g: g * ctx.saved_tensors[0], keep=lambda ctx, x: None) :: The bag is empty. What the backward needs, the forward has to pack: `ctx.save_for_backward(x)`.
@@ -519,10 +519,10 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             sign_with(g, x):
-            sign_with(lambda ctx_g, x: ctx_g * x * (abs(x) <= 1)) :: What arrives is multiplied by `x` there. Inside the gate it is to pass unchanged.
+            sign_with(lambda ctx_g, x: ctx_g * x * (abs(x) <= 1)) :: What arrives is multiplied by `x` there. Inside the gate it should pass unchanged.
             g * torch.sign(x)                       :: That turns round what arrives where `x` is negative. The lie is that the forward had done *nothing*: it passes as it is.
-            g                                       :: It is passed on everywhere. Outside $|x| \le 1$ it is to be 0.
-            torch.zeros_like(g)                     :: That is the truth: the slope of the sign is 0. Here a lie is wanted, near the edge.
+            g                                       :: It is passed on everywhere. Outside $|x| \le 1$ it should be 0.
+            torch.zeros_like(g)                     :: That is the truth: the slope of the sign is 0. Here you need a lie, near the edge.
             _on(abs(x) <= 1, g)                     :: That is the gate alone. What arrives has to go through it.
             g * _on(abs(x) > 1, g)                  :: The other way round: inside $|x| \le 1$ it passes, outside it is 0.
             g * _on(abs(x) < 1, g)                  :: Nearly. At exactly 1 and $-1$ it passes: `<=`.
@@ -530,8 +530,8 @@ EXERCISES: list[Exercise] = [
             g * _on(abs(g) <= 1, g)                 :: The gate looks at what *arrives*. It is to look at `x`.
             g.clamp(-1, 1)                          :: That clips what arrives. The gate asks about `x`, and passes on what arrives whole.
             g * torch.clamp(x, -1, 1)               :: That multiplies by `x`. The gate is 1 or 0.
-            g * torch.sign(x) * _on(abs(x) <= 1, g) :: The sign has come into the backward: what passes is to pass unchanged.
-            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), torch.tanh) :: The forward gives something between. It is to be the sign, $\pm 1$.
+            g * torch.sign(x) * _on(abs(x) <= 1, g) :: The sign has come into the backward: what passes should pass unchanged.
+            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), torch.tanh) :: The forward gives something between. It should be the sign, $\pm 1$.
             g * _on(abs(x) <= 0.5, g)               :: The gate is half as wide as it should be: it is open wherever $|x| \le 1$.
             g * _on(abs(x) <= 2, g)                 :: The gate is twice as wide as it should be: it is open wherever $|x| \le 1$.
             g.clamp(-1, 1) * _on(abs(x) <= 1, g)    :: The gate is right, but what arrives is clipped as well. Inside the gate it passes whole.

@@ -172,7 +172,7 @@ def _named(found: dict) -> None:
     for key in found:
         if not isinstance(key, str):
             raise Complaint(
-                f"A key of the dictionary is a `{type(key).__name__}`. The key is to be the *name*, which comes in the same pair."
+                f"A key of the dictionary is a `{type(key).__name__}`. The key should be the *name*, which comes in the same pair."
             )
 
 
@@ -203,7 +203,7 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
         yield "It gives back", seen
         return
     if not isinstance(seen, dict):
-        raise Complaint(f"A dictionary is wanted, name by name. This is a `{type(seen).__name__}`.")
+        raise Complaint(f"Return a dictionary, name by name. This is a `{type(seen).__name__}`.")
     if any(value is Ellipsis for value in seen.values()):
         yield "It gives back", ...
         return
@@ -326,7 +326,7 @@ def _norms(function: Callable) -> Iterator[tuple]:
             yield "It gives back", found
             return
         if not isinstance(found, dict):
-            raise Complaint(f"A dictionary is wanted, name by name. This is a `{type(found).__name__}`.")
+            raise Complaint(f"Return a dictionary, name by name. This is a `{type(found).__name__}`.")
         _named(found)
         case = "the first layer starved" if starved else "all layers reached"
         if any(value is Ellipsis for value in found.values()):
@@ -549,21 +549,21 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             limiting_with(g, limit):
-            g.clamp(-limit, limit)                  :: `clamp` cuts each entry by itself and bends the direction. One factor for all is wanted.
-            g * (limit / g.norm())                  :: That brings *every* gradient to the length of the limit, short ones too. Those are to stay.
-            g / g.norm() if g.norm() > limit else g :: The long ones come out with length 1. Their length is to be the limit.
+            g.clamp(-limit, limit)                  :: `clamp` cuts each entry by itself and bends the direction. You need one factor for all.
+            g * (limit / g.norm())                  :: That brings *every* gradient to the length of the limit, short ones too. Those should stay.
+            g / g.norm() if g.norm() > limit else g :: The long ones come out with length 1. Their length should be the limit.
             g / limit if g.norm() > limit else g    :: Divided by the limit. The factor is limit / norm.
             g * g.norm() / limit if g.norm() > limit else g :: The factor is upside down: it makes long ones longer.
             g * (limit / g.norm()) if g.norm() < limit else g :: The other way round: it is the *long* ones that are scaled.
             g * (limit / abs(g).sum()) if abs(g).sum() > limit else g :: That takes the sum of the sizes for the length. The length is `grad.norm()`, the root of the sum of squares.
             g * (limit / abs(g).max()) if abs(g).max() > limit else g :: That measures the largest entry. The length is `grad.norm()`.
             g * (limit / g.norm() ** 2) if g.norm() > limit else g :: Divided by the *square* of the length.
-            torch.zeros_like(g) if g.norm() > limit else g :: Long ones have become zero. They are to be shortened, not thrown away.
-            g                                       :: It is handed on as it is (or nothing was returned, which does the same). The long ones are to be scaled.
-            g.norm().clamp(max=limit)               :: A length came out, one number. The gradient is to be given back, in its own shape.
+            torch.zeros_like(g) if g.norm() > limit else g :: Long ones have become zero. They should be shortened, not thrown away.
+            g                                       :: It is handed on as it is (or nothing was returned, which does the same). The long ones should be scaled.
+            g.norm().clamp(max=limit)               :: A length came out, one number. The gradient should be given back, in its own shape.
             min(g.norm().item(), limit)             :: Your hook gives back a number. What takes the place of a gradient is a gradient: a tensor, in its shape.
             g * (limit / g.norm()) if g.norm() > limit else g * 0 :: Short ones have become zero. They stay as they are: return nothing for them.
-            t.register_hook(lambda grad: t.detach() * (limit / t.norm()) if t.norm() > limit else t.detach()) :: That is made of the *value* of `t`. What is to be shortened is what the hook is handed: `grad`.
+            t.register_hook(lambda grad: t.detach() * (limit / t.norm()) if t.norm() > limit else t.detach()) :: That is made of the *value* of `t`. What should be shortened is what the hook is handed: `grad`.
 
             def hook(grad):
                 if grad.norm() > limit:
@@ -636,9 +636,9 @@ EXERCISES: list[Exercise] = [
             output                                  :: A graph hangs on what you store, and the batch on that (on a `clone` as well: it is recorded like any operation). Store it detached.
             record_with(remove=False)               :: They are all still there. Each handle has a method `remove()`; call it.
             inputs[0].detach()                      :: That is what went *in*. What came out is the third argument of the hook.
-            output.detach().mean()                  :: That is one number. The whole output is wanted.
-            tuple(output.shape)                     :: That is the shape. The output itself is wanted.
-            record_with(wanted=lambda module: True) :: The model itself and its ReLU are in it as well. Only the `Linear` layers are wanted.
+            output.detach().mean()                  :: That is one number. You need the whole output.
+            tuple(output.shape)                     :: That is the shape. You need the output itself.
+            record_with(wanted=lambda module: True) :: The model itself and its ReLU are in it as well. You need only the `Linear` layers.
             record_with(early=True)                 :: no hook was called while the model ran
             record_with(register=lambda module, hook: module.register_forward_pre_hook(hook)) :: A forward *pre*-hook is called before the layer runs: there is no output yet, so it is handed two things only. Use `register_forward_hook`.
             _records_one_name                       :: All have written under the same name, the last one: when the hooks run, the loop is over. That is what `keep(name)` is for.
@@ -694,12 +694,12 @@ EXERCISES: list[Exercise] = [
             p.grad.norm().item()                     :: That is right as long as every parameter has a gradient. Where none came there is `None`, and it has no `norm`: ask first.
             0.0 if p.grad is None else p.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing came: `None`.
             p.detach().norm().item()                 :: That is the length of the *weight*. Its gradient is `param.grad`.
-            None if p.grad is None else p.detach().norm().item() :: `None` is at the right places. Elsewhere it is the length of the *weight*; that of its gradient is wanted.
+            None if p.grad is None else p.detach().norm().item() :: `None` is at the right places. Elsewhere it is the length of the *weight*; you need that of its gradient.
             None if p.grad is None else p.grad.sum().item() :: The sum lets entries cancel. The length is `norm()`.
             None if p.grad is None else p.grad.abs().max().item() :: That is the largest entry. The length is `norm()`.
             None if p.grad is None else p.grad.norm().item() ** 2 :: That is the square of the length.
             None if p.grad is None else p.grad.abs().mean().item() :: That is the mean size of the entries. The length is `norm()`.
-            None if p.grad is None else p.grad       :: That is the gradient itself. Its length, one number, is wanted.
+            None if p.grad is None else p.grad       :: That is the gradient itself. You need its length, one number,.
             None if p.requires_grad else 0.0         :: Asking (`requires_grad`) is not getting. Look at `param.grad`.
             p.grad.norm().item() if p.grad else None :: `if param.grad` asks for the truth of a whole tensor. Ask `param.grad is None`.
             {name: p.grad.norm().item() for name, p in model.named_parameters() if p.grad is not None} :: Those that got nothing are left out. Them above all you wanted to find: give `None`.
@@ -737,7 +737,7 @@ EXERCISES: list[Exercise] = [
             "two_calls": "How often is the *layer* called?",
             "no_grad": "Does the layer run in there?",
             "starved": "What comes by at this layer?",
-            "by_forward": "Who runs the hooks: the call of the layer, or its `forward`?",
+            "by_forward": "What runs the hooks: the call of the layer, or its `forward`?",
             "epochs": "How many hooks are on the layer in the first epoch, and in the second?",
         },
         hints=(
@@ -760,7 +760,7 @@ EXERCISES: list[Exercise] = [
             no_grad = None    :: It is a number: how often is the layer run?
             starved = 1       :: With what? No gradient comes by. It would have to be sent.
             starved = 2       :: Nothing comes by at that layer, neither once nor twice.
-            starved = None    :: `None` is what its `.grad` will be. A count is wanted.
+            starved = None    :: `None` is what its `.grad` will be. Enter a count.
             by_forward = 1    :: Hooks are run by *calling* the layer. `forward` is what the call runs in between: it goes past them.
             by_forward = 2    :: Hooks are run by *calling* the layer. `forward` goes past them.
             by_forward = None :: How often the hook is called is a number.
@@ -791,7 +791,7 @@ EXERCISES: list[Exercise] = [
             stepping_with(given, param, lr):
             down(given, given.grad, lr) :: The steps are taken, but the account is not emptied: the next pass adds to it.
             (down(given, -given.grad, lr), and_empty(given))[1] :: The step goes up. Downwards is minus.
-            (down(given, given.grad, 1.0), and_empty(given))[1] :: The step is the whole gradient. It is to be `lr` times that.
+            (down(given, given.grad, 1.0), and_empty(given))[1] :: The step is the whole gradient. It should be `lr` times that.
             stepping_with(lambda given, param, lr: down(param, given, lr), register="register_hook") :: That hook is called *before* the gradient is in the account, so the account is filled after the step. Take the one that comes after.
             stepping_with(lambda given, param, lr: down(param, param.grad, lr), register="register_hook") :: `.grad` is `None` when that line runs. Either it runs too early (`register_hook` is called before the account is filled, a line outside a hook before any pass): take the hook that comes *after*. Or the account has been emptied one line too soon.
             given.grad, given = None, given - lr * given.grad :: The account is empty, and the leaf is where it was. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
@@ -800,7 +800,7 @@ EXERCISES: list[Exercise] = [
             given.grad = None
             return new :: This hook must give nothing back. Change the leaf in place.
 
-            (down(given, given.grad, lr), given.grad.zero_())[0] :: The step is right. The account is to hold `None` again, and yours holds zeros.
+            (down(given, given.grad, lr), given.grad.zero_())[0] :: The step is right. The account should hold `None` again, and yours holds zeros.
 
             def hook(given):
                 down(param, param.grad if param.grad is not None else 0 * param, lr)

@@ -49,7 +49,7 @@ def direction(v):
 
 def _tensor(out: Any) -> Any:
     if not isinstance(out, torch.Tensor):
-        raise Complaint(f"A tensor is wanted, and this is a `{type(out).__name__}`.")
+        raise Complaint(f"Return a tensor. This is a `{type(out).__name__}`.")
     return out
 
 
@@ -126,16 +126,14 @@ def _detected(function: Callable) -> Iterator[tuple]:
             return
         if isinstance(found, list | tuple):
             raise Complaint(
-                f"It gives back a list, {len(found)} long. One name is wanted, that of the first; `None` if there is none."
+                f"It gives back a list, {len(found)} long. Return one name, that of the first; `None` if there is none."
             )
         if found is not None and not isinstance(found, str | bool):
             raise Complaint(
-                f"It gives back a `{type(found).__name__}`. A *name* is wanted, a text: `node.name()`; or `None`."
+                f"It gives back a `{type(found).__name__}`. Return a *name*, a string: `node.name()`; or `None`."
             )
         if found in ("None", ""):
-            raise Complaint(
-                f"For {name} it gives the text {found!r}. `None` itself is wanted, without quotes."
-            )
+            raise Complaint(f"For {name} it gives the text {found!r}. Return `None` itself, without quotes.")
         yield f"For {name} it gives", "None" if found is None else found
 
 
@@ -289,16 +287,16 @@ EXERCISES: list[Exercise] = [
         why="Where all ways to the limit agree there is a number, or an infinity. Where they do not, there is `nan`; and whatever is computed with a `nan` is one.",
         shows="Three births of a `nan`: $0/0$, $0 \\cdot \\infty$, $\\infty - \\infty$. Two of an infinity: $1/0$ and $\\log 0$.",
         look={
-            "by_zero": "Put smaller and smaller numbers in the place of the 0.",
+            "by_zero": "Put smaller and smaller numbers in place of the 0.",
             "zeros": "Try $u/u$ and $2u/u$ for small $u$.",
-            "by_inf": "Put larger and larger numbers in the place of `inf`.",
+            "by_inf": "Put larger and larger numbers in place of `inf`.",
             "times": "Try $u \\cdot \\frac{1}{u}$ and $u \\cdot \\frac{2}{u}$ for small $u$.",
             "minus": "Try $(n + 5) - n$ and $2n - n$ for large $n$.",
             "nan_zero": "Can anything be computed from what is not a number?",
             "log_zero": "Try $\\log 0.1$, $\\log 0.001$, and so on.",
         },
         hints=(
-            "Put small numbers in the place of 0 and large ones in the place of `inf`, in more than one way. Do the results agree?",
+            "Put small numbers in place of 0 and large ones in place of `inf`, in more than one way. Do the results agree?",
             "$u \\cdot \\frac{1}{u}$ is 1 and $u \\cdot \\frac{2}{u}$ is 2, however small $u$ is.",
             "You may ask: `torch.tensor(0.0) * float('inf')` in a cell of your own.",
         ),
@@ -339,14 +337,14 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             torch.where(x > 0, torch.sqrt(x), 0.0)      :: The root still gets the 0, and its rule runs: $0 \cdot \infty$. Give it something else there.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: The root still gets a 0, and its rule makes a `nan` of it. The inner `where` happens to stop that one, but anomaly mode would stop your program here. Give the root a number at which its slope is finite.
-            torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are the wrong way round: where `x > 0` the root is to get `x`.
-            torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0) :: That changes the values. Where `x` is positive the root is to get `x` itself; and $-9$ is still too low.
+            torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are the wrong way round: where `x > 0` the root should get `x`.
+            torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0) :: That changes the values. Where `x` is positive the root should get `x` itself; and $-9$ is still too low.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x) :: The root gets a constant, so nothing flows back through it. Leave `x` attached.
             torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: The negative ones are cured by that. At 0 it is still 0 that the root gets.
             torch.sqrt(torch.where(x > 0, x, 1.0))      :: The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.
             torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: Where is the root?
             torch.sqrt(x) * (x > 0)                     :: Multiplied by a mask *after* the root: $0 \cdot \infty$, as before.
-            torch.sqrt(x[x > 0])                        :: The bad entries have been left out in front of the root, and that is a cure. But the shape is to stay: 0 where `x` is not positive.
+            torch.sqrt(x[x > 0])                        :: The bad entries have been left out in front of the root, and that is a cure. But the shape should stay: 0 where `x` is not positive.
             torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: `>=` lets the 0 itself through to the root. Only numbers above 0 may pass: `>`.
             torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.
             torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired behind the root. Its rule still runs where `x` is 0 or less.
@@ -380,14 +378,14 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             detector_with(g):
-            g is not None and torch.isnan(g).any()     :: That finds `nan` only, as anomaly mode does. Infinite ones are to be found as well: `isfinite`.
+            g is not None and torch.isnan(g).any()     :: That finds `nan` only, as anomaly mode does. Infinite ones should be found as well: `isfinite`.
             g is not None and torch.isinf(g).any()     :: That finds `inf` only. `nan` is bad, too: `isfinite` knows both.
             not torch.isfinite(g).all()                :: What is not computed is `None`, and `isfinite` cannot be asked of that. Ask `g is not None` first.
             g is not None and not torch.isfinite(g).any() :: `not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.
             g is not None and torch.isfinite(g).all()  :: The other way round: that is true for the good ones.
             detector_with(is_bad, of="arrived")        :: That asks what has *arrived*, and names the victim, one node too late. Ask what *leaves*.
             detector_with(is_bad, lambda found: found[-1] if found else None) :: That is the *last* one. The list is in the order in which the nodes have fired.
-            detector_with(is_bad, lambda found: found[0]) :: In a healthy graph the list is empty, and has no first. `None` is wanted then.
+            detector_with(is_bad, lambda found: found[0]) :: In a healthy graph the list is empty, and has no first. Return `None` then.
             detector_with(is_bad, lambda found: found) :: It gives back a list
             detector_with(is_bad, lambda found: bool(found)) :: Whether there is one is the smaller half. Which one?
             detector_with(is_bad, lambda found: None)  :: It always gives `None`, so nothing is ever found. Is it the first of `found` that you return? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
@@ -423,7 +421,7 @@ EXERCISES: list[Exercise] = [
             "In `penalty` all values are good: 0, 0, 1. On the way back 0.1 arrives at the root of 0.",
         ),
         answers=r"""
-            in_penalty = 'a'     :: `total` is 0, a good number, and backward its product gets what is bad already. Who sends it?
+            in_penalty = 'a'     :: `total` is 0, a good number, and backward its product gets what is bad already. What sends it?
             in_penalty = 'c'     :: The value is 1, and backward this line sends 0.1. Both are finite.
             in_probability = 'b' :: $\infty/\infty$ is bad, but where does the infinity come from? Look one line up: $e^{200}$.
             in_probability = 'c' :: The logarithm gets something bad already. What is $e^{200}$ in `float32`?
@@ -458,18 +456,18 @@ EXERCISES: list[Exercise] = [
             torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores; $e^{200}$ does not fit.
             s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first.
             torch.log(torch.softmax(s, 0))               :: The softmax is careful; but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
-            torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, and makes it wrong: $-27.6$ in the place of $-200$.
+            torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, and makes it wrong: $-27.6$ in place of $-200$.
             s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there, too.
             (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ does not fit.
             s - s.max()                                  :: Only the largest is taken away. The logarithm of the sum of the powers is missing.
             s.max() - s - torch.log(torch.exp(s.max() - s).sum()) :: The wrong way round: the largest score is taken away from each, `s - s.max()`.
             (s - s.max()) - torch.exp(s - s.max()).sum() :: The logarithm of the sum is missing.
-            (s - s.max()) - torch.exp(s - s.max()).log().sum() :: That is the sum of the logarithms. The logarithm of the *sum* is wanted.
-            (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()) :: The logarithm of the sum is to be *subtracted*.
+            (s - s.max()) - torch.exp(s - s.max()).log().sum() :: That is the sum of the logarithms. You need the logarithm of the *sum*.
+            (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()) :: The logarithm of the sum should be *subtracted*.
             shifted_by(s, s.mean())                      :: It is not the largest that is subtracted (the mean, or the smallest): with scores far apart a power is still too large.
-            (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()) :: A mean of the powers, where their sum is wanted.
-            torch.softmax(s, 0)                          :: Those are the probabilities. Their logarithms are wanted.
-            -shifted_by(s, s.max())                      :: That is the loss, with its minus. The logarithm itself is wanted.
+            (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()) :: That is the mean of the powers. You need their sum.
+            torch.softmax(s, 0)                          :: Those are the probabilities. You need their logarithms.
+            -shifted_by(s, s.max())                      :: That is the loss, with its minus. You need the logarithm itself.
             torch.log(torch.softmax(s, 0).clamp(min=1e-30)) :: The probability is kept away from 0, so its logarithm stops at a limit, $-69$, where $-200$ is right. Write the logarithm out.
             (s - s.max()) - math.log(torch.exp(s - s.max()).sum().item()) :: `math.log` gives a plain number, so the way back through the sum is cut. Use `torch.log`.
             shifted_by(s, s[0])                          :: You subtract the *first* score. If another one is much larger, its power still overflows: subtract the largest.

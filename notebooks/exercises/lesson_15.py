@@ -116,7 +116,7 @@ def _penalties(with_penalty) -> Iterator[tuple]:
         loss = with_penalty(model(w, x), x)
         besides = watch.told({GRAD, VALUES, ASKS})
         if not isinstance(loss, torch.Tensor):
-            raise Complaint("A loss is wanted, a tensor that `backward()` can begin at.")
+            raise Complaint("Return a loss, a tensor that `backward()` can begin at.")
         if loss.numel() != 1:
             raise Complaint(
                 f"The loss has the shape {tuple(loss.shape)}. The *length* of the gradient is one number: `g.norm()`."
@@ -184,7 +184,7 @@ def _letters(answer) -> Iterator[tuple]:
     if chosen != TWICE and chosen not in (wrong.answer for wrong in find_exercise("15.6").wrong):
         right = sum((letter in chosen) == (letter in TWICE) for letter in RULES)
         raise Complaint(
-            f"Of the six you have judged {right} rightly. Ask of each factor: does the graph know how it comes from `x`?"
+            f"Of the six you have judged {right} correctly. Ask of each factor: does the graph know how it comes from `x`?"
         )
     yield "You say that these can be differentiated twice", chosen or "none of them"
 
@@ -307,7 +307,7 @@ EXERCISES: list[Exercise] = [
             third = 12    :: Twice too much: $6x + 2$, once.
             fourth = 1    :: A constant does not change at all.
             slope = 27    :: That is $x^3$'s part alone. $x^2$ brings its own slope.
-            slope = 36    :: That is the value of $y$, $27 + 9$. Its slope is wanted.
+            slope = 36    :: That is the value of $y$, $27 + 9$. You need its slope.
             slope = 162   :: The slopes of two summands are added, not multiplied.
             second = 18   :: The $2x$ in the slope has a slope as well.
             second = 0    :: The slope is not 33 everywhere: it is $3x^2 + 2x$, and that changes with $x$.
@@ -334,7 +334,7 @@ EXERCISES: list[Exercise] = [
         shows="One recorded pass, and then one pass for each row: that is the Jacobian of lesson 6, of the gradient.",
         without=(
             ("func", "functional", "jacobian", "jacrev", "jacfwd"),
-            "The table is right. But here it is to be made by hand, row by row, with `torch.autograd.grad`.",
+            "The table is right. But here it should be made by hand, row by row, with `torch.autograd.grad`.",
         ),
         hints=(
             "What has to be switched on so that `g` can be differentiated?",
@@ -342,7 +342,7 @@ EXERCISES: list[Exercise] = [
             "`True`, `g[i]`, `True`.",
         ),
         answers=r"""
-            torch.diag(_column_sums(f, x)[0]) :: The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and what stands beside it is wanted as well.
+            torch.diag(_column_sums(f, x)[0]) :: The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and you need the entries beside it as well.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=False)
             return torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))]) :: `g` was made without a record. Which argument keeps one?
@@ -356,7 +356,7 @@ EXERCISES: list[Exercise] = [
             return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for _ in range(len(x))]) :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
 
             y = f(x)
-            return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))]) :: That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that are to be differentiated.
+            return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))]) :: That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that should be differentiated.
 
             (g,) = torch.autograd.grad(f(x), x)
             return torch.outer(g, g) :: That multiplies the gradient with itself. A second derivative is no product of first ones.
@@ -422,16 +422,16 @@ EXERCISES: list[Exercise] = [
             return g * v :: That multiplies the gradient by `v`, entry by entry. Nothing has been differentiated a second time.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            return torch.autograd.grad(g.sum(), x)[0] * v :: `v` comes in too late: each *column* of the table is to be multiplied by its own entry, before the sum.
+            return torch.autograd.grad(g.sum(), x)[0] * v :: `v` comes in too late: each *column* of the table should be multiplied by its own entry, before the sum.
 
             v @ hvp(f, x, v)                :: That is $v^\top H v$, one number. One factor `v` is enough.
-            torch.autograd.grad(f(x), x)[0] :: That is the gradient. It is to be differentiated once more, in the direction `v`.
+            torch.autograd.grad(f(x), x)[0] :: That is the gradient. It should be differentiated once more, in the direction `v`.
 
             moved = (x + v).detach().requires_grad_()
             return torch.autograd.grad(f(moved), moved)[0] - torch.autograd.grad(f(x), x)[0] :: A whole step `v` is no small nudge: the gradient has bent on the way. And here no nudging is needed.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            return torch.autograd.grad(g @ v, x) :: `torch.autograd.grad` hands over a tuple, even for one input. Its entry is wanted: `[0]`.
+            return torch.autograd.grad(g @ v, x) :: `torch.autograd.grad` hands over a tuple, even for one input. You need its entry: `[0]`.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             return torch.autograd.grad(g @ g, x)[0] :: $g \cdot g$ holds `g` twice. It is `v` that belongs at the other place.
@@ -499,7 +499,7 @@ EXERCISES: list[Exercise] = [
             x - g                              :: That is gradient descent with the rate 1. `H` is not in it.
             x - g / torch.diag(H)              :: That divides by the diagonal alone. The inputs depend on each other: use `torch.linalg.solve`.
             x - g / H                          :: A table under a fraction line divides entry by entry, and a table comes out. `torch.linalg.solve(H, g)` is meant.
-            x - torch.linalg.solve(H, x)       :: It is `g` that is to be brought to 0, not `x`.
+            x - torch.linalg.solve(H, x)       :: It is `g` that should be brought to 0, not `x`.
             x - 0.5 * torch.linalg.solve(H, g) :: Half of the step. On a bowl the whole of it leads to the bottom.
             x - torch.linalg.solve(g, H)       :: `solve` wants the table first, then the gradient: `torch.linalg.solve(H, g)`.
             x - torch.linalg.solve(H, g).sum() :: The step is summed, so every entry moves by the same. Each has a step of its own: leave out the `sum`.
@@ -532,7 +532,7 @@ EXERCISES: list[Exercise] = [
             penalty_with(loss=lambda out, length: out, create_graph=True) :: The penalty is not in the loss: that is `out`, as it came in.
             penalty_with(loss=lambda out, length: out + (length - 1) * 2, create_graph=True) :: Twice the distance is not its square: `** 2`.
             penalty_with(loss=lambda out, length: (length - 1) ** 2, create_graph=True) :: `out` itself has gone from the loss.
-            penalty_with(loss=lambda out, length: out + length**2, create_graph=True) :: That pulls the length to 0. It is to be 1.
+            penalty_with(loss=lambda out, length: out + length**2, create_graph=True) :: That pulls the length to 0. It should be 1.
             penalty_with(loss=lambda out, length: out + length - 1, create_graph=True) :: Without the square, a shorter and shorter gradient makes the loss smaller and smaller.
             penalty_with(loss=lambda out, length: out - (length - 1) ** 2, create_graph=True) :: A penalty is added. Taken away, it is a reward.
             penalty_with(loss=lambda out, length: (out + length - 1) ** 2, create_graph=True) :: The square is for the penalty alone, not for `out`.
@@ -545,7 +545,7 @@ EXERCISES: list[Exercise] = [
             return out + (g - 1) ** 2 :: `torch.autograd.grad` hands over a tuple, even for one input. Take its entry: `(g,) = ...`
 
             penalty_with(loss=lambda out, length: out.detach() + (length - 1) ** 2, create_graph=True) :: The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.
-            penalty_with(length=lambda g: g, loss=lambda out, g: out + ((g - 1) ** 2).sum(), create_graph=True) :: That pulls *each entry* of the gradient to 1. It is the length of the whole that is to be 1: `g.norm()`.
+            penalty_with(length=lambda g: g, loss=lambda out, g: out + ((g - 1) ** 2).sum(), create_graph=True) :: That pulls *each entry* of the gradient to 1. It is the length of the whole that should be 1: `g.norm()`.
             penalty_with(loss=lambda out, length: out + length**2 - 1, create_graph=True) :: The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.
             penalty_with(loss=lambda out, length: out + abs(length - 1), create_graph=True) :: The distance from 1 is not squared: `** 2`.
             penalty_with(length=lambda g: g.norm() / len(g) ** 0.5, create_graph=True) :: Divided by the root of the number of entries. The length is `g.norm()`, nothing more.

@@ -63,7 +63,7 @@ def _pair(what: str, answer) -> Iterator[tuple]:
         yield f"The tangent of {what}", answer
         return
     if not isinstance(answer, tuple | list) or len(answer) != 2:
-        raise Complaint(f"Of {what} two numbers are wanted: the value, then the tangent.")
+        raise Complaint(f"Return two numbers for {what}: the value, then the tangent.")
     yield f"The value of {what}", answer[0]
     yield f"The tangent of {what}", answer[1]
 
@@ -228,7 +228,7 @@ EXERCISES: list[Exercise] = [
         look={
             "": "The derivative from school, times the tangent that comes in. Of a quotient: both may move."
         },
-        why="The tangent of $g(a)$ is $g'(a)\\,a'$. Of a quotient: $(a'b - a b')/b^2$, the rule from school with tangents in the place of derivatives.",
+        why="The tangent of $g(a)$ is $g'(a)\\,a'$. Of a quotient: $(a'b - a b')/b^2$, the rule from school with tangents in place of derivatives.",
         shows="One rule for each operation, and any formula made of them can be differentiated while it is computed.",
         hints=(
             "What is the derivative of the sine? It is multiplied by the tangent that comes in, `a[1]`.",
@@ -276,7 +276,7 @@ EXERCISES: list[Exercise] = [
             """,
         rtol=1e-5,
         why="Forward: a column of the Jacobian a pass, one for each input. Backward: a row a pass, one for each output.",
-        shows="The network goes backward, the arm forward. Who has few of something begins there.",
+        shows="The network goes backward, the arm forward. Begin at the side that has fewer numbers.",
         look={
             "net_forward": "A forward pass gives one column. How many inputs are there?",
             "net_backward": "A backward pass gives one row. How many outputs are there?",
@@ -330,8 +330,8 @@ EXERCISES: list[Exercise] = [
             "`v @ moved` and `pull_back(v)[0] @ u`.",
         ),
         answers=r"""
-            sides_with(lambda m, p, u, v: m, _right)     :: That is $J u$ itself, one number for each output. Its dot product with `v` is wanted.
-            sides_with(_left, lambda m, p, u, v: p(v)[0]) :: That is $v^\top J$ itself, one number for each input. Its dot product with `u` is wanted.
+            sides_with(lambda m, p, u, v: m, _right)     :: That is $J u$ itself, one number for each output. You need its dot product with `v`.
+            sides_with(_left, lambda m, p, u, v: p(v)[0]) :: That is $v^\top J$ itself, one number for each input. You need its dot product with `u`.
             sides_with(_left, lambda m, p, u, v: p(v) @ u) :: `pull_back` hands over a tuple, even for one input. Take its entry `[0]`.
             sides_with(lambda m, p, u, v: m.sum(), _right) :: A sum is the dot product with ones. `v` is not in it.
             sides_with(_left, lambda m, p, u, v: p(v)[0].sum()) :: A sum is the dot product with ones. `u` is not in it.
@@ -378,9 +378,9 @@ EXERCISES: list[Exercise] = [
             each_with(loss=lambda w, b, x, t: 0.5 * (w @ x + b - t) ** 2) :: Half of what it should be. There is no half in this loss, and the slope of a square is *twice* what is squared.
             each_with(argnums=1)                        :: That is the gradient of the bias. `w` is the first argument.
             each_with(argnums=2)                        :: That is the gradient of the *sample*. `w` is the first argument.
-            each_with(finish=lambda g: g.sum(0))        :: That is their sum, the batch gradient. Each by itself is wanted.
-            each_with(finish=lambda g: g.mean(0))       :: That is their mean. Each by itself is wanted.
-            each_with(finish=lambda g: g.T)             :: The samples are in the columns. A row for each is wanted.
+            each_with(finish=lambda g: g.sum(0))        :: That is their sum, the batch gradient. You need each one separately.
+            each_with(finish=lambda g: g.mean(0))       :: That is their mean. You need each one separately.
+            each_with(finish=lambda g: g.T)             :: The samples are in the columns. You need a row for each.
             each_with(lambda w, b, x, t: abs(w @ x + b - t)) :: That is the distance from `t`. The loss is its *square*.
             each_with(in_dims=(None, None, None, None)) :: `None` four times: then nothing is mapped over. `X` and `T` have one row a sample: axis 0.
             torch.stack([2 * (w @ X[i] + b - T[i]) * X[i] for i in range(4)]) :: 4 is the number of samples in one batch. Go through all of them: `range(len(X))`.
@@ -439,7 +439,7 @@ EXERCISES: list[Exercise] = [
             "training": "How many inputs, how many outputs?",
             "dial": "How many inputs, how many outputs?",
             "outliers": "Is one gradient wanted, or one for each?",
-            "bend": "What is it that is to be differentiated here, and in how many directions?",
+            "bend": "What is it that should be differentiated here, and in how many directions?",
         },
         hints=(
             "Count inputs and outputs of each.",
@@ -448,14 +448,14 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             training = "a"     :: One forward pass moves one weight. There are 10 million.
             training = "c"     :: That gives a gradient for each sample, more than was asked for.
-            training = "d"     :: That is how the gradient *changes*. It is itself wanted.
+            training = "d"     :: That is how the gradient *changes*. You need the gradient itself.
             dial = "b"         :: One backward pass begins at one output. There are 1,000.
             dial = "c"         :: There are no samples here: one dial, many outputs.
             dial = "d"         :: Nobody asked for a gradient of a gradient: one dial, many outputs.
             outliers = "b"     :: One backward pass of the batch adds all of them up.
-            outliers = "a"     :: That tells how everything moves with one input. A gradient for *each sample* is wanted.
-            outliers = "d"     :: That is how the gradient changes. A gradient for *each sample* is wanted.
-            bend = "a"         :: One forward pass through the *loss* gives its slope in that direction. It is the gradient that is to be differentiated.
+            outliers = "a"     :: That tells how everything moves with one input. You need a gradient for *each sample*.
+            outliers = "d"     :: That is how the gradient changes. You need a gradient for *each sample*.
+            bend = "a"         :: One forward pass through the *loss* gives its slope in that direction. It is the gradient that should be differentiated.
             bend = "b"         :: That is the gradient. How does *it* change?
             bend = "c"         :: There are no samples here: one gradient, and one direction in which it changes.
             "a", "b", "c", "d" :: The first two are crossed: training has one output, the dial is one input.

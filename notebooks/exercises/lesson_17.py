@@ -130,7 +130,7 @@ def _why_no_way_back(recorded: list[bool]) -> str:
         return "The loss does not come from the model, which has not run: there is no way back to its weights. `cross_entropy(model(x), y)`."
     if not any(recorded):
         return (
-            "The loss was computed inside `no_grad`, so nothing was recorded. That is for testing. Here something is to be learned: "
+            "The loss was computed inside `no_grad`, so nothing was recorded. That is for testing. Here something should be learned: "
             "leave it out."
         )
     return (
@@ -217,7 +217,7 @@ def _froze(freeze) -> Iterator[tuple]:
             raise Complaint("The freezing is right. Return the list of the parameters that still learn.")
         if isinstance(learning, torch.Tensor | torch.nn.Module | str) or not hasattr(learning, "__iter__"):
             raise Complaint(
-                "A list of parameters is wanted, as an optimizer takes it: `list(layer.parameters())`."
+                "Return a list of parameters, as an optimizer takes it: `list(layer.parameters())`."
             )
         returned = list(learning)
         if not all(id(p) in names for p in returned):
@@ -482,7 +482,7 @@ EXERCISES: list[Exercise] = [
             "`optimizer.zero_grad()` before the pass, `optimizer.step()` after it.",
         ),
         answers=r"""
-            looped_as("loss", "backward", "step") :: The first batch is right, then the old gradients are still there. Who clears them?
+            looped_as("loss", "backward", "step") :: The first batch is right, then the old gradients are still there. What clears them?
 
             optimizer.zero_grad()
             for x, y in batches:
@@ -496,7 +496,7 @@ EXERCISES: list[Exercise] = [
 
             looped_as("zero_grad", "loss", "backward", "step", loss=_softmaxed) :: `cross_entropy` makes probabilities itself. With a softmax before it, they are made twice, and the gradients become small.
             looped_as("zero_grad", "loss", "backward", "step", loss=_on_answers) :: `argmax` gives the digit itself. A digit has no slope: hand over the scores.
-            looped_as("zero_grad", "loss", "backward", "step", loss=_squares) :: That is the mean square of the scores' errors. `cross_entropy` is wanted.
+            looped_as("zero_grad", "loss", "backward", "step", loss=_squares) :: That is the mean square of the scores' errors. you need `cross_entropy`.
             looped_as("zero_grad", "loss", "backward", "step", loss=_summed) :: The sum over the batch: the step is as many times longer as the batch has samples. The mean is the default.
             looped_as("zero_grad", "loss", "backward", "step", loss=_first_only) :: Only the first sample of each batch is used.
             looped_as("zero_grad", "loss", "backward", "step", "step") :: Two steps with one gradient. One is enough.
@@ -578,12 +578,12 @@ EXERCISES: list[Exercise] = [
             map_with(g):
             g.clamp(min=0).reshape(8, 8)            :: The negative ones are cut off. They matter as much: take the size, `abs()`.
             g.abs().reshape(8, 8).T                 :: The picture lies on its side: rows and columns are exchanged.
-            (g.abs() / g.abs().max()).reshape(8, 8) :: Divided by the largest. For a drawing that would do; here the sizes themselves are wanted.
-            g.reshape(8, 8)                         :: The sign is still there. The *size* is wanted: `abs()`.
+            (g.abs() / g.abs().max()).reshape(8, 8) :: Divided by the largest. For a drawing that would do; here you need the sizes themselves.
+            g.reshape(8, 8)                         :: The sign is still there. You need the *size*: `abs()`.
             g.abs()                                 :: The size is right, the shape not yet: `reshape(8, 8)`.
             (g * g).reshape(8, 8)                   :: That is the square. Strong pixels come out far too strong.
-            g.abs().sum()                           :: One number for the whole picture. One for each pixel is wanted.
-            g.sign().reshape(8, 8)                  :: That is only the sign. The size is wanted.
+            g.abs().sum()                           :: One number for the whole picture. You need one for each pixel.
+            g.sign().reshape(8, 8)                  :: That is only the sign. You need the size.
             map_with(loss=lambda scores, label: scores[0, label[0]]) :: That is the gradient of one *score*. The loss depends on all ten.
             map_with(loss=lambda scores, label: scores.sum()) :: That is the gradient of the sum of all scores. `label` is not in it.
             map_with(loss=lambda scores, label: torch.softmax(scores, 1)[0, label[0]]) :: That is the gradient of a *probability*. The loss is $-\log$ of it.
@@ -604,7 +604,7 @@ EXERCISES: list[Exercise] = [
             return saliency(model, picture, label) :: `model` is left in eval mode
 
             g.abs().reshape(8, 8).flip(0)         :: The picture stands on its head: leave the rows in their order.
-            g.abs().reshape(8, 8) / g.abs().sum() :: Divided by their sum. Here the sizes themselves are wanted, as they come.
+            g.abs().reshape(8, 8) / g.abs().sum() :: Divided by their sum. Here you need the sizes themselves, as they come.
             picture.reshape(8, 8)                 :: That is the picture. How much the loss moves with each pixel is its *gradient*.
             -saliency(model, picture, label)      :: A size is never negative: leave out the minus.
             saliency(model, picture, label)[None, None].squeeze() :: right
@@ -628,18 +628,18 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             fooled_by(p, g, eps):
-            p + eps * (g > 0)           :: Pixels with a positive slope go up, and the others stay. Those are to go down: `sign()` is $+1$ or $-1$.
+            p + eps * (g > 0)           :: Pixels with a positive slope go up, and the others stay. Those should go down: `sign()` is $+1$ or $-1$.
             p + eps * g / g.abs().max() :: Only the pixel with the largest slope moves by `eps`. Each is to: take the sign.
 
             (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
             return picture.detach() + eps * g.sign() :: `picture` itself asks for a gradient now
 
             p - eps * g.sign()               :: Against the gradient the loss *falls*: that helps the network.
-            p + eps * g                      :: Without the sign, pixels with a small slope hardly move. Each is to move by `eps`.
+            p + eps * g                      :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
             p + g.sign()                     :: `eps` is missing: each pixel has moved by a whole 1.
             eps * g.sign()                   :: That is the step. Where does it lead from the picture?
             p + eps * g.abs()                :: The sizes do not tell a direction: with `abs()` every pixel gets darker.
-            p + eps * g / g.norm()           :: The step as a whole has the length `eps` then. *Each pixel* is to move by `eps`.
+            p + eps * g / g.norm()           :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
             p + eps                          :: Every pixel darker by the same: the gradient is not in it.
             p * (1 + eps * g.sign())         :: Multiplied, white paper stays white. The step is added.
             (p + eps * g.sign()).clamp(0, 1) :: Clamped, a pixel that is white or black already stays where it is. For a picture to print that would be sensible; here *each* pixel moves by `eps`.
@@ -683,15 +683,15 @@ EXERCISES: list[Exercise] = [
             sum(g.norm() for g in grads)                 :: Lengths of parts do not add up to the length of the whole: squares do.
             sum(g.abs().sum() for g in grads)            :: That is the sum of the sizes. The length squares, adds and takes the root.
             sum(g.sum() for g in grads)                  :: Plus and minus cancel in that sum. Square first.
-            grads[0].norm()                              :: Only the first weight tensor. All of them are wanted together.
-            grads[-1].norm()                             :: Only the last bias. All weights are wanted together.
+            grads[0].norm()                              :: Only the first weight tensor. You need all of them together.
+            grads[-1].norm()                             :: Only the last bias. You need all weights together.
             sum((g * g).mean() for g in grads).sqrt()    :: A mean over the entries makes large tensors count as little as small ones. Add the squares up.
-            torch.stack([g.norm() for g in grads]).max() :: That is the longest of the parts. All of them together are wanted.
+            torch.stack([g.norm() for g in grads]).max() :: That is the longest of the parts. You need all of them together.
 
             grads = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
             return torch.stack([sum((g * g).sum() for g in grads).sqrt()] * len(x)) :: That is the length of the *batch's* gradient, the same for everyone. Each sample has its own loss.
 
-            _losses :: Those are the losses themselves. Related, but the length of the gradient is wanted.
+            _losses :: Those are the losses themselves. They are related to it, but you need the length of the gradient.
 
             lengths = []
             for i in range(len(x)):
@@ -733,7 +733,7 @@ EXERCISES: list[Exercise] = [
         solution=freeze,
         probe=_froze,
         look={
-            "": "Everything but the last layer is to stop asking, and the last layer's parameters are to be returned."
+            "": "Everything but the last layer should stop asking, and the last layer's parameters should be returned."
         },
         why="`model[:-1]` is all but the last layer. The flag is set for each parameter; the optimizer gets the others.",
         shows="What is frozen gets no gradient, costs no pass, and cannot be moved even by weight decay, since the optimizer does not know it.",
@@ -754,8 +754,8 @@ EXERCISES: list[Exercise] = [
             return every[-2:] :: The last two parameters are the last layer only if it has a bias. Take the layers: `model[:-1]` and `model[-1]`.
 
             freezing(lambda m: m[:-1], lambda m: [m[-1].weight]) :: The bias of the last layer learns, too: return all of its parameters.
-            freezing(lambda m: [m[-1]], lambda m: list(m[:-1].parameters())) :: That is the wrong way round: the last layer is to go on learning.
-            freezing(lambda m: m, lambda m: list(m.parameters())) :: Everything is frozen. The last layer is to go on learning.
+            freezing(lambda m: [m[-1]], lambda m: list(m[:-1].parameters())) :: That is the wrong way round: the last layer should go on learning.
+            freezing(lambda m: m, lambda m: list(m.parameters())) :: Everything is frozen. The last layer should go on learning.
             freezing(lambda m: m[:1], lambda m: list(m[1:].parameters())) :: Only the first layer is frozen. All but the *last* are meant, however many there are.
             freezing(lambda m: m[:-1], lambda m: list(m.parameters())) :: The freezing is right. But the list holds frozen ones too: the optimizer would go through them for nothing.
             freezing(lambda m: m[:-1], lambda m: list(m[:-1].parameters())) :: The freezing is right. Those that you return are the frozen ones: nothing would ever move.

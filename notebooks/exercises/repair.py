@@ -97,7 +97,7 @@ def _of_function(function: FunctionType) -> Iterator[Change]:
 def pairs(answer: Any) -> Iterator[Change]:
     """Copies of a very short function with two things changed. What is said leads to the first of the two."""
     tree = _parsed(answer) if isinstance(answer, FunctionType) else None
-    if tree is None or _size(tree) > 2 * LARGEST:
+    if tree is None or _size(tree) > LARGEST // 2:
         return
     for told, once in _in_expressions(tree):
         for _, twice in _in_expressions(once):
@@ -116,7 +116,7 @@ def _parsed(function: FunctionType) -> ast.FunctionDef | None:
     except (OSError, TypeError, SyntaxError, IndexError):
         return None
     found = tree.body[0] if tree.body else None
-    if not isinstance(found, ast.FunctionDef):
+    if not isinstance(found, ast.FunctionDef) or found.name != function.__name__:
         return None
     found.decorator_list = []
     return found

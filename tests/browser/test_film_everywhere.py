@@ -208,7 +208,7 @@ def test_in_jupyterlab_a_film_of_twenty_rows_is_in_sight_with_its_controls(
         for part in (".mgv-bar", ".mgf-words", ".mgf-view", ".mgf-key"):
             box = lesson.page.locator(f".mgf {part}").bounding_box()
             assert scroller["y"] <= box["y"] and box["y"] + box["height"] <= bottom, part
-        assert lesson.page.locator(".mgf-sr tr").count() == 20
+        expect(lesson.page.locator(".mgf-sr tr")).to_have_count(20)  # soon after the film stands still
 
 
 @pytest.mark.skipif(find_spec("notebook") is None, reason="Jupyter Notebook is not installed")

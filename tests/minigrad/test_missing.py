@@ -185,7 +185,7 @@ def test_help_of_what_is_missing_is_the_sentence():
 REFUSED = {
     "a plain function's": lambda x: torch.nn.init.normal_(x, generator=None),
     "a layer's": lambda x: torch.nn.RNN(2, 3, proj_size=3),
-    "a made layer's": lambda x: torch.nn.MaxPool2d(2, return_indices=True),
+    "a made layer's": lambda x: torch.nn.L1Loss(size_average=True),
     "a loss's": lambda x: torch.nn.MSELoss(reduce=True),
     "a loader's": lambda x: torch.utils.data.DataLoader([1], sampler=None),
     "a module's method": lambda x: torch.nn.Linear(1, 1).load_state_dict({}, assign=True),

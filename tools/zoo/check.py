@@ -169,6 +169,8 @@ def same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
 def as_shown(shown: dict | None, array: np.ndarray | None) -> bool:
     if shown is None or array is None:
         return shown is array
+    if array.dtype.kind == "c":
+        return all(map(as_shown, shown["parts"], (array.real, array.imag)))
     if "values" in shown:
         told, true = shown["values"], array.ravel()
     else:

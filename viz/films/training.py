@@ -18,7 +18,7 @@ from .leaf_norms import LeafNorms, seen
 from .loss_curve import LossCurve, loss_text
 from .norms import numbers
 
-SAMPLED = 32, 8  # the first frames in which the direction of the update is measured, then each so many
+SAMPLED = 16, 8  # the first frames in which the direction of the update is measured, then each so many
 MODES = ("Dropout", "BatchNorm")  # modules that compute something else in eval mode
 
 
@@ -95,7 +95,7 @@ class TrainingState:
 
     def before(self, step: int, hooks: Any = None) -> None:
         """A pass begins, of which ``hooks`` makes a frame: what has moved since the frame before it?"""
-        for k, leaf in enumerate(hooks.leaves if hooks is not None else ()):
+        for k, leaf in enumerate(hooks.leaves if hooks is not None and self._kept_grad else ()):
             if hooks.old is None or not hooks.old.norms[k] > 0.0:
                 self._kept_grad.pop(id(leaf), None)  # it was cleared
         last, self.pending = self.pending, None

@@ -50,7 +50,11 @@ def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[s
         last = names[-1].removeprefix(_behind(block.path, start)).strip(".[]")
         return title, [f"{names[0].rstrip(']')}–{last}{']' * names[0].endswith(']')}", *parameters]
     if block.title:
-        return block.title, [_counted(block), *parameters]
+        counted = _counted(block)
+        return block.title, [
+            plural(len(block.functions), "function") if counted == block.title else counted,
+            *parameters,
+        ]
     about = ", ".join((block.kind or _counted(block), *parameters))
     fits = width(about, SUB) <= WIDEST
     return _behind(block.path, start) + call, [about] if fits else [

@@ -58,10 +58,12 @@ def run(shell: Any, line: str, cell: str) -> Any:
     names = {k: v for k, v in scope.items() if not k.startswith("_") and is_tensor(v)}
     view = next((w for w in words if w in VIEWS), None)
     if "draw" in words:
-        return draw(result, view=view, names=names)
-    from .stepper import step
-
-    return step(result, view=view, names=names)
+        show = draw
+    else:
+        from .stepper import step as show
+    # called with the cell's variables around it: what they hold has its names
+    given = {"show": show, "result": result, "given": {"view": view, "names": names}}
+    return eval("show(result, **given)", scope, given)
 
 
 def _last_assigned(tree: ast.Module, scope: dict) -> Any:
