@@ -60,9 +60,8 @@ class Anomaly:
 
 local = Local()
 anomaly = Anomaly()
-special: set[object] = (
-    set()
-)  # a key for each thread in which something unusual may be on; one more for anomaly detection
+# A key for each thread in which something unusual may be on, and one more for anomaly detection.
+special: set[object] = set()
 
 
 def announced(modes: Modes) -> Modes:
@@ -73,7 +72,7 @@ def announced(modes: Modes) -> Modes:
 
 
 def settle() -> None:
-    """Whether operations have to look at this thread's modes, which have just been put back."""
+    """After modes have been put back: operations look at this thread's modes only if they are unusual."""
     (special.discard if local.modes == USUAL else special.add)(get_ident())
 
 

@@ -97,17 +97,15 @@ def check_version(node: Node, i: int) -> None:
     if source == "input":
         places = () if op.variadic else op.differentiable
         before = node._next_nodes[places.index(number)] if number in places else None
-        expect(
-            before is None or type(before) is AccumulateGrad or saved._grad_fn is not None, messages.DETACHED
-        )
+        detached = not (before is None or type(before) is AccumulateGrad or saved._grad_fn is not None)
+        expect(not detached, messages.DETACHED)
         now = version_of(saved)
         if then != now and then != now + saved._counter.detached:
             raise modified_error(saved._array, grad_fn(saved), 0, now, then)
-    elif (
-        i == op.saved_results[0] and node._result_counter is not None and node._result_counter.version != then
-    ):
+    elif i == op.saved_results[0] and node._result_counter is not None:
         now = node._result_counter.version
-        raise modified_error(getattr(saved, "_array", saved), node, number, now, then)
+        if then != now:
+            raise modified_error(getattr(saved, "_array", saved), node, number, now, then)
 
 
 def read(node: Node, i: int) -> object:
