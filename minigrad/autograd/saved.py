@@ -120,7 +120,7 @@ def read(node: Node, i: int) -> object:
 
 def alias_without_history(t: Tensor) -> Tensor:
     """A tensor on the same memory without history (a transform's tensor keeps what it has below its level)."""
-    out = getattr(type(t), "face", Tensor.detach)(t)
+    out = getattr(type(t), "rewrapped", Tensor.detach)(t)
     out._counter = t._own_counter()
     return out
 
