@@ -134,7 +134,7 @@ None, x.T @ upstream :: Return a value for it. :: Is there a `return`
 upstream @ w.T :: That is `grad_x`, and it is right. Return 2 values :: shape
 return 1, 2, 3 :: It returns 3 values :: a number or a tensor
 return {"x": 1} :: a dictionary :: a number or a tensor
-torch.stft(upstream, w), w :: does not implement torch.stft :: before the dot
+torch.lobpcg(upstream), w :: does not implement torch.lobpcg :: before the dot
 x @ upstream, w :: as many columns as the second :: is right
 upstream @ w.T, x @ upstream.T ::
 upstream, upstream ::

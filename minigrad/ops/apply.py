@@ -61,6 +61,8 @@ def call_one(op: Op, form: CallForm) -> Callable:
             if has_params:
                 params = order(values, x)
             y = forward(x, *params)
+        except TypeError:  # an argument does not fit, perhaps
+            return call_any(op, form, (self, *args), kwargs)
         except Exception as error:
             raise translated(error, op, (x,), (form, (self, *args), kwargs)) from None
         out = wrap(y)

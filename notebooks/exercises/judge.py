@@ -29,7 +29,7 @@ from .side_effects import ITEMS, VALUES, Watch
 from .symptoms import advise
 from .values import blank, describe, plain, same
 
-SEARCH = 0.4  # seconds for the search of what one change would mend
+SEARCH = 0.7  # seconds for the search of what one change would mend
 NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
 
 

@@ -304,7 +304,7 @@ def _made_to_ask(scores, labels):
 
 
 def _show_probe(function) -> Iterator[tuple]:
-    for values in ([0.0, 1.0, -2.0], [0.5, 0.5, 3.0]):
+    for values in ([1.0, 0.0, -2.0], [0.5, 0.5, 3.0, -1.0]):
         x = torch.tensor(values, requires_grad=True)
         h = torch.sigmoid(x)
         before = h.detach().clone()
