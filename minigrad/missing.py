@@ -63,8 +63,8 @@ def functions() -> dict[str, list[Arguments]]:
     found: dict[str, list[Arguments]] = {}
     for path in NAMES:
         for name, more in names(path).items():
-            written = more.removesuffix(")").split(",")
-            kinds = dict(w.partition(":")[::2] for w in written if w not in ("*", ""))
+            written = [w for w in more.removesuffix(")").split(",") if w]
+            kinds = dict(w.partition(":")[::2] for w in written if w != "*")
             count = written.index("*") if "*" in written else len(written)
             found.setdefault(name, []).append(Arguments(qualified(path, name), kinds, count))
     return found

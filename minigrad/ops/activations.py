@@ -170,7 +170,8 @@ glu = op("glu(self, dim: dim=-1)", _glu, at="F", self=glu_backward, doc="The fir
          "of the second half.")
 # written in place, these save their result
 leaky_relu_written = activation("leaky_relu(self, negative_slope: Scalar)", leaky_relu.op.forward, at="",
-    node="LeakyReluBackward1", self=lambda grad, result, negative_slope: where(result > 0, grad, grad * negative_slope))
+    zero_slope=("result",), node="LeakyReluBackward1",
+    self=lambda grad, result, negative_slope: where(result > 0, grad, grad * negative_slope))
 elu_written = activation("elu(self, alpha: Scalar, scale: Scalar, input_scale: Scalar)", _elu, at="", node="EluBackward1",
     self=lambda grad, result, alpha, scale, input_scale:
         grad * where(result > 0, scale, (result + alpha * scale) * input_scale))

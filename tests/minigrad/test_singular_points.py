@@ -17,8 +17,8 @@ import minigrad.nn.functional
 # Of x, a vector of three; z: zeros like x; m: x above a row of zeros. What is not implemented is passed over.
 EXPRESSIONS = """
 x.norm() | x.norm(1) | x.norm(inf) | x.norm(3) | x.norm(0.5) | x.norm(0) | m.norm(dim=1).sum() | m.norm(dim=0, p=1)
-torch.linalg.norm(x) | torch.linalg.vector_norm(x, dim=0) | torch.dist(x, z) | torch.cdist(m, m) | F.pairwise_distance(m, m)
-F.normalize(x, dim=0) | F.normalize(m, dim=1) | F.cosine_similarity(x, z, dim=0) | x.renorm(2, 0, 1)
+torch.linalg.norm(x) | torch.linalg.vector_norm(x, dim=0) | torch.dist(x, z) | F.pairwise_distance(m, m)
+F.normalize(x, dim=0) | F.normalize(m, dim=1) | F.cosine_similarity(x, z, dim=0)
 x.prod() | m.prod(0) | m.prod(1) | z.prod() | x.cumprod(0) | m.cumprod(1) | m.logcumsumexp(0)
 x[:1].std() | x.std() | x.var() | m.std(0) | m.std(1, unbiased=False) | x[:1].var() | x[:1].var(unbiased=False)
 torch.std_mean(m, 1)[0] | torch.var_mean(x)[1] | F.layer_norm(m, (3,)) | F.batch_norm(m, None, None, training=True)
@@ -62,10 +62,6 @@ def nearly(a: list, b: list) -> bool:
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_both_modes_say_there_what_pytorchs_say(torch, expression: str) -> None:
     """Where PyTorch's own modes differ, as 0 · inf comes up in one of them, forward mode may follow either."""
-    try:
-        jacobian(minigrad, expression, (1.0, 2.0, 4.0), "jacrev")
-    except (AttributeError, TypeError, RuntimeError) as error:
-        pytest.skip(f"not implemented: {error}")
     different = []
     for point in POINTS:
         theirs = {mode: jacobian(torch, expression, point, mode) for mode in ("jacrev", "jacfwd")}
