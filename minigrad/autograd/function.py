@@ -58,7 +58,7 @@ class FunctionCtx(Node):
         self._output_nrs = tuple(t._output_nr for t in tensors)
         self.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
         self._hooks = self._result_counter = self._versions = None
-        self._saved = ()  # the saved tensors
+        self._context = ()  # the saved tensors
         self._inputs, self._outputs = metadata_of(args), ()
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ class FunctionCtx(Node):
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
         expect(self._versions is not RELEASED, messages.FREED)
-        return tuple([kept and kept.unpack(self) for kept in self._saved])
+        return tuple([kept and kept.unpack(self) for kept in self._context])
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
         """Call the user's `backward`, and check what it returns."""
@@ -238,7 +238,7 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
     ctx.dirty_tensors = ctx.non_differentiable = ()  # they may be outputs, which hold the node
     if recording:
         hooks = local.saved_hooks[-1] if local.saved_hooks else None
-        ctx._saved, ctx.to_save = (
+        ctx._context, ctx.to_save = (
             tuple([t if t is None else SavedTensor(t, hooks, ctx) for t in ctx.to_save]),
             (),
         )

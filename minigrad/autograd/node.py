@@ -67,12 +67,12 @@ class Node:
 
     __slots__ = (
         "__weakref__",
+        "_context",  # the values that the rules read
         "_grad_metadata",  # (shape, dtype) that each gradient gets, where inputs were broadcast or cast; else None
         "_hooks",  # Hooks or None
         "_next_nodes",  # for each differentiable input the node that its gradient goes to, or None
         "_output_nrs",  # which output of its node each input is; None if all are 0
         "_result_counter",  # the version counter of the result, if a rule reads the result and someone shares its memory
-        "_saved",  # the values that the rules read
         "_sequence",
         "_versions",  # those of the saved tensors, see saved.py; None if all are 0
     )
@@ -117,7 +117,7 @@ class Node:
         """Free the saved tensors. Sizes and numbers stay readable."""
         if self._versions is not RELEASED:
             op = self._op
-            self._saved = () if op is None else op.all_freed or op.without_tensors(self._saved)
+            self._context = () if op is None else op.all_freed or op.without_tensors(self._context)
         self._versions = RELEASED
 
     def register_hook(self, fn: Callable) -> RemovableHandle:
@@ -143,7 +143,7 @@ def new_node(kind: type[Node], next_nodes: tuple, output_nrs: tuple | None, save
     """A node of this class. It is numbered after the accumulators among `next_nodes`, as in PyTorch."""
     node = kind()
     node._next_nodes, node._output_nrs, node._sequence = next_nodes, output_nrs, next_sequence()
-    node._saved, node._versions = saved, None
+    node._context, node._versions = saved, None
     node._hooks = node._grad_metadata = node._result_counter = None
     return node
 
@@ -154,7 +154,7 @@ class AccumulateGrad(Node):
     __slots__ = ("variable",)
     _next_nodes = ()
     _output_nrs = None
-    _saved = ()
+    _context = ()
     _sequence = LAST
 
     def name(self) -> str:

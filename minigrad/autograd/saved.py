@@ -28,7 +28,7 @@ def version_of(t: Tensor) -> int:
 
 def versions_of(node: Node) -> tuple[int, ...] | None:
     """The present versions of what a node saved: its inputs, then its result. None if all are 0, as they usually are."""
-    inputs = [node._saved[i] for i in node._op.saved_inputs]
+    inputs = [node._context[i] for i in node._op.saved_inputs]
     counters = [None if t is None else t._counter for t in inputs] + [node._result_counter]
     versions = tuple([0 if c is None else c.version + c.detached for c in counters])
     return versions if any(versions) else None
@@ -36,7 +36,7 @@ def versions_of(node: Node) -> tuple[int, ...] | None:
 
 def open_saved(node: Node, recorded: bool) -> list:
     """What a node saved, for its rules: arrays, or Tensors if `recorded`. Raises if it was freed or written to since."""
-    op, saved, versions = node._op, [*node._saved], node._versions
+    op, saved, versions = node._op, [*node._context], node._versions
     unchanged = versions is None or (versions is not RELEASED and versions[-1] is not HELD)
     for place, i in enumerate(op.saved_inputs):
         t = saved[i]
@@ -66,7 +66,7 @@ def unpack(node: Node, recorded: bool) -> list:
         tuple([v.unpack(node) if type(v) is SavedTensor else v for v in value])
         if type(value) is tuple
         else value
-        for value in node._saved
+        for value in node._context
     ]
     for i in node._op.saved_tensors:
         if values[i] is not None:
@@ -76,7 +76,7 @@ def unpack(node: Node, recorded: bool) -> list:
 
 def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | ndarray:
     """The saved input or result at position `i`."""
-    saved, (source, number) = node._saved[i], node._op.sources[i]
+    saved, (source, number) = node._context[i], node._op.sources[i]
     if type(saved) is SavedTensor:
         t = saved.unpack(node)
         if t._array.dtype != saved.dtype:  # the hooks changed it; the gradient must not change with it
@@ -91,7 +91,7 @@ def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | ndarray:
 
 def check_version(node: Node, i: int) -> None:
     """Raise PyTorch's error if the saved tensor at position `i` has been written to since it was saved."""
-    op, saved, (source, number) = node._op, node._saved[i], node._op.sources[i]
+    op, saved, (source, number) = node._op, node._context[i], node._op.sources[i]
     place = op.saved_inputs.index(i) if source == "input" else len(op.saved_inputs)
     then = node._versions[place] if node._versions else 0
     if source == "input":
@@ -110,7 +110,7 @@ def check_version(node: Node, i: int) -> None:
 
 def read(node: Node, i: int) -> object:
     """What a node saved at position `i`, as users see it in `_saved_self` and the like."""
-    saved, op = node._saved, type(node)._op
+    saved, op = node._context, type(node)._op
     expect(node._versions is not RELEASED or i not in op.freed, messages.FREED)
     if saved[i] is None or i not in op.saved_tensors:
         return saved[i]

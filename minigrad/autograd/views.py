@@ -85,7 +85,7 @@ class AsStridedBackward0(Node):
     __slots__ = ()
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
-        where, shape = self._saved
+        where, shape = self._context
         if recorded:
             return (grad._spread_places(shape, where),)
         out = np.zeros(shape, grad.dtype)
@@ -105,7 +105,7 @@ class CopySlices(Node):
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
         expect(self._versions is not RELEASED, messages.FREED)
-        inner, where = self._saved
+        inner, where = self._context
         part = grad._take_places(where) if recorded else np.asarray(grad.reshape(-1).take(where))
         first, *others = inner._vjp(part, recorded)
         expect(first is None or self._next_nodes[0] is None or 0 not in where.strides, messages.STRETCHED)

@@ -182,7 +182,7 @@ def vjp_of_one(op: Op) -> Callable:
     read_by = chooser(positions)
 
     def vjp(node: Node, grad: object, recorded: bool) -> tuple:
-        saved = open_saved(node, recorded) if frees else node._saved
+        saved = open_saved(node, recorded) if frees else node._context
         grad_self = rule(grad, *read_by(saved))
         if node._grad_metadata is not None:
             grad_self = fit(grad_self, node._grad_metadata[0])
@@ -197,7 +197,7 @@ def vjp_of_two(op: Op) -> Callable:
     read_by_self, read_by_other, frees = chooser(positions_self), chooser(positions_other), bool(op.freed)
 
     def vjp(node: Node, grad: object, recorded: bool) -> tuple:
-        saved = open_saved(node, recorded) if frees else node._saved
+        saved = open_saved(node, recorded) if frees else node._context
         node_self, node_other = node._next_nodes
         grad_self = None if node_self is None else rule_self(grad, *read_by_self(saved))
         grad_other = None if node_other is None else rule_other(grad, *read_by_other(saved))
@@ -215,7 +215,7 @@ def vjp_of_many(op: Op) -> Callable:
     (first_rule, read_by_first), frees = readers[0], bool(op.freed)
 
     def vjp(node: Node, grad: object, recorded: bool) -> Sequence:
-        saved, grads = open_saved(node, recorded) if frees else node._saved, []
+        saved, grads = open_saved(node, recorded) if frees else node._context, []
         if op.variadic:
             grads = first_rule(grad, *read_by_first(saved))  # as in PyTorch all, even those nobody needs
         elif op.shared:

@@ -246,7 +246,7 @@ def metadata(op: Op, sources: Sequence[Tensor | None], out: Tensor) -> tuple | N
 
 def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     """What is unusual about recording: hooks on saved tensors, anomaly mode, tensors of inference mode."""
-    saved, hooks = list(node._saved), op.node_class._frees and local.saved_hooks[-1:]
+    saved, hooks = list(node._context), op.node_class._frees and local.saved_hooks[-1:]
     for i in op.saved_tensors:  # in turn, as PyTorch does: those before a refused one have been packed
         expect(saved[i].__class__ is not InferenceTensor, INFERENCE_SAVED)
         if hooks and saved[i] is not None and not hasattr(saved[i], "_number") and op.saves[i][0] != "_":
@@ -258,9 +258,9 @@ def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
                 saved[i] = tuple(
                     [SavedTensor(v, hooks[0], node) if isinstance(v, Tensor) else v for v in value]
                 )
-        if any(map(is_not, saved, node._saved)):  # what hooks hold has no version
+        if any(map(is_not, saved, node._context)):  # what hooks hold has no version
             versions = node._versions or (0,) * (len(op.saved_inputs) + 1)
             node._versions = (*versions, HELD)
-        node._saved = tuple(saved)
+        node._context = tuple(saved)
     if anomaly.on:
         remember_traceback(node)

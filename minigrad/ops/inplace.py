@@ -169,8 +169,8 @@ def save_written(node: Node, t: Tensor) -> None:
     results = () if node._op is None else node._op.saved_results
     if not results:
         return
-    saved = enumerate(node._saved)
-    node._saved = tuple([t._array if i in results and type(s) is ndarray else s for i, s in saved])
+    saved = enumerate(node._context)
+    node._context = tuple([t._array if i in results and type(s) is ndarray else s for i, s in saved])
     node._result_counter = t._own_counter()
     count = len(node._op.saved_inputs)
     versions = node._versions or (0,) * (count + 1)
