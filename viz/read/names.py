@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sysconfig
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import chain
@@ -101,6 +102,10 @@ def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any])
         unnamed = {id(f.leaf) for f in graph.leaves if not f.outputs[0].named}
         if frame is None or not unnamed:
             return
+        if frame.f_code.co_filename.startswith(
+            LIBRARIES
+        ):  # of Jupyter, pytest, Python: they hold much, and no model
+            continue
         found, held = reachable(frame)
         names = [(name, tensor) for name, tensor in found if id(tensor) in unnamed]
         for path, module in held.items():
@@ -110,6 +115,9 @@ def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any])
 
 
 OF_PYTHON = re.compile(r"__\w+__|_+\d*|_i+\d*|_[iod]h|In|Out")  # variables of Python's and IPython's own
+LIBRARIES = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {"<frozen "}
+)
 FURTHEST = 12  # functions that called each other
 OURS = f"{__name__.partition('.')[0]}."
 LOOKED_AT, DEEPEST, ENTRIES = 3_000, 6, 200  # objects, levels, entries of one container
