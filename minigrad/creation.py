@@ -290,8 +290,8 @@ def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype:
     """`base` to the power of `steps` evenly spaced numbers from start to end."""
     expect(steps >= 0, "number of steps must be non-negative")
     start, end = (float(v) if dtype.kind == "f" else float(int(v)) for v in (start, end))
-    exponents = np.linspace(start, end, operator.index(steps)).astype(dtype)
-    return (float(base) ** exponents).astype(dtype)
+    exponents = np.linspace(start, end, operator.index(steps))  # between integers they need not be integers
+    return (float(base) ** (exponents.astype(dtype) if dtype.kind == "f" else exponents)).astype(dtype)
 
 
 @factory
