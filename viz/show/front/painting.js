@@ -38,7 +38,7 @@ export const painting = {
     this.size = [box[2], box[3]];
     for (const item of this.nodes.values()) item.place = item.bounds;
     const boxes = new Set(Object.values(this.drawn.folds));
-    for (const [id, { group, bounds }] of this.nodes) if (boxes.has(id) && (this.options.opens || id in (this.drawn.insides || {}))) group.append(this.opener(id, this.drawn.nodes[id].name, false, bounds.x + bounds.width - 2, bounds.y + 1));
+    for (const [id, { group, bounds }] of this.nodes) if (boxes.has(id) && (this.options.opens || id in (this.drawn.insides || {})) && this.hasRoom(id)) group.append(this.opener(id, this.drawn.nodes[id].name, false, bounds.x + bounds.width - 2, bounds.y + 1));
     for (const [id, group] of frames) { const [x, y, wide] = this.drawn.frames[id]; group.append(this.opener(id, group.textContent, true, x + wide - 13, y + 13)); }
     const set = this.columns > 1 ? columns(this.drawn, this.columns) : null;
     if (set) this.setInColumns(svg, set);
@@ -103,6 +103,12 @@ export const painting = {
     }
     others.push([best[0], best[1], w, h, 9, id]);
     return best;
+  },
+
+  // Whether what is in a box has room where the box is. A wide window scrolls; in a narrow one nothing may be wider than it.
+  hasRoom(id) {
+    const inside = this.drawn.insides?.[id], room = this.el.clientWidth || window.innerWidth, wide = this.drawn.nodes[id].at[2];
+    return !inside || room >= 600 || this.drawn.width + Math.max(0, inside.width + 30 - wide) <= room - 18;
   },
 
   // The button on a box that opens where it stands, and on its frame, which closes.
