@@ -99,6 +99,11 @@ def pictures_of(
             for link in picture.links if most < BOXES else ():  # there is no room to write on arrows
                 picture.say(link, "")
         folded += [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
+        if n <= DETAIL and not page:  # what is small enough to be seen whole in a narrow window, too
+            folded.append(build(graph, "functions", direction or down, title, groups, terse=True, **shown))
+            folded[-1].fold = "module" if most == BOXES else most
+            for link in folded[-1].links:
+                folded[-1].say(link, "")
     return folded + whole if n > DETAIL and root.inside else whole + folded
 
 

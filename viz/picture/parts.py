@@ -139,6 +139,7 @@ class Picture:
     clusters: list[tuple[str, list[Item]]] = field(default_factory=list)  # caption, items
     of_function: dict[Function, Item] = field(default_factory=dict)  # what lights up when a node fires
     notes: list[str] = field(default_factory=list)
+    terse: bool = False  # on boxes only a name and a class
     fold: str | int = ""  # by what its boxes are folded: "module", "repeat", or into how many boxes at most
 
     def add(self, kind: str, outline: str, column: Column, tooltip: str, **more) -> Item:

@@ -38,13 +38,16 @@ def build(
     *,
     values: bool | None = None,
     saved: bool = False,
+    terse: bool = False,
 ) -> Picture:
     """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (not in the graph view).
 
-    values: write values (by default in cards only). saved: draw what each function keeps (in the graph view).
+    values: write values (by default in cards only). saved: draw what each function keeps (in the graph view). terse:
+    on boxes only a name and a class, for a window in which there is no room for more.
     """
     values = view == "cards" if values is None else values
     picture = Picture(view, direction, one_line(title)[:80], values, saved)
+    picture.terse = terse
     if view == "graph":
         _GraphView(graph, picture).draw()
     else:
@@ -425,7 +428,8 @@ class _Compact(_View):
         members = self.members[group]
         leaves = [f for f in members if f.kind == "accumulate"]  # that only these functions use
         title, lines = texts(group, self.start, leaves)
-        column = Column.of([name_line(title), *(sub_line(text, size=SMALLEST) for text in lines)], 90, 12, 9)
+        written = [group.kind or lines[0]] if self.p.terse else lines
+        column = Column.of([name_line(title), *(sub_line(text, size=SMALLEST) for text in written)], 90, 12, 9)
         counts = [plural(len(members) - len(leaves), "function")] + [plural(len(leaves), "leaf")] * bool(
             leaves
         )
