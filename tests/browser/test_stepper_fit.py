@@ -125,7 +125,9 @@ def steppers(file: Path) -> Iterator[tuple[str, int]]:
                 if "steps" in content["data"]:  # a film has frames
                     front = {"js": asset("narrow_layout.js"), "css": asset("stepper.css")}
                     options = {
-                        key: v for key, v in content["options"].items() if key not in ("framed", "ask", "insist")
+                        key: v
+                        for key, v in content["options"].items()
+                        if key not in ("framed", "ask", "insist")
                     }
                     yield (
                         whole(file.stem, content | front | {"options": options}, False),

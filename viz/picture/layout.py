@@ -137,7 +137,7 @@ def _freed(p: Picture, at: Places) -> Places:
         off = points - spot
         return bool(((abs(off.real) < size.real / 2) & (abs(off.imag) < size.imag / 2)).any())
 
-    for ident in at.labels:
+    for ident in list(at.labels):
         now, size, own = centres.pop(ident), sizes[ident], at.ways[ident]
         others = np.concatenate([own[[0, -1]], *(way for a, way in at.ways.items() if a != ident)])
         boxes, room = np.array([*centres.values()]), size + np.array([sizes[a] for a in centres])
@@ -150,6 +150,11 @@ def _freed(p: Picture, at: Places) -> Places:
         lines, by = np.concatenate([own, others]), (own[abs(own - now).argmin()] - now) / 12
         while not (meets(lines, now + by, size) or meets(boxes, now + by, room)):
             now += by
+        if meets(
+            others[2:], now, size - (4 + 4j)
+        ):  # it has no free place: better no label than one that is crossed out
+            del at.labels[ident]
+            continue
         centres[ident], at.labels[ident] = now, (now.real, now.imag)
     return at
 

@@ -429,7 +429,9 @@ class _Compact(_View):
         leaves = [f for f in members if f.kind == "accumulate"]  # that only these functions use
         title, lines = texts(group, self.start, leaves)
         written = [group.kind or lines[0]] if self.p.terse else lines
-        column = Column.of([name_line(title), *(sub_line(text, size=SMALLEST) for text in written)], 90, 12, 9)
+        column = Column.of(
+            [name_line(title), *(sub_line(text, size=SMALLEST) for text in written)], 90, 12, 9
+        )
         counts = [plural(len(members) - len(leaves), "function")] + [plural(len(leaves), "leaf")] * bool(
             leaves
         )
@@ -444,7 +446,8 @@ class _Compact(_View):
 class _Functions(_Compact):
     def leaf_item(self, f: Function) -> Item:
         out = f.outputs[0]
-        lines = [name_line(out.name), sub_line(shape_text(out.shape), size=SMALLEST)]
+        name = out.name.partition(".")[2] if self.p.terse and out.name.count(".") > 1 else out.name
+        lines = [name_line(name), sub_line(shape_text(out.shape), size=SMALLEST)]
         if len(self.graph) <= SMALL:  # of more the legend says it
             lines.append(sub_line("AccumulateGrad", "note", TINY))
         column = Column.of(lines, 64, 12, 6)

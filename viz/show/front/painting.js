@@ -71,6 +71,7 @@ export const painting = {
       const item = edges.get(id), label = item.group.querySelector(".label"), [left, top] = this.drawn.edges[id].label_box;
       item.spot = this.clear(id, w, h, [x, y]);
       label.replaceChildren(s("rect", { class: "label-bg", x: left, y: top, width: w, height: h, rx: 4 }), s("text", { class: "label-text", x: left + w / 2, y: top + h / 2 + 3.5, "font-size": 10 }, label.textContent));
+      label.setAttribute("display", item.spot[2] >= 1 ? "none" : "inline"); // where it touches something wherever it is put, the panels say it
       label.setAttribute("transform", `translate(${item.spot[0] - item.shift[0] - left - w / 2} ${item.spot[1] - item.shift[1] - top - h / 2})`);
     }
   },
@@ -107,8 +108,8 @@ export const painting = {
 
   // Whether what is in a box has room where the box is. A wide window scrolls; in a narrow one nothing may be wider than it.
   hasRoom(id) {
-    const inside = this.drawn.insides?.[id], room = this.el.clientWidth || window.innerWidth, wide = this.drawn.nodes[id].at[2];
-    return !inside || room >= 600 || this.drawn.width + Math.max(0, inside.width + 30 - wide) <= room - 18;
+    const picture = this.base?.nodes[id] ? this.base : this.drawn, inside = picture.insides?.[id], room = this.el.clientWidth || window.innerWidth;
+    return !inside || room >= 600 || picture.width + Math.max(0, inside.width + 12 - picture.nodes[id].at[2]) <= room - 18;
   },
 
   // The button on a box that opens where it stands, and on its frame, which closes.
@@ -250,6 +251,7 @@ export const painting = {
       middle = this.clear(id, written === null ? w : 1.2 * w, written === null ? h : 18, item.spot);
       if (middle[2] < 3) break;
     }
+    if (middle[2] >= 3 && this.drawn.terse) return; // an arrow without room for a word: the panels have it
     const x = middle[0] - w / 2 - item.shift[0], y = middle[1] - h / 2 - item.shift[1];
     item.label = s("g", { class: written === null ? "mgv-label" : "mgv-label mgv-grows", "data-sent": told.map((entry) => entry.array ? arrayText(entry.array) : "").join("; ") });
     item.label.append(s("rect", { x, y, width: w, height: h, rx: written === null ? 2.5 : 4, class: "plate" }));
