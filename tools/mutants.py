@@ -1,0 +1,223 @@
+"""Check that the tests notice a mistake: `python -m tools.mutants` changes lines at random and runs the nearest tests.
+
+Each mutant is one small change of one line of minigrad, viz or exercises: a sign, an off-by-one, a dropped call, two
+swapped arguments, `and` for `or`, a comparison turned round. It is *killed* if a test fails (or a time limit is hit) and
+*survives* if the nearest tests pass. A survivor is a line that no test watches, or a change that makes no difference:
+give the first a test and the second a reason in `EQUIVALENT`.
+
+    python -m tools.mutants                            # 60 mutants, seed 1: minutes each for those that survive
+    python -m tools.mutants --count 20 --seed 7 --only viz/picture
+    python -m tools.mutants --list                     # show the changes, run nothing
+
+The tests run in a copy of the tracked files, so the checkout is never changed. Not part of `make test`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("minigrad", "viz", "notebooks/exercises")
+DATA = re.compile(r"pytorch_names|exercises/lesson_")  # tables and texts: their tests compare each row
+NEAREST = 8  # test files for each mutant, those that speak most of the changed file
+LIMIT = 240  # seconds for the tests of one mutant
+COMPARISONS = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div}
+# changes that make no difference, as "file: old => new", each with the reason
+EQUIVALENT: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: the text from `start` to `end` (offsets in the file, in characters) becomes `new`."""
+
+    file: str
+    line: int
+    start: int
+    end: int
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.old} => {self.new}"
+
+    @property
+    def key(self) -> str:
+        return f"{self.file}: {self.old} => {self.new}"
+
+
+def changed(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that could stand in place of `node` by a small mistake."""
+    match node:
+        case ast.BinOp(op=op) if type(op) in OPERATORS:
+            yield ast.BinOp(node.left, OPERATORS[type(op)](), node.right)
+        case ast.UnaryOp(op=ast.USub() | ast.Not()):
+            yield node.operand
+        case ast.BoolOp(op=op):
+            yield ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), node.values)
+        case ast.Compare(ops=[op]) if type(op) in COMPARISONS:
+            yield ast.Compare(node.left, [COMPARISONS[type(op)]()], node.comparators)
+        case ast.Constant(value=bool()):
+            yield ast.Constant(not node.value)
+        case ast.Constant(value=int()):
+            yield ast.Constant(node.value + 1)
+        case ast.Call(args=[first, second, *rest]) if not isinstance(second, ast.Starred):
+            yield ast.Call(node.func, [second, first, *rest], node.keywords)
+        case ast.Expr(value=ast.Call()):
+            yield ast.Pass()
+
+
+def watched(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes inside functions, but for annotations: what runs when something is called."""
+
+    def below(node: ast.AST) -> Iterator[ast.AST]:
+        for field, value in ast.iter_fields(node):
+            if field in ("annotation", "returns", "type_params"):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield child
+                    if not isinstance(child, ast.JoinedStr):  # positions inside an f-string are not reliable
+                        yield from below(child)
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield from below(node)
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    """All mutants of one file, in the order of its lines."""
+    text = path.read_text(encoding="utf-8")
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def offset(line: int, column: int) -> int:
+        """`column` counts the bytes of UTF-8, as ast does."""
+        source = text[starts[line - 1] : starts[line]]
+        return starts[line - 1] + len(source.encode()[:column].decode())
+
+    seen = set()
+    for node in watched(ast.parse(text)):
+        for new in changed(node):
+            start, end = (
+                offset(node.lineno, node.col_offset),
+                offset(node.end_lineno, node.end_col_offset),
+            )
+            put = ast.unparse(ast.fix_missing_locations(new))
+            # brackets keep what is around it as it was
+            put = f"({put})" if isinstance(new, ast.expr) and not isinstance(new, ast.Constant) else put
+            if (start, end, put) not in seen:
+                seen.add((start, end, put))
+                name = path.relative_to(ROOT).as_posix()
+                yield Mutant(name, node.lineno, start, end, " ".join(text[start:end].split()), put)
+
+
+def choose(count: int, seed: int, only: str) -> list[Mutant]:
+    """`count` mutants, as many from each package where it can be; on lines of their own."""
+    chance = random.Random(seed)
+    packages = [only] if only else PACKAGES
+    chosen: dict[tuple[str, int], Mutant] = {}
+    for i, package in enumerate(packages):
+        files = [
+            path for path in sorted((ROOT / package).rglob("*.py")) if not DATA.search(path.as_posix())
+        ] or [ROOT / package]
+        every = [mutant for path in files for mutant in mutants_of(path) if mutant.key not in EQUIVALENT]
+        share = count // len(packages) + (i < count % len(packages))
+        chance.shuffle(every)
+        mine: dict[tuple[str, int], Mutant] = {}
+        for mutant in every:
+            if len(mine) < share:
+                mine.setdefault((mutant.file, mutant.line), mutant)
+        chosen |= mine
+    return list(chosen.values())
+
+
+def nearest(file: str) -> list[str]:
+    """The test files that speak most of a file: of its name, and of the functions and classes that it defines."""
+    path = ROOT / file
+    names = {path.stem, *re.findall(r"^\s*(?:def|class) ([A-Za-z]\w{3,})", path.read_text("utf-8"), re.M)}
+    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
+    home = {"minigrad": "tests/minigrad/", "viz": "tests/test_viz", "notebooks": "tests/test_"}
+    rank = {}
+    for test in sorted((ROOT / "tests").rglob("test_*.py")):
+        name = test.relative_to(ROOT).as_posix()
+        if not name.startswith("tests/browser/"):
+            said = len(set(word.findall(test.read_text(encoding="utf-8"))))
+            at_home = name.startswith(home[file.split("/")[0]])
+            rank[name] = (at_home and said > 0, said, at_home)
+    return sorted(rank, key=rank.get, reverse=True)[:NEAREST]
+
+
+def run(mutant: Mutant, copy: Path) -> str:
+    """ "killed", "killed (time)" or "SURVIVED" after the nearest tests have run on the changed copy."""
+    path = copy / mutant.file
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: mutant.start] + mutant.new + text[mutant.end :], encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "tests.early", "-p", "no:cacheprovider"]
+    # a copy has this project's packages first on its path, whatever is installed
+    place = os.pathsep.join([str(copy), str(copy / "notebooks")])
+    environment = os.environ | {"PYTHONPATH": place, "OPENBLAS_NUM_THREADS": "1", "CI": ""}
+    try:
+        done = subprocess.run(
+            [*command, "-m", "not browser", *nearest(mutant.file)],
+            cwd=copy,
+            env=environment,
+            capture_output=True,
+            timeout=LIMIT,
+        )
+        return "SURVIVED" if done.returncode == 0 else "killed"
+    except subprocess.TimeoutExpired:
+        return "killed (time)"
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def copy_of_the_project(to: Path) -> None:
+    """The tracked files, as they are now."""
+    names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
+    for name in filter(None, names):
+        target = to / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, target)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--count", type=int, default=60, help="how many mutants (60)")
+    parser.add_argument("--seed", type=int, default=1, help="which ones (1)")
+    parser.add_argument("--only", default="", help="a folder or file, such as viz/picture")
+    parser.add_argument("--list", action="store_true", help="show the changes and run nothing")
+    options = parser.parse_args()
+    chosen = choose(options.count, options.seed, options.only)
+    if options.list:
+        print(*chosen, sep="\n")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy_of_the_project(Path(folder))
+        survivors = []
+        for i, mutant in enumerate(chosen, 1):
+            outcome = run(mutant, Path(folder))
+            print(f"{i:3} of {len(chosen)}  {outcome:13} {mutant}", flush=True)
+            survivors += [mutant] if outcome == "SURVIVED" else []
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} killed")
+    for mutant in survivors:
+        print("survived:", mutant, "\n          tests:", " ".join(nearest(mutant.file)))
+
+
+if __name__ == "__main__":
+    main()
