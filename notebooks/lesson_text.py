@@ -7,7 +7,8 @@
     def square_backward(upstream, x):
         return upstream * ...
 
-A line `%% kind id [tags]` begins a cell; what follows, up to the next such line, is its source.
+A line `%% kind id [tags]` begins a cell; what follows, up to the next such line, is its source. The kind `folded` is
+a code cell whose source JupyterLab hides until it is asked for, such as code that only draws.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import re
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-HEAD = re.compile(r"^%% (md|code) ([A-Za-z0-9_-]{1,64})(?: \[([^\]]*)\])?$")
+HEAD = re.compile(r"^%% (md|code|folded) ([A-Za-z0-9_-]{1,64})(?: \[([^\]]*)\])?$")
 
 
 def write(notebook: nbformat.NotebookNode) -> str:
@@ -25,7 +26,9 @@ def write(notebook: nbformat.NotebookNode) -> str:
     parts = []
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
-        kind = "code" if cell.cell_type == "code" else "md"
+        kind = "md"
+        if cell.cell_type == "code":
+            kind = "folded" if cell.metadata.get("jupyter", {}).get("source_hidden") else "code"
         parts.append(
             f"%% {kind} {cell.id}"
             + (f" [{', '.join(tags)}]" if tags else "")
@@ -43,7 +46,9 @@ def read(text: str) -> nbformat.NotebookNode:
         if line.startswith("%% "):
             head = HEAD.match(line.rstrip())
             if head is None:
-                raise ValueError(f"line {number}: {line!r}. A cell begins with: %% md|code the-id [tag, tag]")
+                raise ValueError(
+                    f"line {number}: {line!r}. A cell begins with: %% md|code|folded the-id [tag, tag]"
+                )
             cells.append((*head.groups(), lines := []))
         elif cells:
             lines.append(line)
@@ -51,8 +56,10 @@ def read(text: str) -> nbformat.NotebookNode:
             raise ValueError(f"line {number}: the text must begin with a line such as: %% md header")
     notebook = new_notebook()
     for kind, name, tags, source in cells:
-        cell = (new_code_cell if kind == "code" else new_markdown_cell)("\n".join(source).strip("\n"))
+        cell = (new_markdown_cell if kind == "md" else new_code_cell)("\n".join(source).strip("\n"))
         cell.id = name
+        if kind == "folded":
+            cell.metadata["jupyter"] = {"source_hidden": True}
         if tags:
             cell.metadata["tags"] = [tag.strip() for tag in tags.split(",")]
         notebook.cells.append(cell)

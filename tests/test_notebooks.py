@@ -224,8 +224,8 @@ def test_what_is_to_be_chosen_in_a_toolbar_is_called_as_it_is_there():
 def test_text_form_gives_the_lesson_back(path):
     saved = read(path)
     again = lesson_text.read(lesson_text.write(saved))
-    assert [(c.cell_type, c.id, c.source, c.metadata.get("tags", [])) for c in again.cells] == [
-        (c.cell_type, c.id, c.source, c.metadata.get("tags", [])) for c in saved.cells
+    assert [(c.cell_type, c.id, c.source, c.metadata) for c in again.cells] == [
+        (c.cell_type, c.id, c.source, c.metadata) for c in saved.cells
     ]
 
 
