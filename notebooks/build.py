@@ -6,6 +6,7 @@
     python notebooks/build.py --check        say what would change; exit 1 if anything would (see `comparable`)
     python notebooks/build.py --text 03      print a lesson as text to edit (see lesson_text.py)
     python notebooks/build.py --from FILE    make or replace the lesson that the text FILE describes
+    python notebooks/build.py --minutes      print how long each lesson takes (see minutes.py)
 
 The .ipynb is the one source of a lesson. It may be edited in JupyterLab or by way of its text. What is saved
 is what a reader sees who has run nothing yet, and what `pytest --nbval` compares: outputs without widget
@@ -28,6 +29,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 import lesson_text
+import minutes
 
 HERE = Path(__file__).resolve().parent
 PAGES = ("glossary", "exam", "index")  # about the lessons: the index reads their headers, so it comes last
@@ -155,7 +157,13 @@ def main() -> int:
     parser.add_argument(
         "--from", dest="source", metavar="FILE", type=Path, help="take a lesson from its text"
     )
+    parser.add_argument("--minutes", action="store_true", help="print how long each lesson takes")
     arguments = parser.parse_args()
+    if arguments.minutes:
+        for path in lessons(arguments.names):
+            everything, core = minutes.counted(path)
+            print(f"{path.stem}: {everything:.0f}; {core:.0f} without what can wait")
+        return 0
     os.environ["MINIGRAD_PROGRESS"] = (
         "off"  # kernels inherit it: no learner's progress gets into a saved lesson
     )
