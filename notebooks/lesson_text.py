@@ -25,8 +25,7 @@ def write(notebook: nbformat.NotebookNode) -> str:
     """Notebook -> text."""
     parts = []
     for cell in notebook.cells:
-        folded = ["folded"] if cell.metadata.get("jupyter", {}).get("source_hidden") else []
-        tags = [*cell.metadata.get("tags", []), *folded]
+        tags = cell.metadata.get("tags", [])
         kind = "md"
         if cell.cell_type == "code":
             kind = "folded" if cell.metadata.get("jupyter", {}).get("source_hidden") else "code"
@@ -61,10 +60,7 @@ def read(text: str) -> nbformat.NotebookNode:
         cell.id = name
         if kind == "folded":
             cell.metadata["jupyter"] = {"source_hidden": True}
-        marks = [tag.strip() for tag in (tags or "").split(",") if tag.strip()]
-        if "folded" in marks:
-            cell.metadata["jupyter"] = {"source_hidden": True}
-        if kept := [tag for tag in marks if tag != "folded"]:
-            cell.metadata["tags"] = kept
+        if tags:
+            cell.metadata["tags"] = [tag.strip() for tag in tags.split(",")]
         notebook.cells.append(cell)
     return notebook
