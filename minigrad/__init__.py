@@ -75,7 +75,7 @@ from .ops import nn as _nn
 from .random import *  # noqa: F403
 from .tensor import Tensor
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # PyTorch divides by zero in silence, and so does NumPy from here on. NumPy's setting does not reach other threads; there
 # at least the warnings that come from minigrad's own lines are left out.

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no make: th
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """As much of a fresh clone as setting up needs."""
-    for name in ("Makefile", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("Makefile", "pyproject.toml", "README.md", "LICENSE", "hatch_build.py"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("tools", "minigrad", "viz"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -164,7 +164,7 @@ def pip_that(monkeypatch, folder: Path, *says: str, ends: int, waits: float = 0.
 def test_installing_says_how_far_it_is(tmp_path, monkeypatch, capsys):
     says = (
         "Installing build dependencies: started",
-        "Collecting numpy>=2.3 (from minigrad==0.1.0)",
+        "Collecting numpy>=2.3 (from see-autograd==0.2.0)",
         "  Downloading numpy-2.4.6-cp311-cp311-manylinux_2_28_x86_64.whl (16.9 MB)",
         "Collecting pillow",
         "Installing collected packages: numpy, pillow",

@@ -8,6 +8,7 @@ of the work.
 
 from __future__ import print_function
 
+import glob
 import hashlib
 import io
 import json
@@ -28,6 +29,7 @@ VENV_PYTHON = (
     os.path.join(VENV, "Scripts", "python.exe") if os.name == "nt" else os.path.join(VENV, "bin", "python")
 )
 RECORD = os.path.join(VENV, "installed.json")
+EARLIER = "minigrad"  # the name of the distribution until 0.2.0
 LOG = "pip.log"  # in VENV: all that pip said
 # pip's own patience, five tries of 15 seconds for each package, leaves a learner without network waiting for minutes
 PATIENCE = {"PIP_RETRIES": "2", "PIP_DEFAULT_TIMEOUT": "6"}
@@ -200,6 +202,22 @@ def install(extras):
         )
 
 
+def remove_earlier():
+    """Uninstall the project under its earlier name, which would be listed beside the present one."""
+    if glob.glob(os.path.join(VENV, "[lL]ib*", "**", EARLIER + "-*.dist-info"), recursive=True):
+        uninstall = [
+            VENV_PYTHON,
+            "-m",
+            "pip",
+            "uninstall",
+            "--yes",
+            "--quiet",
+            "--disable-pip-version-check",
+            EARLIER,
+        ]
+        subprocess.call(uninstall)
+
+
 def keep(stream, lines, log):
     """Collect what pip says as it comes, in a file too."""
     with io.open(log, "w", encoding="utf-8") as file:
@@ -269,6 +287,7 @@ def main(extras):
     if not usable:
         make_venv(find_python())
     install(goal["extras"])
+    remove_earlier()
     configure(VENV)
     record(goal)
     say("the environment is ready")
