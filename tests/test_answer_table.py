@@ -77,6 +77,69 @@ def test_a_mistake_in_a_table_is_told_with_exercise_and_line(monkeypatch, text, 
     assert f"a_lesson.py, line {line}, exercise 3.1" in str(error.value) and told in str(error.value)
 
 
+SOLUTION = """
+def total(parts):
+    found = 0  # where the sum begins
+    for part in parts:
+        found += part
+        log(part)
+    return found
+"""
+
+
+@pytest.mark.parametrize(
+    "change, result, logged",
+    [
+        ("found = 0 => found = 1", 11, 3),
+        ("log(part) =>", 10, 0),
+        ("found += part =>", 0, 3),
+        ("log(part) => <<", 10, 1),
+        ("log(part) => << log(-1)", 10, 1),
+        ("return found => >>", 2, 1),
+        ("found = 0 => found = 1; found = 2 ;; part in parts => part in parts[1:]", 10, 2),
+        ("found = 0 => found = 5\nfound += part => found -= part", -5, 3),
+    ],
+)
+def test_a_row_may_state_how_a_wrong_program_differs_from_the_solution(monkeypatch, change, result, logged):
+    calls = []
+    table = reader(
+        monkeypatch,
+        names=("total",),
+        parameters=("parts",),
+        solution=lambda: SOLUTION,
+        scope={"log": calls.append},
+    )
+    text = f"{change} :: a reply"
+    (row,) = table.rows(text)
+    assert table.answer(row)([2, 3, 5]) == result and len(calls) == logged
+
+
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        ("found = 7 => found = 1", "`found = 7` is not in the solution"),
+        ("part => x", "`part` is 3 times in the solution"),
+        ("=> x", "is not of the form `old text => new text`"),
+        ("found = 0 => a => b", "is not of the form"),
+        ("found = 0 => b ;; = 0 => = 1", "two of the changes overlap"),
+        ("def total => <<", "cannot move to the left"),
+        ("found = 0 => found = (", "SyntaxError"),
+        ("found => >>", "`found` is 3 times"),
+    ],
+)
+def test_a_change_that_cannot_be_made_is_told_with_exercise_and_line(monkeypatch, change, told):
+    table = reader(monkeypatch, names=("total",), parameters=("parts",), solution=lambda: SOLUTION)
+    (row,) = table.rows(f"{change} :: a reply")
+    with pytest.raises(TableError) as error:
+        table.answer(row)
+    assert "a_lesson.py, line 1, exercise 3.1" in str(error.value) and told in str(error.value)
+
+
+def test_an_arrow_in_a_text_is_no_change(monkeypatch):
+    table = reader(monkeypatch, names=("order",))
+    assert table.answer(Row(1, '"D => E"', "")) == "D => E"
+
+
 def test_each_answer_of_the_lessons_is_on_the_line_that_its_row_names():
     for number in lessons.numbers():
         source = inspect.getsource(lessons.module_of(f"{number}.1")).split("\n")

@@ -10,6 +10,10 @@ Empty lines, and lines that begin with `#` between two answers, are skipped. The
     any other expression                                                 the answer itself (all parts, if there are several)
     statements that define names of the exercise, as in `dy_dx = 79`     these parts; the others are right
     other statements                                                     the body of the exercise's function
+    `old text => new text`                                               the solution with this change
+
+A change need not repeat the solution: `upstream => 1`, `p.grad = None =>` (the line is left out), `loss.backward() => <<` (it
+moves one level out), several separated by ` ;; ` (see solution_changes.py).
 
 A line such as `mul_kind(self, grad):` says that the rows below it are about another function, with these parameters; an
 answer is then what `mul_kind` of the lesson makes of that function (unless it uses a parameter that only the exercise's
@@ -29,8 +33,8 @@ import re
 import symtable
 import textwrap
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from types import ModuleType
@@ -39,6 +43,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad
+
+from .solution_changes import changed, is_change
 
 RIGHT = "right"
 HEADING = re.compile(r"(\w+)\(([\w, ]+)\):")
@@ -81,12 +87,18 @@ class Reader:
     module:     the module of its lesson: where the table stands, and what its code may name.
     names:      what the exercise asks for.
     parameters: those of the function that it asks for, if that is what it asks for and nothing else.
+    solution:   gives the source of its solution, which a row may change.
+    setup:      lines that this source needs before it.
+    scope:      the names that it may use beyond those of the lesson's module.
     """
 
     owner: str
     module: ModuleType
     names: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
+    solution: Callable[[], str] = lambda: ""
+    setup: str = ""
+    scope: Mapping[str, Any] = field(default_factory=dict)
 
     def rows(self, text: str) -> Iterator[Row]:
         """The rows of the table `text`, which stands in the source of the lesson."""
@@ -121,6 +133,8 @@ class Reader:
 
     def evaluate(self, row: Row) -> Any:
         """The same, with the errors of the code as they come."""
+        if is_change(row.code):
+            return self._changed(row.code)
         tree = ast.parse(row.code)
         scope = COMMON | vars(self.module)
         free = _free_names(row.code)
@@ -147,6 +161,15 @@ class Reader:
         ] = {}  # apart from `scope`: there the name of the exercise's function means the reference
         exec(self._compiled(function, row), scope, made)
         return scope[maker.name](made[name]) if maker else made[name]
+
+    def _changed(self, code: str) -> Any:
+        """What the solution defines after a change."""
+        source = changed(self.solution(), code)
+        scope = {**COMMON, **self.scope, **vars(self.module)}
+        exec(textwrap.dedent(self.setup), scope)
+        exec(self._kept(source), scope)
+        parts = {name: scope[name] for name in self.names}
+        return parts if len(parts) > 1 else parts[self.names[0]]
 
     def _as_in_a_cell(self, source: str, name: str, scope: dict, maker: Maker | None) -> Any:
         exec(self._kept(source), scope)

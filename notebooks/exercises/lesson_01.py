@@ -173,16 +173,11 @@ EXERCISES: list[Exercise] = [
             (f(x + h) - f(x - h)) * (2 * h)           :: You multiply by $2h$. A slope is how far $f$ moved *divided* by how far $x$ moved.
             max((f(x + h) - f(x)) / h, (f(x) - f(x - h)) / h) :: That picks the larger of the two one-sided slopes. Go to both sides at once: from $x - h$ to $x + h$.
 
-            t = torch.tensor(x, requires_grad=True)
-            f(t).backward()
-            return t.grad :: That is the machine's own answer, by a backward pass. The judge has to do without it: nudge `x`, and use the `h` that you are given.
-
+            return (f(x + h) - f(x - h)) / (2 * h) => t = torch.tensor(x, requires_grad=True); f(t).backward(); return t.grad :: That is the machine's own answer, by a backward pass. The judge has to do without it: nudge `x`, and use the `h` that you are given.
             (f(x + h) - f(x - h)) / (h + h) :: right
             ((f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h) / 2 :: right
 
-            a, b = x - h, x + h
-            return (f(b) - f(a)) / (b - a) :: right
-
+            return (f(x + h) - f(x - h)) / (2 * h) => a, b = x - h, x + h; return (f(b) - f(a)) / (b - a) :: right
             (f(x + h) - f(x - h)) / 2 / h :: right
         """,
     ),
@@ -302,10 +297,7 @@ EXERCISES: list[Exercise] = [
             "The numbers are right, and the machine found them. Here it should be done without `backward()`: write the slope with $\\sigma(t)$ alone.",
         ),
         answers=r"""
-            u = t.detach().clone().requires_grad_()
-            torch.sigmoid(u).sum().backward()
-            return u.grad :: Here it should be done without `backward()`
-
+            s = torch.sigmoid(t) => u = t.detach().clone().requires_grad_() ;; return s * (1 - s) => torch.sigmoid(u).sum().backward(); return u.grad :: Here it should be done without `backward()`
             (torch.sigmoid(t) + 1 - torch.sigmoid(t)) / 2 :: The two factors were averaged. A slope is a *product* of local derivatives: $\sigma$ times $1 - \sigma$.
             torch.sigmoid(t) * 1 - torch.sigmoid(t)   :: Zero everywhere: Python multiplies before it subtracts, so that is $\sigma \cdot 1 - \sigma$. Set brackets: $\sigma$ times $(1 - \sigma)$.
             torch.sigmoid(t) - 1                      :: That is one factor, with its sign turned. The sigmoid rises everywhere, so no slope is negative.

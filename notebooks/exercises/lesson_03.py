@@ -145,9 +145,7 @@ EXERCISES: list[Exercise] = [
             upstream * 2 ** x      :: $2^x$ is another function. The local derivative of $x^2$ is *two times* $x$.
             upstream * 6           :: 6 is $2x$ at one particular $x$, at 3. Use `x`, whatever it is.
 
-            upstream *= 2 * x
-            return upstream :: Your function changes its input `upstream` in place
-
+            return upstream * 2 * x => upstream *= 2 * x; return upstream :: Your function changes its input `upstream` in place
             upstream * x + 2            :: The 2 of $2x$ is a factor, not a term: `2 * x`.
             upstream * x + upstream * x :: right
             2 * upstream * x            :: right
@@ -192,10 +190,7 @@ EXERCISES: list[Exercise] = [
             upstream * x.mean() * torch.ones_like(x)     :: The mean itself has come in. It is what goes *forward*; backward each entry gets $1/n$ of what arrives.
             upstream / x.numel() + torch.zeros_like(x)   :: right
 
-            out = torch.zeros_like(x)
-            out += upstream / x.numel()
-            return out :: right
-
+            return upstream * torch.ones_like(x) / x.numel() => out = torch.zeros_like(x); out += upstream / x.numel(); return out :: right
             torch.ones_like(x) * (upstream / x.numel()) :: right
             torch.full(x.shape, upstream.item() / x.numel()) :: right
         """,

@@ -359,21 +359,8 @@ EXERCISES: list[Exercise] = [
             sum(path[0] * path[1] for path in paths)  :: That is the line of the worked example, where each path has two arrows. Here paths may be of any length: go through *all* numbers of each.
             sum(path[0] * path[1] * path[2] for path in paths) :: That takes three numbers of each path. Paths may be of any length: use a second loop.
 
-            total, along = 0.0, 1.0
-            for path in paths:
-                for local in path:
-                    along = along * local
-                total = total + along
-            return total :: `along` has to begin at 1.0 *for each path*: yours still has the path before in it. Put that line inside the outer loop.
-
-            total = 0.0
-            for path in paths:
-                along = 1.0
-                for local in path:
-                    along = along * local
-                    total = total + along
-            return total :: `total` grows at every arrow. Add only when a path is *done*: that line belongs outside the inner loop.
-
+            total = 0.0 => total, along = 0.0, 1.0 ;; along = 1.0 => :: `along` has to begin at 1.0 *for each path*: yours still has the path before in it. Put that line inside the outer loop.
+            total = total + along => >> :: `total` grows at every arrow. Add only when a path is *done*: that line belongs outside the inner loop.
             [prod(path) for path in paths]        :: That is one number for each path. Where paths end at the same tensor, these are added up.
             sum(path[0] for path in paths)        :: Only the first local derivative of each path is counted: go through *all* of its numbers.
             sum(prod(path[1:]) for path in paths) :: The first number of each path is left out. Begin with `along = 1.0` and multiply by every number.
@@ -386,65 +373,16 @@ EXERCISES: list[Exercise] = [
             return 0.0                            :: Nothing has been added up. Either `along` begins at 0, and a zero times anything stays zero; or the `return` stands inside the inner loop, before anything was added.
             sum(prod(path) for path in paths) / len(paths) :: The paths are not averaged. Each brings its part, and the parts add up.
 
-            total = 1
-            for path in paths:
-                along = 1.0
-                for local in path:
-                    along = along * local
-                total = total + along
-            return total :: One too many comes out: `total` begins at 1. A sum begins at 0; it is `along`, a product, that begins at 1.
-
-            total = 0.0
-            for path in paths[:-1]:
-                along = 1.0
-                for local in path:
-                    along = along * local
-                total = total + along
-            return total :: The last path is left out. Go through all of `paths`: `for path in paths`.
-
-            total = 0.0
-            for path in paths[1:]:
-                along = 1.0
-                for local in path:
-                    along = along * local
-                total = total + along
-            return total :: The first path is left out. Go through all of `paths`: `for path in paths`.
-
-            total = 0.0
-            for path in paths:
-                along = 1.0
-                for local in path:
-                    along = along + local
-                total = total + along
-            return total :: Along a path you add. Each node *multiplies* what arrives by its local derivative: `along * local`.
-
-            total = 0.0
-            for path in paths:
-                along = path[0]
-                for local in path:
-                    along = along * local
-                total = total + along
-            return total :: The first number of each path is multiplied in twice: `along` begins with it, and then the loop takes it again. Begin with 1.0.
-
-            total = 0.0
-            for path in paths:
-                along = 1.0
-                for local in path[:3]:
-                    along = along * local
-                total = total + along
-            return total :: A path may be longer than three. Go through *all* of its numbers.
-
+            0.0 => 1 :: One too many comes out: `total` begins at 1. A sum begins at 0; it is `along`, a product, that begins at 1.
+            paths: => paths[:-1]: :: The last path is left out. Go through all of `paths`: `for path in paths`.
+            paths: => paths[1:]: :: The first path is left out. Go through all of `paths`: `for path in paths`.
+            along * local => along + local :: Along a path you add. Each node *multiplies* what arrives by its local derivative: `along * local`.
+            1.0 => path[0] :: The first number of each path is multiplied in twice: `along` begins with it, and then the loop takes it again. Begin with 1.0.
+            path: => path[:3]: :: A path may be longer than three. Go through *all* of its numbers.
             sum(abs(prod(path)) for path in paths) :: `abs` is one too many: a path with a negative product brings a negative part.
             float(sum(prod(path) for path in paths if len(path) > 1)) :: A path of a single arrow is a path, too. Do not leave it out.
 
-            total = 0.0
-            for path in paths:
-                along = 1.0
-                while path:
-                    along = along * path.pop()
-                total = total + along
-            return total :: Your function changes the list
-
+            for local in path: => while path: ;; along * local => along * path.pop() :: Your function changes the list
             float(sum(max(path) for path in paths))   :: Only the largest number of each path is counted. Along a path all of them are *multiplied*.
             -float(sum(prod(path) for path in paths)) :: The sign is turned: there is no minus, neither along a path nor between paths.
             sum(prod(path) for path in paths)         :: right

@@ -176,12 +176,6 @@ def _second_step_uncleared() -> float:
     return w.item()
 
 
-def _made_to_ask(y, z):
-    y.requires_grad_(True)
-    z.backward()
-    return y.grad
-
-
 def train(w, xs, lr):
     h = torch.tensor(0.0)
     for x in xs:
@@ -367,31 +361,14 @@ EXERCISES: list[Exercise] = [
             "Fill in `1 / len(xs)`.",
         ),
         answers=r"""
-            for x, t in zip(xs, ts, strict=True):
-                ((w * x - t) ** 2).mean().backward() :: Each piece counts in full, so with $n$ pieces the gradient is $n$ times as large. Scale each loss.
-
-            for x, t in zip(xs, ts, strict=True):
-                (((w * x - t) ** 2).mean() / 4).backward() :: For four pieces that is right. There may be another number of them: `len(xs)`.
-
-            for x, t in zip(xs, ts, strict=True):
-                (((w * x - t) ** 2).mean() / len(x)).backward() :: `len(x)` is the length of *one* piece, and its `mean()` has taken care of that. What counts is how many pieces there are.
-
-            for x, t in zip(xs, ts, strict=True):
-                (((w * x - t) ** 2).mean() / (len(xs) * len(x))).backward() :: That divides by the length of a piece a second time. Its `mean()` has done that already.
-
-            for x, t in zip(xs, ts, strict=True):
-                (((w * x - t) ** 2).mean() * len(xs)).backward() :: That makes it larger still. Each piece counts one part of the whole: *divide* by their number.
-
-            for x, t in zip(xs, ts, strict=True):
-                w.grad = None
-                (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.
-
-            for x, t in zip(xs, ts, strict=True):
-                (((w * x - t) ** 2).mean() * 0.5).backward() :: For two pieces that is right. There may be another number of them: `len(xs)`.
-
-            for x, t in zip(xs, ts, strict=True):
-                return (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first piece has been through a pass. Is there a `return` inside the loop?
-
+            loss = ((w * x - t) ** 2).mean() => ((w * x - t) ** 2).mean().backward() ;; (loss * (1 / len(xs))).backward() => :: Each piece counts in full, so with $n$ pieces the gradient is $n$ times as large. Scale each loss.
+            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / 4).backward() ;; (loss * (1 / len(xs))).backward() => :: For four pieces that is right. There may be another number of them: `len(xs)`.
+            loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(x)) :: `len(x)` is the length of *one* piece, and its `mean()` has taken care of that. What counts is how many pieces there are.
+            loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / (len(xs) * len(x))) :: That divides by the length of a piece a second time. Its `mean()` has done that already.
+            loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() * len(xs)) :: That makes it larger still. Each piece counts one part of the whole: *divide* by their number.
+            loss = ((w * x - t) ** 2).mean() => w.grad = None ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(xs)) :: Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.
+            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() * 0.5).backward() ;; (loss * (1 / len(xs))).backward() => :: For two pieces that is right. There may be another number of them: `len(xs)`.
+            loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))).backward() => return (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first piece has been through a pass. Is there a `return` inside the loop?
             [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)] :: `w.grad` is empty: no backward pass has run.
 
             total = 0.0
@@ -399,8 +376,7 @@ EXERCISES: list[Exercise] = [
                 total = total + ((w * x - t) ** 2).mean() / len(xs)
                 total.backward() :: The loss still contains last turn's graph: `total` carries it from turn to turn. Go backward from the loss of *this* piece, or once after the loop.
 
-            losses = [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]
-            sum(losses).backward() :: The number is right, but 1 backward pass ran for 4 pieces.
+            losses = [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]; sum(losses).backward() :: The number is right, but 1 backward pass ran for 4 pieces.
 
             parts = [(2 * (w.detach() * x - t) * x).mean() for x, t in zip(xs, ts, strict=True)]
             w.grad = sum(parts) / len(parts) :: The number is right, but no backward passes ran for 4 pieces.
@@ -409,25 +385,11 @@ EXERCISES: list[Exercise] = [
                 (((w * x - t) ** 2).mean() / len(xs)).backward()
             w.grad = w.grad / len(xs) :: You average *twice*: each loss is scaled, and then `w.grad` is divided as well.
 
-            for x, t in zip(xs, ts, strict=True):
-                loss = ((w * x - t) ** 2).mean() / len(xs)
-            loss.backward() :: `backward()` stands behind the loop, so one pass ran, for the last piece alone. Indent it: one pass for each piece.
-
-            for x, t in zip(xs, ts, strict=True):
-                loss = ((w * x - t) ** 2).mean()
-            loss.backward() :: `backward()` stands behind the loop, so one pass ran, for the last piece alone. Indent it, and scale each loss by the number of pieces.
-
-            for x, t in zip(xs, ts, strict=True):
-                (((w * x - t) ** 2).mean() / len(xs)).backward()
-                w.grad.zero_() :: Each gradient is set to 0 again as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
-
-            for x, t in zip(xs, ts, strict=True):
-                (((w * x - t) ** 2).mean() / len(xs)).backward()
-                w.grad = None :: Each gradient is thrown away as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
-
-            for x, t in zip(xs, ts, strict=True):
-                (((w * x - t) ** 2).sum() / len(xs)).backward()
-            return :: `sum()` adds up the squares of a piece and does not divide by their number. Use `mean()`, and then scale by the number of pieces.
+            mean() => mean() / len(xs) ;; (loss * (1 / len(xs))).backward() => << loss.backward() :: `backward()` stands behind the loop, so one pass ran, for the last piece alone. Indent it: one pass for each piece.
+            (loss * (1 / len(xs))).backward() => << loss.backward() :: `backward()` stands behind the loop, so one pass ran, for the last piece alone. Indent it, and scale each loss by the number of pieces.
+            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / len(xs)).backward() ;; (loss * (1 / len(xs))).backward => w.grad.zero_ :: Each gradient is set to 0 again as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
+            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / len(xs)).backward() ;; (loss * (1 / len(xs))).backward() => w.grad = None :: Each gradient is thrown away as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
+            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).sum() / len(xs)).backward() ;; (loss * (1 / len(xs))).backward() => << return :: `sum()` adds up the squares of a piece and does not divide by their number. Use `mean()`, and then scale by the number of pieces.
 
             for x, t in zip(xs[:4], ts[:4], strict=True):
                 (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first four pieces have been through a pass. Go through all of `xs`.
@@ -437,15 +399,12 @@ EXERCISES: list[Exercise] = [
                 w.data = w.data - 0.01 * w.grad
             return :: Your function changes its input `w` in place
 
-            for x, t in zip(xs, ts, strict=True):
-                (((w * x - t) ** 2).sum() / 12).backward() :: 12 is right for one batch. How many numbers there are all together differs: take `mean()`, and divide by `len(xs)`.
+            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).sum() / 12).backward() ;; (loss * (1 / len(xs))).backward() => :: 12 is right for one batch. How many numbers there are all together differs: take `mean()`, and divide by `len(xs)`.
 
             for x, t in zip(ts, xs, strict=True):
                 (((w * x - t) ** 2).mean() / len(xs)).backward() :: Inputs and targets have changed places: `zip(xs, ts)`.
 
-            for x, t in zip(xs, ts, strict=True):
-                ((w * x - t).mean() / len(xs)).backward() :: The differences are not squared.
-
+            loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => ((w * x - t).mean() / len(xs)) :: The differences are not squared.
             ((w * xs[0] - ts[0]) ** 2).mean().backward() :: Only the first piece has been through a pass. Go through all of them, and scale each loss.
             sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() :: One pass over the sum of all squares: that is not what is left after a `mean()`, and it needs all pieces at once. A pass for each piece, each loss scaled.
 
@@ -470,74 +429,27 @@ EXERCISES: list[Exercise] = [
             "Ask with `y.retain_grad()`.",
         ),
         answers=r"""
-            z.backward()
-            y.retain_grad()
-            return y.grad :: `y.retain_grad()` must be called *before* the backward pass
-
-            y.backward(retain_graph=True)
-            z.backward()
-            return y.grad :: `retain_graph` keeps the *saved values* for another pass.
-
-            y.retain_grad()
-            return y.grad :: You asked for it, but no pass has run.
-
-            z.retain_grad()
-            z.backward()
-            return y.grad :: It is `z` that you have asked to keep its gradient.
-
-            z.backward()
-            return y.grad :: A pass has run, and `y.grad` is `None`
-
-            y.retain_grad  # noqa: B018
-            z.backward()
-            return y.grad :: `y.retain_grad` without brackets names the method
-
-            y.retain_grad = True
-            z.backward()
-            return y.grad :: `y.retain_grad = True` puts a value in place of the method
-
-            _made_to_ask :: `requires_grad_` is about asking
-
-            y.detach()
-            z.backward()
-            return y.grad :: `detach()` gives another tensor, without a history.
-
+            y.retain_grad() => z.backward(); y.retain_grad() ;; z.backward() => :: `y.retain_grad()` must be called *before* the backward pass
+            retain_grad() => backward(retain_graph=True) :: `retain_graph` keeps the *saved values* for another pass.
+            z.backward() => :: You asked for it, but no pass has run.
+            y.retain_grad => z.retain_grad :: It is `z` that you have asked to keep its gradient.
+            y.retain_grad() => :: A pass has run, and `y.grad` is `None`
+            retain_grad() => retain_grad :: `y.retain_grad` without brackets names the method
+            y.retain_grad() => y.retain_grad = True :: `y.retain_grad = True` puts a value in place of the method
+            retain_grad() => requires_grad_(True) :: `requires_grad_` is about asking
+            retain_grad => detach :: `detach()` gives another tensor, without a history.
             y.grad :: No backward pass has run, so no gradient has come by anywhere.
 
-            y.retain_grad()
-            y.backward()
-            return y.grad :: No pass has begun at the `z` that was handed over.
-
-            y.retain_grad()
-            y.backward(retain_graph=True)
-            z.backward()
-            return y.grad :: Two passes have run, and in the middle as in the leaf they add up. The one of `z` is enough.
-
-            z.backward(retain_grad=True)
-            return y.grad :: `backward` has no argument `retain_grad`. It is a method of the tensor: `y.retain_grad()`, before the pass.
-
-            y.retain_grad()
-            z.backward()
-            return y :: That is `y` itself. Its gradient is in `y.grad`.
-
-            z.retain_grad()
-            z.backward()
-            return z.grad :: That is the gradient of `z` with respect to itself. You need the one of `y`.
-
+            z.backward => y.backward :: No pass has begun at the `z` that was handed over.
+            y.retain_grad() => y.retain_grad(); y.backward(retain_graph=True) :: Two passes have run, and in the middle as in the leaf they add up. The one of `z` is enough.
+            y.retain_grad() => z.backward(retain_grad=True) ;; z.backward() => :: `backward` has no argument `retain_grad`. It is a method of the tensor: `y.retain_grad()`, before the pass.
+            y.grad => y :: That is `y` itself. Its gradient is in `y.grad`.
+            y.retain_grad => z.retain_grad ;; return y.grad => return z.grad :: That is the gradient of `z` with respect to itself. You need the one of `y`.
             torch.autograd.grad(z, y)[0] :: The number is right. But this way nothing reaches the leaf, and the check looks at `x.grad` too. Use `retain_grad()` and `backward()`.
 
-            y.retain_grad()
-            z.backward()
-            return z :: That is `z` itself. The gradient of `y` is in `y.grad`.
-
-            seen = []
-            y.register_hook(seen.append)
-            z.backward()
-            return seen[0] :: right
-
-            y.retain_grad()
-            z.backward()
-            return y.grad.item() :: right
+            y.grad => z :: That is `z` itself. The gradient of `y` is in `y.grad`.
+            y.retain_grad() => seen = []; y.register_hook(seen.append) ;; y.grad => seen[0] :: right
+            grad => grad.item() :: right
         """,
     ),
     Exercise(

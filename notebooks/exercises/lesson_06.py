@@ -369,52 +369,17 @@ EXERCISES: list[Exercise] = [
             grad.sum()  :: That adds up everything. Each entry gets only what came back from *its own* copies.
             grad        :: The gradient still has the large shape. Entries that are copies of one another have to be added up.
 
-            while grad.dim() > len(shape):
-                grad = grad.sum(-1)
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.sum(axis, keepdim=True)
-            return grad :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, as often as there is one too many.
-
+            (0) => (-1) :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, as often as there is one too many.
             grad.reshape(-1)[: torch.ones(shape).numel()].reshape(shape) :: That cuts a piece out of the gradient. Nothing may get lost: what comes back from copies is added up.
             torch.ones(shape) * grad.numel() / torch.ones(shape).numel() :: That counts how often each entry was used. It is right when ones arrive; here other numbers do: sum them.
             torch.ones(shape) * grad.sum() :: The sum of *everything*, in each place. Each entry gets only what came back from its own copies.
 
-            while grad.dim() > len(shape):
-                grad = grad.max(0)[0]
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.max(axis, keepdim=True)[0]
-            return grad :: The shapes are right. But the largest copy does not win: what comes back from all of them is *added*.
-
-            shape = (1,) * (grad.dim() - len(shape)) + tuple(shape)
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.sum(axis, keepdim=True)
-            return grad :: The sums are right, but the axes in front stay, with length 1. These go altogether: sum them without `keepdim`.
-
-            while grad.dim() > len(shape):
-                grad = grad.mean(0)
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.mean(axis, keepdim=True)
-            return grad :: The shapes are right. But gradients that meet are *added*, not averaged: `sum`.
-
-            while grad.dim() > len(shape):
-                grad = grad[0]
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.narrow(axis, 0, 1)
-            return grad :: The shapes are right, but you keep one copy and drop the rest. Each copy brings a gradient: add them.
-
-            while grad.dim() > len(shape):
-                grad = grad.sum(0)
-            return grad :: The axes in front are done. One more thing: where `shape` has a 1, an axis was stretched. Sum it too, and keep it.
-
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.sum(axis, keepdim=True)
-            return grad :: The stretched axes are done. But broadcasting may have put whole axes *in front*: sum these first, without `keepdim`.
+            sum(0) => max(0)[0] ;; sum(axis, keepdim=True) => max(axis, keepdim=True)[0] :: The shapes are right. But the largest copy does not win: what comes back from all of them is *added*.
+            while grad.dim() > len(shape): => shape = (1,) * (grad.dim() - len(shape)) + tuple(shape) ;; grad = grad.sum(0) => :: The sums are right, but the axes in front stay, with length 1. These go altogether: sum them without `keepdim`.
+            sum(0) => mean(0) ;; grad = grad.sum(axis, keepdim=True) => grad = grad.mean(axis, keepdim=True) :: The shapes are right. But gradients that meet are *added*, not averaged: `sum`.
+            grad.sum(0) => grad[0] ;; sum(axis, keepdim=True) => narrow(axis, 0, 1) :: The shapes are right, but you keep one copy and drop the rest. Each copy brings a gradient: add them.
+            for axis, size in enumerate(shape): => ;; if size == 1: => ;; grad = grad.sum(axis, keepdim=True) => :: The axes in front are done. One more thing: where `shape` has a 1, an axis was stretched. Sum it too, and keep it.
+            while grad.dim() > len(shape): => ;; grad = grad.sum(0) => :: The stretched axes are done. But broadcasting may have put whole axes *in front*: sum these first, without `keepdim`.
 
             while grad.dim() > len(shape):
                 grad = grad.sum(0)
@@ -423,26 +388,9 @@ EXERCISES: list[Exercise] = [
                     grad = grad.sum(axis)
             return grad :: The sums are right, but an axis of length 1 got lost: a `(2, 1)` came out as `(2,)`. `keepdim=True` keeps it.
 
-            while grad.dim() > len(shape):
-                grad = grad.sum(0)
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.sum(0, keepdim=True)
-            return grad :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis, keepdim=True)`.
-
-            while grad.dim() > len(shape):
-                grad = grad[0]
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.sum(axis, keepdim=True)
-            return grad :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(0)`.
-
-            if grad.dim() > len(shape):
-                grad = grad.sum(0)
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.sum(axis, keepdim=True)
-            return grad :: That takes away one axis in front. There may be several: `while`, not `if`.
+            axis, keepdim => 0, keepdim :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis, keepdim=True)`.
+            grad.sum(0) => grad[0] :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(0)`.
+            while grad.dim() > len(shape): => if grad.dim() > len(shape): :: That takes away one axis in front. There may be several: `while`, not `if`.
 
             if tuple(grad.shape) != shape:
                 grad = grad.sum(0)
@@ -454,13 +402,7 @@ EXERCISES: list[Exercise] = [
 
             grad.reshape(shape) :: `reshape` only arranges the numbers anew. Where one number was used many times, what comes back has to be *added up*.
 
-            while grad.dim() > len(shape):
-                grad = grad.sum(0)
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.max(axis, keepdim=True)[0]
-            return grad :: The largest does not win: what comes back from all uses is *added up*, `sum`.
-
+            sum(axis, keepdim=True) => max(axis, keepdim=True)[0] :: The largest does not win: what comes back from all uses is *added up*, `sum`.
             _short :: right
         """,
     ),

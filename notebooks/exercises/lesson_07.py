@@ -819,8 +819,7 @@ EXERCISES: list[Exercise] = [
         probe=accumulate_probe,
         answers=r"""
             accumulator(self, grad):
-            self.variable.grad = grad
-            return () :: The second gradient has replaced the first. This is the `=` for `+=` of lesson 4: gradients *add up*.
+            self.variable.grad = grad; return () :: The second gradient has replaced the first. This is the `=` for `+=` of lesson 4: gradients *add up*.
 
             if self.variable.grad is None:
                 self.variable.grad = grad
@@ -868,38 +867,27 @@ EXERCISES: list[Exercise] = [
             self.variable.grad = grad.copy() if before is None else before + grad
             return (grad,) :: Behind a leaf comes nothing more: `backward` gives back an empty tuple
 
-            self.variable.grad = grad.copy if self.variable.grad is None else self.variable.grad + grad
-            return () :: `grad.copy` without brackets names the method.
+            self.variable.grad = grad.copy if self.variable.grad is None else self.variable.grad + grad; return () :: `grad.copy` without brackets names the method.
 
             self.variable.grad = self.variable.data if self.variable.grad is None else self.variable.grad + grad
             return () :: That is what the leaf itself holds, `data`. Its `.grad` begins with what *arrives*.
 
-            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad - grad
-            return () :: What arrives is *added* to what is there, not taken away.
-
-            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad * grad
-            return () :: At a leaf nothing is multiplied: the paths have been multiplied on their way. Here they *add*.
-
-            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad + 2 * grad
-            return () :: The second gradient counts twice. Each is added once.
+            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad - grad; return () :: What arrives is *added* to what is there, not taken away.
+            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad * grad; return () :: At a leaf nothing is multiplied: the paths have been multiplied on their way. Here they *add*.
+            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad + 2 * grad; return () :: The second gradient counts twice. Each is added once.
 
             before = self.variable.grad
             self.variable.grad = grad.copy() if before is None else np.maximum(before, grad)
             return () :: The larger one does not win. What arrives is added, whatever its size.
 
-            self.grad = grad.copy()
-            return () :: It was put somewhere else. It belongs to the leaf: `self.variable.grad`.
+            self.grad = grad.copy(); return () :: It was put somewhere else. It belongs to the leaf: `self.variable.grad`.
 
             if self.variable.grad is None:
                 self.variable.grad = grad.copy()
             return () :: Only the first gradient is kept. What comes later has to be added.
 
-            self.variable.grad = abs(grad) + (0 if self.variable.grad is None else self.variable.grad)
-            return () :: `abs` is one too many: a gradient has a sign, and it is added with it.
-
-            before = self.variable.grad
-            self.variable.grad = grad if before is None else before + grad
-            return () :: right
+            self.variable.grad = abs(grad) + (0 if self.variable.grad is None else self.variable.grad); return () :: `abs` is one too many: a gradient has a sign, and it is added with it.
+            before = self.variable.grad; self.variable.grad = grad if before is None else before + grad; return () :: right
         """,
     ),
     Exercise(
@@ -928,10 +916,7 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_other, grad * self._saved_self**2 :: The other factor comes in once, not squared.
             grad * self._saved_other, grad * self._saved_input :: A node has kept what `mul` hands to `record`, under these names: `_saved_self` and `_saved_other`.
 
-            first = grad * self._saved_other
-            grad *= self._saved_self
-            return first, grad :: That line writes into the array that arrived
-
+            first = grad * self._saved_other; grad *= self._saved_self; return first, grad :: That line writes into the array that arrived
             grad * self._saved_other, None      :: `None` is for an input that nobody asked about
             grad * self._saved_other,           :: `backward` gives back 1 gradients, and the node has 2 inputs.
             grad * self._saved_other, grad + self._saved_self :: Added. What arrives is *multiplied* by the local derivative, which is the other factor.
@@ -968,9 +953,7 @@ EXERCISES: list[Exercise] = [
             tanh_pair(self, grad):
             grad * (1 - self._saved_result**2) :: For a single one, write a comma behind it
 
-            grad *= 1 - self._saved_result**2
-            return (grad,) :: That line writes into the array that arrived
-
+            grad *= 1 - self._saved_result**2; return (grad,) :: That line writes into the array that arrived
             return None,                               :: `None` is for an input that nobody asked about
             grad + (1 - self._saved_result**2),        :: Added. What arrives is *multiplied* by the local derivative.
             grad * (1 + self._saved_result**2),        :: A minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter to both sides, not steeper.
@@ -1041,13 +1024,7 @@ EXERCISES: list[Exercise] = [
                     grad = grad.sum(axis, keepdim=True)
             return grad :: These are arrays, and they have `grad.ndim` in place of `grad.dim()`, and `keepdims` in place of `keepdim`.
 
-            while grad.ndim > len(shape):
-                grad = grad.sum(axis=0)
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.sum(axis=axis, keepdim=True)
-            return grad :: NumPy writes it with an s: `keepdims=True`.
-
+            np.ndim(grad) => grad.ndim ;; keepdims => keepdim :: NumPy writes it with an s: `keepdims=True`.
             engine.unbroadcast(grad, shape) / (grad.size / np.ones(shape).size if grad.size else 1) :: That is the mean of the copies. Each counts in full: *add* them, with `sum`.
 
             while grad.ndim > len(shape):
@@ -1056,20 +1033,8 @@ EXERCISES: list[Exercise] = [
 
             np.resize(grad, shape) :: That cuts a piece out of the gradient. Nothing may get lost: what was copied is added up.
 
-            while grad.ndim > len(shape):
-                grad = grad[0]
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.sum(axis=axis, keepdims=True)
-            return grad :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(axis=0)`.
-
-            while grad.ndim > len(shape):
-                grad = grad.sum(axis=0)
-            for axis, size in enumerate(shape):
-                if size == 1:
-                    grad = grad.sum(axis=0, keepdims=True)
-            return grad :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis=axis, keepdims=True)`.
-
+            np.ndim(grad) => grad.ndim ;; grad.sum(axis=0) => grad[0] :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(axis=0)`.
+            np.ndim(grad) => grad.ndim ;; axis, keepdims => 0, keepdims :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis=axis, keepdims=True)`.
             grad.sum(axis=tuple(range(grad.ndim - len(shape)))) if all(n > 1 for n in shape) else engine.unbroadcast(grad, shape) :: right
         """,
     ),
@@ -1133,38 +1098,14 @@ EXERCISES: list[Exercise] = [
                     waiting[parent] = waiting.get(parent, 0) + 1
             return waiting :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
 
-            waiting = engine.count_consumers(root)
-            waiting[root] += 1
-            return waiting :: The root waits for nobody: its gradient, the 1, is there from the start. Its count is 0.
-
+            waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nobody: its gradient, the 1, is there from the start. Its count is 0.
             count_ways          :: That adds up how many *ways* lead to a node from the root, when it was met. What counts is the arrows that lead to it: each adds 1.
             count_what_it_sends :: That is how many gradients a node *sends*. Wanted is how many it receives: one for each arrow that leads *to* it.
             count_at_the_sender :: It was counted at `node`, which sends. It is `parent` that will receive one more.
             count_recursively   :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
 
-            waiting, todo = {root: 0}, [root]
-            while todo:
-                node = todo.pop()
-                for parent, _ in node.next_functions:
-                    if parent is None:
-                        return waiting
-                    if parent not in waiting:
-                        waiting[parent] = 0
-                        todo.append(parent)
-                    waiting[parent] += 1
-            return waiting :: `return` at a `None` ends the whole function. One input that nobody asked about is passed over: `continue`.
-
-            waiting, todo = {root: 0}, [root]
-            while todo:
-                node = todo.pop()
-                for parent, _ in node.next_functions:
-                    if parent is None:
-                        break
-                    if parent not in waiting:
-                        waiting[parent] = 0
-                        todo.append(parent)
-                    waiting[parent] += 1
-            return waiting :: `break` at a `None` leaves out the inputs behind it. That one alone is passed over: `continue`.
+            waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. One input that nobody asked about is passed over: `continue`.
+            waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => break :: `break` at a `None` leaves out the inputs behind it. That one alone is passed over: `continue`.
 
             waiting, todo = {}, [root]
             while todo:
@@ -1354,19 +1295,15 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             ready.pop()                                :: That is the one that came last into the list. Wanted is the one that was *made* last: the largest `node.sequence`.
             ready.pop(0)                               :: That is the one that waits longest. Wanted is the largest `node.sequence`.
-            oldest                                     :: That is the oldest: `min` takes the smallest number, `max` the largest.
+            max => min :: That is the oldest: `min` takes the smallest number, `max` the largest.
             max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
             max(node.sequence for node in ready)       :: `choose` should give back a node
             max(ready)                                 :: Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.
 
-            node = max(ready, key=lambda n: n.sequence)
-            ready.clear()
-            return node :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
-
+            max(ready, key=lambda node: node.sequence) => max(ready, key=lambda n: n.sequence) ;; remove(node) => clear() :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
             ready[0] :: That is the one that waits longest, and it stays in `ready`. Take the one with the largest `node.sequence`, and take it *out*.
 
-            ready.sort(key=lambda node: node.sequence)
-            return ready.pop() :: right
+            ready.sort(key=lambda node: node.sequence); return ready.pop() :: right
         """,
     ),
     Exercise(
@@ -1420,19 +1357,13 @@ EXERCISES: list[Exercise] = [
                 p.grad = None
             return loss.data.item() :: It clears *after* the step. What was in `.grad` before the first one, from somebody else's pass, is then added. Clear at the beginning.
 
-            for p in parameters:
-                p.grad = None
-            loss = loss_of()
-            for p in parameters:
-                p.data -= lr * p.grad
-            return loss.data.item() :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
+            loss.backward() => :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
 
             for p in parameters:
                 p.grad = None
             loss_of.backward() :: `loss_of` is a function. The loss is what it gives back: `loss = loss_of()`.
 
-            train = trained()
-            return Tensor(train(loss_of, parameters, lr)) :: The loss should come back as a plain number: `loss.data.item()`.
+            train = trained(); return Tensor(train(loss_of, parameters, lr)) :: The loss should come back as a plain number: `loss.data.item()`.
 
             for p in parameters:
                 p.grad = None
@@ -1443,8 +1374,7 @@ EXERCISES: list[Exercise] = [
             trained(update="shrink") :: The parameter was *multiplied*. A step takes away `lr` times the gradient.
             trained(update="sign")   :: The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.
 
-            trained()(loss_of, parameters, lr)
-            return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Give back the one that you went backward from.
+            trained()(loss_of, parameters, lr); return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Give back the one that you went backward from.
 
             for p in parameters:
                 p.grad = None
@@ -1468,13 +1398,7 @@ EXERCISES: list[Exercise] = [
                 p.data -= lr * p.grad
             return loss.data.item() :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and what they bring adds up. One pass fills all gradients.
 
-            for p in parameters:
-                p.grad = None
-            loss = loss_of()
-            loss.backward()
-            for p in parameters:
-                p.data -= 0.3 * p.grad
-            return loss.data.item() :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
+            lr * p => 0.3 * p :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
 
             parameters[0].grad = None
             loss = loss_of()
@@ -1483,13 +1407,7 @@ EXERCISES: list[Exercise] = [
                 p.data -= lr * p.grad
             return loss.data.item() :: Only the first parameter's gradient is cleared. Clear all of them before the pass.
 
-            for p in parameters:
-                p.grad = None
-            loss = loss_of()
-            loss.backward()
-            for p in parameters:
-                p.data -= lr * abs(p.grad)
-            return loss.data.item() :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
+            lr * p.grad => lr * abs(p.grad) :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
 
             for p in parameters:
                 p.grad = None
@@ -1500,22 +1418,8 @@ EXERCISES: list[Exercise] = [
                 p.data -= lr * p.grad
             return loss.data.item() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
 
-            for p in parameters:
-                p.grad = None
-            loss = loss_of()
-            loss.backward()
-            for p in parameters:
-                p.data -= lr / 2 * p.grad
-            return loss.data.item() :: The step is half as long as it should be. `lr` times the gradient, nothing more.
-
-            for p in parameters:
-                p.grad = None
-            loss = loss_of()
-            loss.backward()
-            for p in parameters:
-                p.data -= lr / len(parameters) * p.grad
-            return loss.data.item() :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
-
+            lr * p.grad => lr / 2 * p.grad :: The step is half as long as it should be. `lr` times the gradient, nothing more.
+            lr * p.grad => lr / len(parameters) * p.grad :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
             return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Give it back as it is.
             trained() :: right
         """,

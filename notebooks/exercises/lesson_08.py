@@ -212,10 +212,6 @@ def _copied(learners, x):
         raise Complaint(besides)
 
 
-def _made_to_ask(t):
-    return t.detach().clone().requires_grad_(True)
-
-
 def _grad_of_sum() -> float:
     x = torch.tensor(2.0, requires_grad=True)
     y = x * 2
@@ -346,9 +342,7 @@ EXERCISES: list[Exercise] = [
             x.detach() * 3 + x * 2 * 5                  :: The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.
             x * 5 + x.detach() * 11                     :: The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.
 
-            y = x * 2
-            return y * 5 + 12 :: 12 is $3y$ at one place only, at $x = 2$. The hidden part has to have the value of $3y$ wherever $x$ is: `y.detach() * 3`.
-
+            z = y.detach() * 3 => ;; z + y * 5 => y * 5 + 12 :: 12 is $3y$ at one place only, at $x = 2$. The hidden part has to have the value of $3y$ wherever $x$ is: `y.detach() * 3`.
             x.detach() * 6 + x * 10            :: right
             (x * 2 * 3).detach() + 5 * (x * 2) :: right
         """,
@@ -459,9 +453,7 @@ EXERCISES: list[Exercise] = [
                 h = torch.tanh(middle(h))
             return (last(h) ** 2).mean() :: The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the way. Turn off its parameters.
 
-            h = torch.tanh(middle(torch.tanh(first(x)).detach()))
-            return (last(h) ** 2).mean() :: The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.
-
+            h = torch.tanh(middle(torch.tanh(first(x)).detach())); return (last(h) ** 2).mean() :: The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.
             [*first.parameters(), *last.parameters()]   :: The other way round: you have frozen those that should learn.
             first.parameters()                          :: You have frozen `first`. Look at whose parameters the loop goes through.
             last.parameters()                           :: You have frozen `last`. Look at whose parameters the loop goes through.
@@ -469,18 +461,14 @@ EXERCISES: list[Exercise] = [
             [*first.parameters(), *middle.parameters()] :: The first layer is frozen, too. It should learn: only `middle.parameters()`.
 
             loss_of(first, middle, last, x):
-            for param in middle.parameters:
-                param.requires_grad_(False) :: `parameters` is a method: `middle.parameters()`, with brackets.
-
-            for param in middle:
-                param.requires_grad_(False) :: The layer is no list. It gives its weight and its bias by `middle.parameters()`.
+            parameters(): => parameters: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: `parameters` is a method: `middle.parameters()`, with brackets.
+            middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: The layer is no list. It gives its weight and its bias by `middle.parameters()`.
 
             for param in middle.parameters():
                 param.requires_grad_(True)
             return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `requires_grad_(True)` is what it was before
 
-            middle.eval()
-            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `eval()` changes how layers such as dropout behave.
+            middle.eval(); return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `eval()` changes how layers such as dropout behave.
 
             for param in middle.parameters():
                 param.grad = None
@@ -490,8 +478,7 @@ EXERCISES: list[Exercise] = [
                 pass
             return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: Does the loop go through any of them
 
-            middle.requires_grad = False
-            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: on the layer itself it is only a new name
+            middle.requires_grad = False; return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: on the layer itself it is only a new name
 
             with torch.no_grad():
                 middle.weight.zero_()
@@ -545,11 +532,8 @@ EXERCISES: list[Exercise] = [
             t.detach()   :: No history, but the same memory: what is written into it shows up in `t`. Copy it: `.clone()`.
             t.clone()    :: Its own memory, but it still asks for gradients: `clone` is recorded like any operation. Detach it as well.
             t            :: That is `t` itself, history and all.
-            _made_to_ask :: Nearly. It was right before you made it ask for gradients again: leave out the last step.
-
-            t.detach_()
-            return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. `t` is not to be touched.
-
+            clone() => clone().requires_grad_(True) :: Nearly. It was right before you made it ask for gradients again: leave out the last step.
+            return t.detach().clone() => t.detach_(); return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. `t` is not to be touched.
             t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
             torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
             t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.
@@ -631,11 +615,7 @@ EXERCISES: list[Exercise] = [
                 param.requires_grad_(False)
             return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they do not ask any more, in the next step neither. A cut leaves them as they are.
 
-            h = torch.tanh(two(torch.tanh(one(x)))).detach()
-            loss = (three(h) ** 2).mean()
-            loss.backward()
-            optimizer.step()
-            return loss.item() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
+            optimizer.zero_grad() => ;; h = torch.tanh(one(x)) => ;; (two(h)).detach() => (two(torch.tanh(one(x)))).detach() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
 
             optimizer.zero_grad()
             h = torch.tanh(two(torch.tanh(one(x)))).detach()
@@ -660,13 +640,7 @@ EXERCISES: list[Exercise] = [
             optimizer.step()
             return loss.item() :: Two steps are taken with one gradient. One `step()` for each `backward()`.
 
-            optimizer.zero_grad()
-            with torch.no_grad():
-                h = torch.tanh(two(torch.tanh(one(x))))
-            loss = (three(h) ** 2).mean()
-            loss.backward()
-            optimizer.step()
-            return loss.item() :: right
+            h = torch.tanh(one(x)) => with torch.no_grad(): ;; h = torch.tanh(two(h)).detach() => >> h = torch.tanh(two(torch.tanh(one(x)))) :: right
         """,
     ),
 ]

@@ -299,10 +299,6 @@ def _share_of_wrong(scores, labels):
     return (scores.argmax(1) != labels).float().mean()
 
 
-def _made_to_ask(scores, labels):
-    return _share_of_wrong(scores, labels).requires_grad_(True)
-
-
 def _show_probe(function) -> Iterator[tuple]:
     for values in ([1.0, 0.0, -2.0], [0.5, 0.5, 3.0, -1.0]):
         x = torch.tensor(values, requires_grad=True)
@@ -473,17 +469,6 @@ def _by_total_retained(loss, total):
     total.backward(retain_graph=True)
 
 
-def _last_only(model, optimizer, x, t, turns):
-    total = 0.0
-    for _turn in range(turns):
-        optimizer.zero_grad()
-        loss = mse_loss(model(x), t)
-        loss.backward()
-        optimizer.step()
-        total = loss.item()
-    return total / turns
-
-
 def _first_activation() -> float:
     h = torch.sigmoid(torch.zeros(4))
     shown = h.detach()
@@ -556,22 +541,8 @@ EXERCISES: list[Exercise] = [
             _order("zero", "step", "backward")         :: The step comes before the backward pass of its turn.
             _order("zero", "backward", "step", "step") :: In 4 turns there were 4 backward passes and 8 steps.
 
-            losses = []
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                losses.append(loss.item())
-                return losses :: In 4 turns there were 1 backward pass and 1 step.
-
-            losses = []
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-            return losses :: of 4 turns 0 losses come back
+            return losses => >> :: In 4 turns there were 1 backward pass and 1 step.
+            losses.append(loss.item()) => :: of 4 turns 0 losses come back
 
             losses = []
             for _turn in range(turns):
@@ -581,14 +552,7 @@ EXERCISES: list[Exercise] = [
                 losses.append(mse_loss(model(x), t).item())
             return losses :: Those are the losses *after* each step. Note the one that the turn began with.
 
-            losses = []
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                losses.append(loss)
-            return losses :: what you return holds the graph of each turn
+            (loss.item()) => (loss) :: what you return holds the graph of each turn
 
             loss = mse_loss(model(x), t)
             losses = []
@@ -609,69 +573,13 @@ EXERCISES: list[Exercise] = [
                 losses.append(loss.item())
             return losses :: Use `optimizer`, the one that comes in
 
-            losses = []
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                losses.append(loss.item())
-            return loss :: Return the list `losses`
-
-            losses = []
-            for _turn in range(4):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                losses.append(loss.item())
-            return losses :: In 6 turns there were 4 backward passes and 4 steps.
-
-            losses = []
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = ((model(x) - t) ** 2).sum()
-                loss.backward()
-                optimizer.step()
-                losses.append(loss.item())
-            return losses :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
-
-            losses = []
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                losses.append(loss.item() / turns)
-            return losses :: Each loss is divided by the number of turns. Note it as it is: `loss.item()`.
-
-            losses = []
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                losses = [loss.item()]
-            return losses :: of 4 turns 1 losses come back
-
-            model.eval()
-            losses = []
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                losses.append(loss.item())
-            return losses :: `model` is left in eval mode
-
-            losses = []
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(t), x)
-                loss.backward()
-                optimizer.step()
-                losses.append(loss.item())
-            return losses :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
+            return losses => return loss :: Return the list `losses`
+            (turns): => (4): :: In 6 turns there were 4 backward passes and 4 steps.
+            torch.nn.functional.mse_loss(model(x), t) => ((model(x) - t) ** 2).sum() :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
+            (loss.item()) => (loss.item() / turns) :: Each loss is divided by the number of turns. Note it as it is: `loss.item()`.
+            losses.append(loss.item()) => losses = [loss.item()] :: of 4 turns 1 losses come back
+            losses = [] => model.eval(); losses = [] :: `model` is left in eval mode
+            (model(x), t) => (model(t), x) :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
 
             losses = []
             for _turn in range(turns):
@@ -685,14 +593,7 @@ EXERCISES: list[Exercise] = [
 
             _order("backward", "step", "zero") :: right
 
-            losses = []
-            for _turn in range(turns):
-                model.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                losses.append(loss.item())
-            return losses :: right
+            optimizer.zero_grad => model.zero_grad :: right
         """,
     ),
     Exercise(
@@ -745,53 +646,18 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_turn_probe,
         answers=r"""
-            loss = mse_loss(model(x), t)
-            log.append(loss)
-            loss.backward() :: Put the *value* into the log.
-
-            loss = mse_loss(model(x), t).detach()
-            log.append(loss)
-            loss.backward() :: There is nothing left to walk: the loss, or the prediction in it, is detached, and that is patient 4 as it came in. Detach only what goes into the log.
-
-            loss = mse_loss(model(x), t)
-            log.append(loss.backward()) :: `None` is in the log
-
-            loss = mse_loss(model(x), t)
-            log.append(loss.item()) :: No gradient has arrived
-
+            (loss.detach()) => (loss) :: Put the *value* into the log.
+            (model(x), t) => (model(x), t).detach() ;; (loss.detach()) => (loss) :: There is nothing left to walk: the loss, or the prediction in it, is detached, and that is patient 4 as it came in. Detach only what goes into the log.
+            detach => backward ;; loss.backward() => :: `None` is in the log
+            detach => item ;; loss.backward() => :: No gradient has arrived
             mse_loss(model(x), t).backward(); return :: there are 0 in the log
-
-            loss = mse_loss(model(x), t)
-            loss.backward()
-            log.append(model.weight.grad.item()) :: That is a gradient. The *loss* should be noted.
-
-            loss = mse_loss(model(x), t)
-            loss.detach()
-            log.append(loss)
-            loss.backward() :: `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log.
-
-            loss = mse_loss(model(x), t)
-            log.append(loss.item())
-            model.zero_grad()
-            loss.backward() :: The gradients of the first turn were emptied here. That is the loop's business, and the optimizer's.
-
-            loss = mse_loss(model(x), t)
-            log.append(9.0)
-            loss.backward() :: 9.0 is the loss of the first turn only. Note the loss that was just computed, whatever it is.
-
-            loss = mse_loss(model(x), t)
-            log.append(loss.item())
-            log.append(loss.item())
-            loss.backward() :: After 1 turn there are 2 in the log.
-
-            loss = mse_loss(model(x), t)
-            log.clear()
-            log.append(loss.item())
-            loss.backward() :: After 2 turns there is 1 in the log.
-
-            loss = mse_loss(model(x), t)
-            loss.backward()
-            log.append(loss.item()) :: right
+            log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(model.weight.grad.item()) :: That is a gradient. The *loss* should be noted.
+            log.append(loss.detach()) => loss.detach(); log.append(loss) :: `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log.
+            log.append(loss.detach()) => log.append(loss.item()); model.zero_grad() :: The gradients of the first turn were emptied here. That is the loop's business, and the optimizer's.
+            loss.detach() => 9.0 :: 9.0 is the loss of the first turn only. Note the loss that was just computed, whatever it is.
+            log.append(loss.detach()) => log.append(loss.item()); log.append(loss.item()) :: After 1 turn there are 2 in the log.
+            log.append(loss.detach()) => log.clear(); log.append(loss.item()) :: After 2 turns there is 1 in the log.
+            log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(loss.item()) :: right
         """,
     ),
     Exercise(
@@ -810,8 +676,8 @@ EXERCISES: list[Exercise] = [
         probe=_class_probe,
         answers=r"""
             torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: That is the probability of the right class itself. It is to become *large*, and a loss small: take minus its logarithm.
-            _share_of_wrong                              :: There is still no way back to the scores
-            _made_to_ask                                 :: Now the loss asks, as a leaf of its own
+            torch.nn.functional.cross_entropy(scores, labels) => (scores.argmax(1) != labels).float().mean() :: There is still no way back to the scores
+            torch.nn.functional.cross_entropy(scores, labels) => _share_of_wrong(scores, labels).requires_grad_(True) :: Now the loss asks, as a leaf of its own
             cross_entropy(torch.softmax(scores, 1), labels) :: The softmax is inside already. Taken twice, it flattens the probabilities and the gradients.
             cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. You need its mean, or the step would depend on the size of the batch.
             torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The minus is missing: that goes *up* when the right class becomes more probable, and a loss must go down.
@@ -829,9 +695,7 @@ EXERCISES: list[Exercise] = [
             cross_entropy(scores[:3], labels[:3])        :: That takes the first three rows only. There may be more of them.
             cross_entropy(scores, labels) * 3 / len(labels) :: 3 is the number of rows in one call. `cross_entropy` has divided by their number already.
 
-            rows = torch.arange(len(labels))
-            return -torch.log_softmax(scores, 1)[rows, labels].mean() :: right
-
+            rows = torch.arange(len(labels)); return -torch.log_softmax(scores, 1)[rows, labels].mean() :: right
             torch.nn.functional.nll_loss(torch.log_softmax(scores, 1), labels) :: right
             torch.nn.CrossEntropyLoss()(scores, labels) :: right
         """,
@@ -866,10 +730,7 @@ EXERCISES: list[Exercise] = [
             torch.zeros_like(h)                  :: The mean of zeros is 0, but nothing of `h` is left in them. Take its mean away from each entry.
             h.detach() - h.detach().mean() + 0.1 :: 0.1 has been added. Their mean should be 0.
 
-            shown = h.detach().clone()
-            shown -= shown.mean()
-            return shown :: right
-
+            return h.detach() - h.detach().mean() => shown = h.detach().clone(); shown -= shown.mean(); return shown :: right
             _not_recorded           :: right
             (h - h.mean()).detach() :: right
         """,
@@ -971,9 +832,7 @@ EXERCISES: list[Exercise] = [
 
             stepping_with(lambda p, lr: p.sub_(lr * p.grad), lambda p: p.grad.zero_()) :: right
 
-            optimizer = torch.optim.SGD(parameters, lr=lr)
-            optimizer.step()
-            optimizer.zero_grad() :: right
+            optimizer = torch.optim.SGD(parameters, lr=lr); optimizer.step(); optimizer.zero_grad() :: right
         """,
     ),
     Exercise(
@@ -998,18 +857,11 @@ EXERCISES: list[Exercise] = [
             averaging_with(lambda total, loss: total + loss.detach(), _by_total) :: What `backward()` starts at has been detached, the total or `loss` itself, so nothing leads back from it. Go backward from the loss first; detach only what you add up.
             averaging_with(lambda total, loss: total + loss.item(), _by_loss, divide=False) :: That is the sum of the losses. The mean is the sum divided by `turns`.
 
-            total = 0.0
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                total = total + loss.item()
-            return total / turns :: The optimizer never steps
-
+            optimizer.step() => :: The optimizer never steps
             averaging_with(lambda total, loss: total + loss.item() / 5, _by_loss) :: Divided twice: by `turns` in the loop, and again at the end. Once is enough.
             averaging_with(lambda total, loss: total, _by_loss) :: The loop learns, and nothing is added to the total.
             averaging_with(lambda total, loss: total + 1, _by_loss) :: That counts the turns. Add up the *losses*.
-            _last_only :: Only the last loss is there. Add them up.
+            total = total + loss.item() => total = loss.item() :: Only the last loss is there. Add them up.
 
             total = 0.0
             for _turn in range(turns):
@@ -1019,51 +871,11 @@ EXERCISES: list[Exercise] = [
                 total = total + mse_loss(model(x), t).item()
             return total / turns :: Those are the losses *after* each step. You need the mean of those before it.
 
-            total = 0.0
-            for _turn in range(turns):
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.zero_grad()
-                optimizer.step()
-                total = total + loss.item()
-            return total / turns :: they were emptied *between* `backward()` and `step()`
-
-            total = 0.0
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                total = total + loss.item()
-                return total / turns :: Only one turn has run: the `return` is inside the loop. Put it behind the loop.
-
-            total = 0.0
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                total = total + loss.item()
-            return total / 5 :: 5 is the number of turns in one call. Divide by `turns`, whatever it is.
-
-            total = 0.0
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                total = max(total, loss.item())
-            return total :: That is the largest loss. The mean is asked for: add them all up, and divide by `turns`.
-
-            total = 0.0
-            for _turn in range(turns):
-                optimizer.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                optimizer.step()
-                total = loss.item()
-            return total :: That is the last loss alone. Add them all up, and divide by `turns`.
-
+            optimizer.zero_grad() => ;; loss.backward() => loss.backward(); optimizer.zero_grad() :: they were emptied *between* `backward()` and `step()`
+            return total / turns => >> :: Only one turn has run: the `return` is inside the loop. Put it behind the loop.
+            total / turns => total / 5 :: 5 is the number of turns in one call. Divide by `turns`, whatever it is.
+            total + loss.item() => max(total, loss.item()) ;; total / turns => total :: That is the largest loss. The mean is asked for: add them all up, and divide by `turns`.
+            total = total + loss.item() => total = loss.item() ;; total / turns => total :: That is the last loss alone. Add them all up, and divide by `turns`.
             averaging_with(lambda total, loss: total + loss.detach(), _by_loss) :: right
         """,
     ),

@@ -466,15 +466,8 @@ EXERCISES: list[Exercise] = [
             with torch.no_grad():
                 return sum(((model(x) - t) ** 2).mean() for x, t in batches) :: That is the sum of the losses. Divide it by the number of batches, `len(batches)`.
 
-            with torch.no_grad():
-                for x, t in batches:
-                    loss = ((model(x) - t) ** 2).mean()
-            return loss :: That is the loss of the last batch alone. Add them up.
-
-            with torch.no_grad():
-                for x, t in batches:
-                    loss = ((model(x) - t) ** 2).mean()
-            return loss / len(batches) :: Only the last loss, divided by the number of batches. Add them up first.
+            total = 0.0 => ;; total = total + loss => ;; total / len(batches) => loss :: That is the loss of the last batch alone. Add them up.
+            total = 0.0 => ;; total = total + loss => ;; return total / len(batches) => return loss / len(batches) :: Only the last loss, divided by the number of batches. Add them up first.
 
             with torch.no_grad():
                 for x, t in batches:
@@ -484,8 +477,7 @@ EXERCISES: list[Exercise] = [
                 p.requires_grad_(False)
             return _recorded(model, batches) :: Nothing is kept, but the parameters do not ask any more, and nobody turns them on again: the next training step learns nothing.
 
-            torch.set_grad_enabled(False)
-            return _recorded(model, batches) :: Your code has switched recording off and left it off.
+            torch.set_grad_enabled(False); return _recorded(model, batches) :: Your code has switched recording off and left it off.
 
             total = 0.0
             with torch.no_grad():
@@ -500,17 +492,8 @@ EXERCISES: list[Exercise] = [
                     total = total + ((model(x) - t) ** 2).mean()
             return total / len(batches) :: `model` is left in eval mode
 
-            total = 0.0
-            with torch.no_grad():
-                for x, t in batches:
-                    total = total + ((model(x) - t) ** 2).sum()
-            return total / len(batches) :: `sum()` adds up the squares of a batch. The loss of a batch is their mean.
-
-            total = 0.0
-            with torch.no_grad():
-                for x, t in batches:
-                    total = total + (model(x) - t).abs().mean()
-            return total / len(batches) :: Those are the distances, not their squares: `((model(x) - t) ** 2).mean()`.
+            loss = ((model(x) - t) ** 2).mean() => total = total + ((model(x) - t) ** 2).sum() ;; total = total + loss => :: `sum()` adds up the squares of a batch. The loss of a batch is their mean.
+            loss = ((model(x) - t) ** 2).mean() => total = total + (model(x) - t).abs().mean() ;; total = total + loss => :: Those are the distances, not their squares: `((model(x) - t) ** 2).mean()`.
 
             total = 0.0
             with torch.no_grad():
@@ -592,9 +575,7 @@ EXERCISES: list[Exercise] = [
             with torch.no_grad():
                 return _none_at_all(blocks, x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
 
-            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x)
-            return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Say `use_reentrant=False`, as in the line that is there.
-
+            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Say `use_reentrant=False`, as in the line that is there.
             blocks[0](x) :: Only the first block has run. Four blocks, in two groups.
             return x     :: No block has run: that is `x` as it came in. Two calls of `checkpoint`, each with two blocks.
 

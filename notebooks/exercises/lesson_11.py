@@ -438,12 +438,7 @@ EXERCISES: list[Exercise] = [
                 if p.grad is not None:
                     p.grad.clamp_(-most, most) :: That cuts each *entry* to the range. The direction changes: a large entry becomes as small as its neighbours.
 
-            gradients = [p.grad for p in parameters if p.grad is not None]
-            n = _length(gradients)
-            if n > most:
-                for gradient in gradients:
-                    gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` has made a new tensor and thrown it away: write into it with `*=`.
-
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => _length(gradients) ;; gradient *= most / n => gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` has made a new tensor and thrown it away: write into it with `*=`.
             clipping_with(_length, _by_ratio, when=lambda n, most: n >= 1.0) :: 1 is the limit of one call. Compare with `most`, whatever it is.
             clipping_with(lambda gs: sum((g**2).sum() for g in gs) ** 1 / 2, _by_ratio) :: Python reads `** 1 / 2` as *to the power of 1, and then halved*. Write `** 0.5`.
             clipping_with(lambda gs: (gs[0] ** 2).sum() ** 0.5, _by_ratio) :: That is the length of the first gradient alone. All of them *together* have one length.
@@ -504,11 +499,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_truncated_probe,
         answers=r"""
-            for turn in range(steps):
-                if turn == steps - keep:
-                    w = w.detach()
-                h = w * h
-            return h :: That detaches the weight: the turns after it see no weight at all, and the gradient is that of the *first* turns.
+            h = h.detach() => w = w.detach() :: That detaches the weight: the turns after it see no weight at all, and the gradient is that of the *first* turns.
 
             truncating_when(turn, steps, keep):
             turn % keep == 0         :: A cut every `keep` turns: how many are seen is then left to chance. One cut, `keep` turns before the end.

@@ -522,10 +522,7 @@ EXERCISES: list[Exercise] = [
 
             _spy_node(0) :: A hook on the *node* is handed what leaves it, the gradients of its inputs. That of `t` is what arrives: put the hook on `t`.
 
-            handle = t.register_hook(seen.append)
-            t.backward(retain_graph=True)
-            return handle :: A pass of its own has run. The spy only waits; the pass is somebody else's.
-
+            return t.register_hook(seen.append) => handle = t.register_hook(seen.append); t.backward(retain_graph=True); return handle :: A pass of its own has run. The spy only waits; the pass is somebody else's.
             seen.append(t.register_hook); return :: `t.register_hook` without brackets only names the method, and that went into the list.
             by_hook(lambda t, seen: lambda grad: seen.append(abs(grad))) :: `abs` has come in between. Append the gradient as it is handed over, with its sign.
             by_hook(lambda t, seen: lambda grad: seen.append(grad.sum())) :: That is the sum of the entries. Append the whole gradient.
@@ -613,8 +610,7 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             record_with(inputs, output):
-            outputs = record(model, batch)
-            return {"Linear": list(outputs.values())[-1]} :: Each name in it is that of the *kind* of layer, so both have written to the same place. The name comes from `named_modules()`.
+            outputs = record(model, batch); return {"Linear": list(outputs.values())[-1]} :: Each name in it is that of the *kind* of layer, so both have written to the same place. The name comes from `named_modules()`.
 
             seen = {}
             for name, module in model.named_modules():
@@ -653,8 +649,7 @@ EXERCISES: list[Exercise] = [
                 m._forward_hooks.clear()
             return seen :: Your function removes hooks from `model` that it did not put there
 
-            model.eval()
-            return record(model, batch) :: `model` is left in eval mode
+            model.eval(); return record(model, batch) :: `model` is left in eval mode
 
             seen, handles = {}, []
             for name, module in model.named_children():
@@ -796,10 +791,7 @@ EXERCISES: list[Exercise] = [
             stepping_with(lambda given, param, lr: down(param, param.grad, lr), register="register_hook") :: `.grad` is `None` when that line runs. Either it runs too early (`register_hook` is called before the account is filled, a line outside a hook before any pass): take the hook that comes *after*. Or the account has been emptied one line too soon.
             given.grad, given = None, given - lr * given.grad :: The account is empty, and the leaf is where it was. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
 
-            new = given.detach() - lr * given.grad
-            given.grad = None
-            return new :: This hook must give nothing back. Change the leaf in place.
-
+            new = given.detach() - lr * given.grad; given.grad = None; return new :: This hook must give nothing back. Change the leaf in place.
             (down(given, given.grad, lr), given.grad.zero_())[0] :: The step is right. The account should hold `None` again, and yours holds zeros.
 
             def hook(given):

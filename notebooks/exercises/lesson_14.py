@@ -501,9 +501,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             v / torch.sqrt((v * v).sum()) :: At 0 that is 0 by 0.
 
-            length = torch.sqrt((v * v).sum())
-            return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is saved behind the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
-
+            length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is saved behind the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
             v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: Divided by the *square* of the length. The root is missing.
             torch.sign(v)                                :: Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.

@@ -355,35 +355,19 @@ EXERCISES: list[Exercise] = [
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for _ in range(len(x))]) :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
 
-            y = f(x)
-            return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))]) :: That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that should be differentiated.
-
-            (g,) = torch.autograd.grad(f(x), x)
-            return torch.outer(g, g) :: That multiplies the gradient with itself. A second derivative is no product of first ones.
-
+            y = f(x); return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))]) :: That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that should be differentiated.
+            (g,) = torch.autograd.grad(f(x), x); return torch.outer(g, g) :: That multiplies the gradient with itself. A second derivative is no product of first ones.
             torch.diag(torch.diag(hessian(f, x)))    :: Only the diagonal. $g_0$ changes with the other inputs too.
             torch.stack([hessian(f, x)[0]] * len(x)) :: Each row is the first one. Use `i`.
 
-            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            rows = []
-            for i in range(len(x)):
-                g[i].backward(retain_graph=True)
-                rows.append(x.grad.clone())
-            return torch.stack(rows) :: `backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.
-
+            (row,) = torch.autograd.grad(g[i], x, retain_graph=True) => g[i].backward(retain_graph=True) ;; (row) => (x.grad.clone()) :: `backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.
             2 * hessian(f, x) :: Every entry is twice too large. Each second derivative comes in once.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             rows = [torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(2)]
             return torch.stack(rows) :: 2 is right for two inputs. There is a row for each input: `range(len(x))`.
 
-            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            rows = []
-            for i in range(len(x)):
-                (row,) = torch.autograd.grad(g[i], x, retain_graph=True)
-                rows.append(row)
-                return torch.stack(rows) :: Only the first row comes back: the `return` is inside the loop. Put it behind the loop.
-
+            return torch.stack(rows) => >> :: Only the first row comes back: the `return` is inside the loop. Put it behind the loop.
             torch.eye(len(x))   :: That is the table of a function whose slope is `x` itself. Differentiate each entry of `g` once more.
             list(hessian(f, x)) :: right
             torch.stack([torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0][i], x)[0] for i in range(len(x))]) :: right
@@ -409,33 +393,19 @@ EXERCISES: list[Exercise] = [
             "The second pass is `torch.autograd.grad(g @ v, x)`; it hands over a tuple with one entry.",
         ),
         answers=r"""
-            (g,) = torch.autograd.grad(f(x), x)
-            return torch.autograd.grad(g @ v, x)[0] :: `g` has no history: the first pass has to record itself. (`retain_graph=True` keeps the graph of `f` and records nothing new.)
-
-            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            return torch.autograd.grad(g.sum(), x)[0] :: `v` is not in it: that is the product with ones.
-
-            (g,) = torch.autograd.grad(f(x), x)
-            return g @ v :: $g \cdot v$ is the slope in the direction $v$, one number. Take its gradient.
-
-            (g,) = torch.autograd.grad(f(x), x)
-            return g * v :: That multiplies the gradient by `v`, entry by entry. Nothing has been differentiated a second time.
-
-            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            return torch.autograd.grad(g.sum(), x)[0] * v :: `v` comes in too late: each *column* of the table should be multiplied by its own entry, before the sum.
-
+            (g,) = torch.autograd.grad(f(x), x); return torch.autograd.grad(g @ v, x)[0] :: `g` has no history: the first pass has to record itself. (`retain_graph=True` keeps the graph of `f` and records nothing new.)
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g.sum(), x)[0] ;; return product => :: `v` is not in it: that is the product with ones.
+            (g,) = torch.autograd.grad(f(x), x); return g @ v :: $g \cdot v$ is the slope in the direction $v$, one number. Take its gradient.
+            (g,) = torch.autograd.grad(f(x), x); return g * v :: That multiplies the gradient by `v`, entry by entry. Nothing has been differentiated a second time.
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g.sum(), x)[0] * v ;; return product => :: `v` comes in too late: each *column* of the table should be multiplied by its own entry, before the sum.
             v @ hvp(f, x, v)                :: That is $v^\top H v$, one number. One factor `v` is enough.
             torch.autograd.grad(f(x), x)[0] :: That is the gradient. It should be differentiated once more, in the direction `v`.
 
             moved = (x + v).detach().requires_grad_()
             return torch.autograd.grad(f(moved), moved)[0] - torch.autograd.grad(f(x), x)[0] :: A whole step `v` is no small nudge: the gradient has bent on the way. And here no nudging is needed.
 
-            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            return torch.autograd.grad(g @ v, x) :: `torch.autograd.grad` hands over a tuple, even for one input. You need its entry: `[0]`.
-
-            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            return torch.autograd.grad(g @ g, x)[0] :: $g \cdot g$ holds `g` twice. It is `v` that belongs at the other place.
-
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ v, x) ;; return product => :: `torch.autograd.grad` hands over a tuple, even for one input. You need its entry: `[0]`.
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ g, x)[0] ;; return product => :: $g \cdot g$ holds `g` twice. It is `v` that belongs at the other place.
             torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0] * v, x)[0] :: `g * v` has an entry for each input, and so has `g`. A pass begins at *one* number: their dot product, `g @ v`.
             torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0] @ v, v)[0] :: `v` is held fixed. It is `x` that the second gradient is taken with respect to.
 
@@ -459,20 +429,12 @@ EXERCISES: list[Exercise] = [
                 return torch.autograd.grad(f(place), place)[0]
             return (at(x + h * v) - at(x - h * v)) / (2 * h) :: that is a nudge of the gradient
 
-            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            (g @ v).backward()
-            return x.grad :: Your function leaves a gradient in `x.grad`
-
-            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            return torch.autograd.grad(g @ abs(v), x)[0] :: `abs` is one too many: `v` has signs, and they count.
-
-            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            return torch.autograd.grad(g[0] * v[0], x)[0] :: That is the first row of the table times the first entry of `v`. All of them count: `g @ v`.
-
+            (product,) = torch.autograd.grad(g @ v, x) => (g @ v).backward() ;; return product => return x.grad :: Your function leaves a gradient in `x.grad`
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ abs(v), x)[0] ;; return product => :: `abs` is one too many: `v` has signs, and they count.
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g[0] * v[0], x)[0] ;; return product => :: That is the first row of the table times the first entry of `v`. All of them count: `g @ v`.
             -hvp(f, x, v) :: The sign is turned. There is no minus in $Hv$.
 
-            (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-            return torch.autograd.grad(g, x, grad_outputs=v)[0] :: right
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g, x, grad_outputs=v)[0] ;; return product => :: right
         """,
     ),
     Exercise(
@@ -538,12 +500,8 @@ EXERCISES: list[Exercise] = [
             penalty_with(loss=lambda out, length: (out + length - 1) ** 2, create_graph=True) :: The square is for the penalty alone, not for `out`.
             out + (out - 1) ** 2            :: That pulls the *output* to 1. It is the length of its gradient that is meant.
 
-            out.backward(retain_graph=True)
-            return out + (x.grad.norm() - 1) ** 2 :: `backward()` leaves a gradient without a history in `x.grad`, and its own part in every weight's account besides.
-
-            g = torch.autograd.grad(out, x, create_graph=True)
-            return out + (g - 1) ** 2 :: `torch.autograd.grad` hands over a tuple, even for one input. Take its entry: `(g,) = ...`
-
+            out.backward(retain_graph=True); return out + (x.grad.norm() - 1) ** 2 :: `backward()` leaves a gradient without a history in `x.grad`, and its own part in every weight's account besides.
+            (g,) => g ;; g.norm() => g :: `torch.autograd.grad` hands over a tuple, even for one input. Take its entry: `(g,) = ...`
             penalty_with(loss=lambda out, length: out.detach() + (length - 1) ** 2, create_graph=True) :: The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.
             penalty_with(length=lambda g: g, loss=lambda out, g: out + ((g - 1) ** 2).sum(), create_graph=True) :: That pulls *each entry* of the gradient to 1. It is the length of the whole that should be 1: `g.norm()`.
             penalty_with(loss=lambda out, length: out + length**2 - 1, create_graph=True) :: The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.

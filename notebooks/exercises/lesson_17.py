@@ -501,47 +501,16 @@ EXERCISES: list[Exercise] = [
             looped_as("zero_grad", "loss", "backward", "step", loss=_first_only) :: Only the first sample of each batch is used.
             looped_as("zero_grad", "loss", "backward", "step", "step") :: Two steps with one gradient. One is enough.
 
-            for x, y in batches:
-                optimizer.zero_grad()
-                cross_entropy(model(x), y).backward()
-            optimizer.step() :: The step is taken once, behind the loop, with the last batch alone. All four lines belong into each turn.
-
-            for x, y in batches:
-                optimizer.zero_grad()
-                loss = cross_entropy(model(x), y)
-                loss.backward()
-                optimizer.step()
-                return loss :: After the first batch nothing has moved any more: a `return` inside the loop ends it in its first turn.
-
+            loss = cross_entropy(model(x), y) => cross_entropy(model(x), y).backward() ;; loss.backward() => ;; optimizer.step() => << :: The step is taken once, behind the loop, with the last batch alone. All four lines belong into each turn.
+            optimizer.step() => optimizer.step(); return loss :: After the first batch nothing has moved any more: a `return` inside the loop ends it in its first turn.
             looped_as("zero_grad", "loss", "backward", "step", loss=_unrecorded) :: The loss was computed inside `no_grad`, so nothing was recorded.
             looped_as("zero_grad", "loss", "backward", "step", loss=lambda model, x, y: cross_entropy(y, model(x))) :: First the scores, then the labels: `cross_entropy(model(x), y)`.
 
-            for x, y in batches[:3]:
-                optimizer.zero_grad()
-                cross_entropy(model(x), y).backward()
-                optimizer.step() :: Only the first three batches are used. Go through all of `batches`, however many there are.
-
-            for x, y in batches:
-                optimizer.zero_grad()
-                cross_entropy(x, y).backward()
-                optimizer.step() :: The loss does not come from the model, which has not run
-
-            for x, y in batches:
-                optimizer.zero_grad()
-                cross_entropy(model(x).detach(), y).backward()
-                optimizer.step() :: the way back is lost between its scores and the loss
-
-            for x, y in batches:
-                optimizer.zero_grad()
-                (-cross_entropy(model(x), y)).backward()
-                optimizer.step() :: The minus makes the training climb: the loss gets larger with each step. `cross_entropy` has its minus inside.
-
-            for x, y in batches:
-                optimizer.zero_grad()
-                loss = cross_entropy(model(x), y)
-                loss.backward(retain_graph=True)
-                loss.backward()
-                optimizer.step() :: There are two passes in each turn, and what they bring adds up: twice the gradient. One `backward()` per step.
+            batches: => batches[:3]: ;; loss = cross_entropy(model(x), y) => cross_entropy(model(x), y).backward() ;; loss.backward() => :: Only the first three batches are used. Go through all of `batches`, however many there are.
+            loss = cross_entropy(model(x), y) => ;; loss.backward => cross_entropy(x, y).backward :: The loss does not come from the model, which has not run
+            loss = cross_entropy(model(x), y) => cross_entropy(model(x).detach(), y).backward() ;; loss.backward() => :: the way back is lost between its scores and the loss
+            loss = cross_entropy(model(x), y) => (-cross_entropy(model(x), y)).backward() ;; loss.backward() => :: The minus makes the training climb: the loss gets larger with each step. `cross_entropy` has its minus inside.
+            loss = cross_entropy(model(x), y) => loss = cross_entropy(model(x), y); loss.backward(retain_graph=True) :: There are two passes in each turn, and what they bring adds up: twice the gradient. One `backward()` per step.
 
             model.eval()
             for x, y in batches:
@@ -549,11 +518,7 @@ EXERCISES: list[Exercise] = [
                 cross_entropy(model(x), y).backward()
                 optimizer.step() :: `model` is left in eval mode
 
-            for x, y in batches:
-                optimizer.zero_grad()
-                (cross_entropy(model(x), y) / len(batches)).backward()
-                optimizer.step() :: The loss is divided by the number of batches. Each batch has a step of its own here, and its loss counts in full.
-
+            loss = cross_entropy(model(x), y) => (cross_entropy(model(x), y) / len(batches)).backward() ;; loss.backward() => :: The loss is divided by the number of batches. Each batch has a step of its own here, and its loss counts in full.
             looped_as("loss", "zero_grad", "backward", "step") :: right
             looped_as("loss", "backward", "step", "zero_grad") :: right
         """,
@@ -600,9 +565,7 @@ EXERCISES: list[Exercise] = [
             model(picture)                              :: Those are the scores. No gradient has been asked for.
             map_with(loss=lambda scores, label: scores) :: Ten scores are no loss, and a pass begins at one number. `cross_entropy` makes one of them and of `label`.
 
-            model.eval()
-            return saliency(model, picture, label) :: `model` is left in eval mode
-
+            model.eval(); return saliency(model, picture, label) :: `model` is left in eval mode
             g.abs().reshape(8, 8).flip(0)         :: The picture stands on its head: leave the rows in their order.
             g.abs().reshape(8, 8) / g.abs().sum() :: Divided by their sum. Here you need the sizes themselves, as they come.
             picture.reshape(8, 8)                 :: That is the picture. How much the loss moves with each pixel is its *gradient*.
@@ -647,9 +610,7 @@ EXERCISES: list[Exercise] = [
             p + 0.1 * g.sign()               :: 0.1 is the size of one call. Use `eps`, whatever it is.
             p - eps * g                      :: Two things: the step goes the wrong way, and it is not the same for all pixels. `+ eps * g.sign()`.
 
-            model.eval()
-            return fool(model, picture, label, eps) :: `model` is left in eval mode
-
+            model.eval(); return fool(model, picture, label, eps) :: `model` is left in eval mode
             return picture           :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
             p + 2 * eps * g.sign()   :: Each pixel moves by twice `eps`. By `eps`, no more.
             p - eps * g.sign() + eps :: The sign of the step is wrong, and `eps` is added everywhere as well. One step is enough: `+ eps * g.sign()`.
@@ -779,11 +740,7 @@ EXERCISES: list[Exercise] = [
                     parameter.requires_grad_(False)
             return _last(model) :: Numbers of layers fit one model only. All but the last, however many there are: `model[:-1]`.
 
-            for parameter in model[:-1].parameters():
-                parameter.requires_grad_(False)
-            model.eval()
-            return _last(model) :: `model` is left in eval mode
-
+            return list(model[-1].parameters()) => model.eval(); return _last(model) :: `model` is left in eval mode
             list(model.parameters()) :: Nothing is frozen, and all parameters are returned. Set `requires_grad_(False)` on those of `model[:-1]`, and return those of `model[-1]`.
         """,
     ),

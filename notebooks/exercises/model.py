@@ -9,6 +9,7 @@ the test data of the check.
 from __future__ import annotations
 
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,7 +54,11 @@ class _Answered:
         wanted = self.reference[0] if len(names) == 1 else None
         function = callable(wanted) and not isinstance(wanted, type)
         parameters = tuple(inspect.signature(wanted).parameters) if function else ()
-        return Reader(self.id, module_of(self.id), names, parameters)
+        if not isinstance(self, Exercise):
+            return Reader(self.id, module_of(self.id), names, parameters)
+        scope = {} if isinstance(self.solution, str) else vars(sys.modules[self.reference[0].__module__])
+        solution = lambda: self.solution_source  # noqa: E731 (read only where a row changes it)
+        return Reader(self.id, module_of(self.id), names, parameters, solution, self.setup, scope)
 
     @cached_property
     def _table(self) -> list[tuple[Row, Any]]:
