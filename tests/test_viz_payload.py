@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from viz.picture import layout
+from viz.picture import engine, layout
 from viz.read.values import Value
 from viz.show.payload import payload
 
@@ -232,9 +232,9 @@ def test_thirty_nodes_take_less_than_a_tenth_of_a_second():
 
 
 def test_what_must_be_too_wide_is_not_laid_out_and_every_form_once(monkeypatch):
-    laid, graphviz = [], layout._graphviz
+    laid, graphviz = [], engine.layout
     monkeypatch.setattr(
-        layout, "_graphviz", lambda source, *more: laid.append(source) or graphviz(source, *more)
+        engine, "layout", lambda source, *more: laid.append(source) or graphviz(source, *more)
     )
     layout.laid_out.cache_clear()
 

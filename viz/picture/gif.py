@@ -10,7 +10,6 @@ import io
 import struct
 
 import numpy as np
-from PIL import Image
 
 COLOURS = 255  # and one for what stays
 NEAR = 8.5  # colours that are no further apart (as _palette counts) are one
@@ -22,6 +21,8 @@ def animation(frames: list[bytes], seconds: list[float], always: list[str]) -> b
     Some of them give the palette; the colours ``always`` (#rrggbb) are in it however rare they are. A picture that is the
     one before it once more makes no frame: that one stands longer.
     """
+    from PIL import Image  # for GIFs only: a browser has no Pillow
+
     samples = {len(frames) * k // 4 for k in range(4)} | {len(frames) - 1}
     palette, nearest, far = _palette([_pixels(frames[k]) for k in samples], always)
     now, images = None, []

@@ -1,6 +1,6 @@
 """Where Graphviz puts things: DOT in, positions out. The picture itself is painted by ``svg.py``.
 
-Graphviz runs inside ``pygraphviz``'s wheel: nothing has to be installed on the machine. In this process it cannot be
+``engine.py`` has Graphviz itself. In this process it cannot be
 interrupted, so anything but a small picture is laid out by a child process, which can be ended: every layout has a time limit.
 """
 
@@ -12,16 +12,13 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 
 import numpy as np
 
+from . import engine
 from .dot import digraph
 from .parts import Item, Picture
 
@@ -160,14 +157,19 @@ def _freed(p: Picture, at: Places) -> Places:
 
 
 def render(source: str, form: str, seconds: float = SECONDS, here: bool = False) -> bytes:
-    """DOT rendered by Graphviz: ``here``, in this process, or in a child process with a time limit (none in a browser, which
-    has no processes). Raises LayoutTooSlow after ``seconds``."""
-    if here or sys.platform == "emscripten":
-        return _graphviz(source, form)
+    """DOT rendered by Graphviz: ``here``, in this process, or with a time limit in a child process, which in a browser is a
+    worker. Raises LayoutTooSlow after ``seconds``."""
+    if here:
+        return engine.layout(source, form)
     if source in TOO_SLOW and TOO_SLOW[source] >= seconds:
         raise LayoutTooSlow(TOO_LONG.format(TOO_SLOW[source]))
     try:
+        if engine.IN_BROWSER:
+            return engine.layout_within(source, form, seconds)
         return CHILD.render(source, form, seconds)
+    except TimeoutError:
+        TOO_SLOW[source] = seconds
+        raise LayoutTooSlow(TOO_LONG.format(seconds)) from None
     except LayoutTooSlow:
         TOO_SLOW[source] = seconds
         raise
@@ -260,35 +262,7 @@ for request in sys.stdin.buffer:
 """
 
 
-def _graphviz(source: str, form: str, prog: str = "dot") -> bytes:
-    import pygraphviz
-
-    # fonts and label sizes: the geometry does not depend on them
-    with warnings.catch_warnings(), quiet_c_level():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        graph = pygraphviz.AGraph(string=source)
-        if form != "gd":
-            return graph.draw(format=form, prog=prog)
-        with tempfile.TemporaryDirectory() as folder:  # written into a file only
-            graph.draw(path := Path(folder, "picture"), form, prog)
-            return path.read_bytes()
-
-
-@contextlib.contextmanager
-def quiet_c_level() -> Iterator[None]:
-    """Discard what C libraries write on stderr: fontconfig comments there on the machine's own font settings."""
-    before = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(before, 2)
-        os.close(before)
-        os.close(nowhere)
-
-
 def painted(dot: str, form: str, dpi: int) -> bytes:
     """The picture of DOT in which all places are fixed: "png", or "gd", which has 11 bytes in front (width and height
     from the third) and four a pixel: transparency, red, green, blue."""
-    return _graphviz(dot.replace("graph [", f"graph [dpi={dpi} ", 1), form, "nop2")
+    return engine.layout(dot.replace("graph [", f"graph [dpi={dpi} ", 1), form, "nop2")

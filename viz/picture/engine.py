@@ -1,0 +1,70 @@
+"""Graphviz itself: DOT in, positions or a picture out.
+
+On a computer it runs inside ``pygraphviz``, whose wheel carries it. In a browser, which has neither processes nor C libraries,
+it is Graphviz compiled to WebAssembly, in the module ``wasm_graphviz`` of the browser lessons. Both give the same positions:
+sizes and labels are ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+IN_BROWSER = sys.platform == "emscripten"
+PAINTED = ("png", "pdf", "gd")  # what the WebAssembly build cannot write
+NOT_HERE = "A browser cannot write a {} file. Save the picture as .svg, or run the lesson on a computer for this format."
+
+
+def layout(source: str, form: str, prog: str = "dot") -> bytes:
+    """What Graphviz makes of ``source`` in format ``form``. Raises RuntimeError for a format that a browser cannot write."""
+    return (
+        _wasm(form).layout(source, form, prog).encode() if IN_BROWSER else _in_pygraphviz(source, form, prog)
+    )
+
+
+def layout_within(source: str, form: str, seconds: float) -> bytes:
+    """The same in a browser, by a worker that can be ended: TimeoutError after ``seconds``. On a computer a child process
+    (`layout.CHILD`) does it."""
+    return _wasm(form).layout_within(source, form, seconds).encode()
+
+
+def _wasm(form: str) -> ModuleType:
+    """Graphviz in WebAssembly, if it can write this format."""
+    if form in PAINTED:
+        raise RuntimeError(NOT_HERE.format("GIF" if form == "gd" else form.upper()))
+    return importlib.import_module("wasm_graphviz")
+
+
+def _in_pygraphviz(source: str, form: str, prog: str) -> bytes:
+    import pygraphviz
+
+    # fonts and label sizes: the geometry does not depend on them
+    with warnings.catch_warnings(), quiet_c_level():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        graph = pygraphviz.AGraph(string=source)
+        if form != "gd":
+            return graph.draw(format=form, prog=prog)
+        with tempfile.TemporaryDirectory() as folder:  # written into a file only
+            graph.draw(path := Path(folder, "picture"), form, prog)
+            return path.read_bytes()
+
+
+@contextlib.contextmanager
+def quiet_c_level() -> Iterator[None]:
+    """Discard what C libraries write on stderr: fontconfig comments there on the machine's own font settings."""
+    before = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(nowhere)
