@@ -213,6 +213,16 @@ class _Memory:
             self.of[f] = {at: size for at, size in kept.items() if at not in held}
 
 
+def kept_once(graph: Graph) -> dict[Function, int]:
+    """The bytes that each function keeps, memory that several keep at the first of them: they add up to the total."""
+    memory, seen, kept = _Memory(graph), set(), {}
+    for f in graph.functions:
+        own = {at: size for at, size in memory.of[f].items() if at not in seen}
+        seen |= own.keys()
+        kept[f] = sum(own.values())
+    return kept
+
+
 def _cost(name: str, functions: list[Function], memory: _Memory, seconds: dict[Function, float]) -> Cost:
     kept: dict[Any, int] = {}
     for f in functions:

@@ -24,7 +24,8 @@ from ..picture.svg import edge_rules
 
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
-PROGRAM = "elements numbers svg timeline columns boxes painting panels overlays viewport pane narrow_layout "
+PROGRAM = "elements toolbar strip numbers svg timeline columns boxes equation painting panels overlays finding exporting "
+PROGRAM += "legend viewport pane narrow_layout "
 PROGRAM += "typed answers asking"
 # what a page need not carry: what the files take from each other, indentation, comments
 _LEFT_OUT = re.compile(

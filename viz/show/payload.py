@@ -24,6 +24,7 @@ from ..read.text import one_line, plural, shape_text
 from ..read.values import Value
 from ..run.steps import Step, Trace
 from ..run.trace import first_freed, remember, remembered, run
+from .costs import kept_once
 
 MOST_OPENED = 60  # of so many boxes of a picture the inside is sent at once; in a graph of at most WHOLE nodes that of all
 MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
@@ -98,13 +99,14 @@ def describe(
         one["insides"] = data.insides(picture, MOST_OPENED)
     while len(graph) <= WHOLE and data.closed:
         data.open(next(iter(data.closed)))
+    kept = kept_once(graph)
     hidden = {f: 0 for picture in pictures for f, item in picture.of_function.items() if item.members}
     data |= drawn[0] | {
         "title": one_line(trace.title),
         "of": trace.of_what,
         "pictures": list(drawn[1:]),
         "hidden": {ident(f): {"kind": f.kind, "label": f.name, "name": f.outputs[0].name} for f in hidden},
-        "steps": [_step(s) for s in trace.steps],
+        "steps": [_step(s) | {"kept": kept[s.function] or None} for s in trace.steps],
         "forward": _forward(graph, pictures[0]),
         "leaves": [
             {"name": out.name, "node": ident(f), "before": _json(f.leaf_grad), "shape": list(out.shape)}

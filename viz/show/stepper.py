@@ -53,14 +53,22 @@ class Stepper(Live, Shown, widgets.VBox):
         self.closed = getattr(data, "closed", {})
         more = {"opens": True} if self.closed else {}  # such a box asks for what stands in it
         self.pane = Pane(data=sent(data, self.options), options=self.options | more)
-        self.pane.on_msg(lambda _, content, buffers: self._open(content.get("open")))
+        self.pane.on_msg(lambda _, content, buffers: self._answer(content))
         if self.pane.comm is not None:
             self.pane.layout.width = "100%"
         super().__init__([self.pane])
 
-    def _open(self, ident: str) -> None:
-        if ident in self.closed:
+    def _answer(self, asked: Mapping[str, Any]) -> None:
+        """What the pane asks for: what is in a box that is closed, or a page of the whole pass."""
+        if (ident := asked.get("open")) in self.closed:
             self.pane.send({"open": ident, "inside": sent(self.data.open(ident))})
+        if asked.get("page"):
+            self.pane.send({"page": self._page(None)})
+
+    def _page(self, title: str | None) -> str:
+        while self.closed:
+            self.data.open(next(iter(self.closed)))
+        return page(self.data, title=title, options=self.options)
 
     @property
     def last(self) -> int:
@@ -104,9 +112,7 @@ class Stepper(Live, Shown, widgets.VBox):
         path = Path(path)
         form = path.suffix.lower()
         if form in (".html", ".htm"):
-            while self.closed:
-                self.data.open(next(iter(self.closed)))
-            return write_whole(path, page(self.data, title=title, options=self.options))
+            return write_whole(path, self._page(title))
         if form in (".gif", ".png"):
             return {".gif": save_gif, ".png": save_pngs}[form](self.data, path)
         raise ValueError(

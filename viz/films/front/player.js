@@ -21,15 +21,6 @@ const mark = (kind) => { const svg = s("svg", { viewBox: "0 0 13 13", class: "mg
 
 const MOST = 4; // findings under the first
 
-// Buttons of which one is pressed: [value, text, title] each. `current()` says which; `choose(value)` presses one.
-function choice(label, values, current, act) {
-  const buttons = values.map(([value, text, title]) => h("button", { type: "button", title, onclick: () => group.choose(value) }, text));
-  const group = h("span", { class: "mgf-choice", role: "group", "aria-label": label }, buttons), mark = () => buttons.forEach((button, n) => button.setAttribute("aria-pressed", String(values[n][0] === current())));
-  group.choose = (value) => { act(value); mark(); };
-  mark();
-  return group;
-}
-
 class Player {
   constructor(el, data, options) {
     Object.assign(this, { el, data, options, timer: null, speed: 8, row: 0 });
@@ -64,22 +55,20 @@ class Player {
   }
 
   build() {
-    const { el } = this, button = (act, label, keys, what = icon(act)) => h("button", { type: "button", class: "mgv-button", "aria-label": label, title: keys ? `${label} (${keys})` : label, onclick: () => this.act(act) }, what);
+    const { el } = this;
     el.classList.add("mgv", "mgf");
     el.replaceChildren();
-    this.playButton = button("play", "Play", "space");
-    this.playButton.classList.add("mgv-button-play");
-    this.slider = h("input", { type: "range", class: "mgv-slider", min: 0, max: this.steps.length - 1, value: 0, "aria-label": "Training step", oninput: (e) => { this.pause(); this.go(Number(e.target.value)); } });
+    const buttons = transport((act) => this.act(act), "frame");
+    this.playButton = buttons.querySelector("[data-action=play]");
+    this.strip = strip([{ name: "", from: 0, to: this.steps.length - 1 }], this.steps.length - 1, "Training step", (k) => { this.pause(); this.go(k); });
     this.counter = h("output", { class: "mgv-count" });
-    this.modes = choice("Scale of the ribbon", [["all", "all rows", "one scale for all rows"], ["each", "each row", "each row on a scale of its own"], ["top", "÷ top row", "against the norm of the top row"]], () => this.mode, (mode) => { this.mode = mode; this.fit(true); });
-    this.speeds = choice("Frames a second", [2, 4, 8, 16, 30].map((v) => [v, String(v), `${v} frames a second`]), () => this.speed, (v) => { this.speed = v; if (this.timer) { this.pause(); this.play(); } });
-    this.insideButton = h("button", { type: "button", class: "mgf-inside", title: "Frames that were kept whole (◆) open in the stepper (enter)", onclick: () => this.act("inside") }, "Step inside ◆");
-    this.menu = h("div", { class: "mgf-menu", hidden: true }, h("span", {}, "Frames a second ", this.speeds), h("button", { type: "button", class: "mgf-inside", onclick: () => this.savePicture() }, "Save this picture (PNG)"),
-      h("span", {}, "← → frame, ↑ ↓ row, space plays, N next finding, R scale, enter steps inside"));
-    this.more = h("button", { type: "button", class: "mgv-button", "aria-label": "More", title: "More", "aria-expanded": "false", onclick: () => this.openMenu(this.menu.hidden) }, "⋯");
+    this.modes = choice("Scale of the ribbon", [["each", "Each row", "each row on a scale of its own"], ["all", "All rows", "one scale for all rows"], ["top", "÷ top row", "against the norm of the top row"]], () => this.mode, (mode) => { this.mode = mode; this.fit(true); });
+    this.speeds = choice("Frames per second", [2, 4, 8, 16, 30].map((v) => [v, String(v), `${v} frames per second`]), () => this.speed, (v) => { this.speed = v; if (this.timer) { this.pause(); this.play(); } });
+    this.insideButton = h("button", { type: "button", class: "mgv-item mgf-inside", title: "Open this frame's backward pass in the stepper (enter)", onclick: () => this.act("inside") }, "Step inside ◆");
+    this.menu = menu([row("Speed", this.speeds, h("span", {}, "frames per second")), row("Save", item("PNG", () => this.savePicture())),
+      h("p", { class: "mgv-note" }, "← → frame, ↑ ↓ row, space plays, N next finding, R scale, enter steps inside, F full window")]);
     const any = this.films.some((film) => Object.keys(film.kept).length);
-    this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Film" }, h("span", { class: "mgv-buttons" }, button("first", "To the first frame", "home"), button("back", "Back one frame", "←"), this.playButton, button("next", "Forward one frame", "→"), button("last", "To the last frame", "end")),
-      this.slider, this.counter, any ? this.insideButton : null, this.modes, this.more);
+    this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Film" }, buttons, this.strip, this.counter, any ? this.insideButton : null, this.modes, this.menu);
     this.words = h("div", { class: "mgf-words", role: "status", "aria-live": "polite" }, this.films.map((film, n) => this.headline(film, n)));
     this.views = this.films.map((film, n) => this.buildView(film, n));
     this.stage = h("div", { class: `mgf-stage${this.films.length > 1 ? " mgf-beside" : ""}` }, this.views.map((view) => view.box));
@@ -90,8 +79,9 @@ class Player {
     const notes = this.films.flatMap((film) => film.notes);
     this.notes = h("p", { class: "mgf-notes", hidden: !notes.length }, notes.slice(0, 3).join(" · "));
     this.frame = h("div", { class: "mgv-frame mgf-frame", tabindex: 0, role: "group", "aria-label": `Film of a training run, ${this.steps.length} frames. Arrow keys change the frame, up and down the row, space plays, R changes the ribbon, enter steps inside.` },
-      this.words, this.bar, this.menu, this.stage, this.rowLine, this.key, this.notes, this.tip);
+      this.words, this.bar, this.stage, this.rowLine, this.key, this.notes, this.tip);
     this.frame.addEventListener("keydown", (e) => this.keyed(e));
+    this.bar.append(fullWindow(this.frame) || "");
     el.append(this.frame, this.innerBox);
   }
 
@@ -193,11 +183,12 @@ class Player {
       paintHead(view.c, film, frame, view.at, view.axis, this.colours, this.films.length > 1 ? film.title : "");
       this.paintCell(view);
     }
-    this.slider.value = this.k;
     this.words.setAttribute("aria-live", this.timer ? "off" : "polite");
-    this.slider.setAttribute("aria-valuetext", `step ${step} of ${this.steps[this.steps.length - 1]}`);
+    this.strip.show(this.k, `step ${step} of ${this.steps[this.steps.length - 1]}`);
     this.counter.textContent = `step ${step} / ${this.steps[this.steps.length - 1]}`;
-    this.insideButton.disabled = !this.keptNow();
+    const kept = Boolean(this.keptNow());
+    this.insideButton.setAttribute("aria-disabled", String(!kept)); // it keeps the focus, and says why
+    this.insideButton.title = kept ? "Open this frame's backward pass in the stepper (enter)" : "Only the frames with a ◆ on the axis were kept whole";
     this.describeRow();
     this.el.dataset.step = step;
     clearTimeout(this.idle);
@@ -335,12 +326,6 @@ class Player {
     this.go({ first: 0, last: this.steps.length - 1, back: this.k - 1, next: this.k + 1 }[what]);
   }
 
-  openMenu(open) {
-    this.menu.hidden = !open;
-    this.more.setAttribute("aria-expanded", String(open));
-    if (!open) this.more.focus({ preventScroll: true });
-  }
-
   // What is painted, as a file: the films beside each other, without the controls.
   savePicture() {
     const s = window.devicePixelRatio || 1, wide = this.views.reduce((sum, view) => sum + view.base.width, 0), canvas = h("canvas", { width: wide, height: Math.max(...this.views.map((view) => view.base.height)) + 34 * s });
@@ -352,27 +337,21 @@ class Player {
     c.fillText(this.words.querySelector(".mgf-headline").innerText.replace(/\s+/g, " "), 12 * s, 22 * s);
     let x = 0;
     for (const view of this.views) { for (const part of [view.base, view.now]) c.drawImage(part, x, 34 * s); x += view.base.width; }
-    h("a", { href: canvas.toDataURL("image/png"), download: "film.png" }).click();
+    download(canvas.toDataURL("image/png"), "film.png");
   }
 
   play() {
     if (this.k >= this.steps.length - 1) this.go(0);
     this.timer = setInterval(() => (this.k < this.steps.length - 1 ? this.go(this.k + 1) : this.pause()), 1000 / this.speed);
-    this.playFace("pause", "Pause");
+    playLook(this.playButton, true);
   }
 
   pause() {
     if (!this.timer) return;
     clearInterval(this.timer);
     this.timer = null;
-    this.playFace("play", "Play");
+    playLook(this.playButton, false);
     this.show();
-  }
-
-  playFace(name, label) {
-    this.playButton.replaceChildren(icon(name));
-    this.playButton.setAttribute("aria-label", label);
-    this.playButton.title = `${label} (space)`;
   }
 
   keyed(e) {
@@ -380,7 +359,7 @@ class Player {
     const rows = Math.max(...this.views.map((v) => (v.scene ? v.scene.rows.length : 1))) - 1, next = this.films[0].findings.find((f) => f.from > this.views[0].frame);
     const does = { ArrowRight: () => this.act("next"), ArrowLeft: () => this.act("back"), Home: () => this.act("first"), End: () => this.act("last"), " ": () => this.act("play"),
       ArrowDown: () => this.select(Math.min(rows, this.row + 1)), ArrowUp: () => this.select(Math.max(1, (this.row || rows + 1) - 1)), PageDown: () => this.go(this.k + 10), PageUp: () => this.go(this.k - 10),
-      Enter: () => this.stepInside(), r: () => this.modes.choose({ all: "each", each: "top", top: "all" }[this.mode]), n: () => next && this.goTo(next, this.views[0]), Escape: () => (this.menu.hidden ? this.select(0) : this.openMenu(false)) }[e.key];
+      Enter: () => this.stepInside(), r: () => this.modes.choose({ all: "each", each: "top", top: "all" }[this.mode]), n: () => next && this.goTo(next, this.views[0]), f: () => toFull(this.frame), Escape: () => this.menu.open(false) || this.select(0) }[e.key];
     if (!does || (/^( |Enter)$/.test(e.key) && e.target.tagName === "BUTTON")) return;
     e.preventDefault();
     e.stopPropagation(); // the editor around it has keys of its own

@@ -21,6 +21,7 @@ Object.assign(abilities, {
     this.asking = yes;
     this.askBox.checked = yes;
     this.limit = Math.max(0, this.k);
+    this.leafPanel = null;
     this.time = timeline(this.data, this.drawn, yes);
     this.painted = null;
     const at = this.shown;
@@ -34,7 +35,7 @@ Object.assign(abilities, {
     if (!n) return this.flow.replaceChildren(...(this.k < 0 ? this.forwardPanel(this.shown) : this.flowPanel(this.k)).filter(Boolean)); // the question is withdrawn
     const question = this.questions[n], step = this.data.steps[n - 1];
     const card = this.questionCard(n, question);
-    this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), this.rule(step, true), card]));
+    this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), step.accumulate ? this.stores(step, true) : this.rule(step, true), card].filter(Boolean)));
     if (question.kind !== "order") this.followNow();
     this.sentence.textContent = `Predict step ${n} of ${this.data.steps.length}.`;
     if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });

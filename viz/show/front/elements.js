@@ -39,12 +39,13 @@ const ICONS = {
   play: "M4 2.5 13 8l-9 5.5z",
   pause: "M4.5 3v10M11.5 3v10",
   next: "M6 3l5 5-5 5",
-  share: "M6.5 9.5l3-3M5 7.5 3.6 9a2.5 2.5 0 0 0 3.5 3.5L8.5 11M7.5 5 9 3.6A2.5 2.5 0 0 1 12.5 7L11 8.5",
-  help: "M5.6 5.6a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.2.9-1.2 1.7M8 12.6v.1",
+  more: "M3 8h.1M8 8h.1M13 8h.1",
+  find: "M7 2.5a4.5 4.5 0 1 1-.01 0M10.5 10.5 14 14",
+  full: "M2 6V2h4M14 10v4h-4M10 2h4v4M6 14H2v-4",
   last: "M12 3v10M3 3l7 5-7 5z",
   smaller: "M3 8h10",
   larger: "M3 8h10M8 3v10",
-  fit: "M2 6V2h4M14 10v4h-4M10 2h4v4M6 14H2v-4",
+  fit: "M3 5h10v6H3z",
 };
 
 export function icon(name) {

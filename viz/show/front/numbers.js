@@ -20,12 +20,12 @@ export function numbers(values, most = 4) {
   return values.map((x) => (typeof x === "number" ? x.toFixed(decimals) : x));
 }
 
-// The numbers of a small array as they fit into a column of the panel: four decimals, else two, else null.
-export function fitting(values, cols) {
+// The numbers of a small array as they fit into so many pixels: four decimals, else two, else null.
+export function fitting(values, cols, room) {
   if (values.length === 1) return values.map(number);
   for (const most of [4, 2]) {
     const texts = numbers(values, most);
-    if (cols * (Math.max(...texts.map((text) => text.length)) * 7.3 + 13) <= 300) return texts;
+    if (cols * (Math.max(...texts.map((text) => text.length)) * 7.3 + 13) <= room && (most > 2 || values.every((x, i) => !(Number(texts[i]) === 0 && x)))) return texts;
   }
   return null;
 }
@@ -118,8 +118,18 @@ export function arrayText(a) {
   return `${shapeText(a.shape)}, from ${number(a.min)} to ${number(a.max)}`;
 }
 
-// Small arrays as numbers, larger ones as a heat map with shape, range and scale.
-export function arrayView(a) {
+// An array as small as it can be told apart: one number as such, else its cells and its shape.
+export function thumbnail(a, most = 34) {
+  if (!a?.shape || a.values?.length === 1 || a.parts || a.values?.length === 0) return arrayView(a, 70);
+  const { rows, cols } = grid(a), side = Math.min(10, most / Math.max(rows, cols, 1)), [width, height] = [cols * side, rows * side];
+  const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `heat map ${arrayText(a)}` });
+  svg.append(paintCells(a, 0, 0, width, height, side > 4 ? 0.8 : 0.3));
+  return h("span", { class: "mgv-array", title: arrayText(a), "data-values": a.values ? JSON.stringify(a.values) : null, "data-shape": JSON.stringify(a.shape) }, svg, h("span", { class: "mgv-shape" }, shapeText(a.shape)));
+}
+
+// Small arrays as numbers, larger ones as a heat map with shape, range and scale. `room`: pixels that it may take in a line;
+// without, all that a column of the panel has.
+export function arrayView(a, room = null) {
   if (a === null || a === undefined) return h("span", { class: "mgv-none" }, "None");
   if (!a.shape) return h("code", { class: "mgv-plain" }, a.text || "");
   const { rows, cols } = grid(a);
@@ -128,7 +138,7 @@ export function arrayView(a) {
   if (a.parts) return h("span", { class: "mgv-array mgv-complex", title }, a.parts.map((part, i) => h("span", { class: "mgv-part" }, h("span", { class: "mgv-who" }, ["real", "imaginary"][i]), arrayView(part))));
   if (a.values && a.values.length === 0)
     return h("span", { class: "mgv-array", title }, h("span", { class: "mgv-none" }, "empty"), h("span", { class: "mgv-shape" }, shapeText(a.shape)));
-  const texts = a.values && cols <= 6 && rows <= 6 && a.values.length <= 20 && rows * cols === a.values.length ? fitting(a.values, cols) : null;
+  const texts = a.values && cols <= 6 && rows <= 6 && a.values.length <= 20 && rows * cols === a.values.length ? fitting(a.values, cols, room ?? 230) : null;
   if (texts) {
     const scale = scaleOf(a);
     const cells = a.values.map((value, i) => {
@@ -137,9 +147,10 @@ export function arrayView(a) {
     });
     return h("span", { class: "mgv-array", title, "data-values": data, "data-shape": JSON.stringify(a.shape) },
       h("span", { class: a.shape.length ? "mgv-matrix" : "mgv-scalar", style: `--cols:${cols}`, title: a.values.join(", ") }, cells),
-      h("span", { class: "mgv-shape" }, shapeText(a.shape)));
+      room === null || a.shape.length !== 2 ? h("span", { class: "mgv-shape" }, shapeText(a.shape)) : null);
   }
-  const side = Math.max(9, Math.min(15, 120 / Math.max(rows, cols, 1)));
+  if (room !== null) return thumbnail(a, Math.min(room, 56));
+  const side = Math.min(12, 72 / Math.max(rows, cols, 1));
   const svg = s("svg", { width: cols * side, height: rows * side, viewBox: `0 0 ${cols * side} ${rows * side}`, role: "img", "aria-label": `heat map ${arrayText(a)}` });
   svg.append(paintCells(a, 0, 0, cols * side, rows * side, 1));
   const scale = number(scaleOf(a));

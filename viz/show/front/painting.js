@@ -120,31 +120,42 @@ export const painting = {
     return g;
   },
 
-  // Opens or closes a box; its corner stays where it is.
-  toggle(id) {
-    if (!this.open.has(id) && !(id in (this.drawn.insides || {}))) return this.fetch(id);
+  canOpen(id) { return Object.values(this.drawn.folds).includes(id) && (Boolean(this.options.opens) || id in (this.drawn.insides || {})) && this.hasRoom(id); },
+
+  // A double click: a box opens, and nothing else does.
+  opens(id) {
+    if (!id || !this.canOpen(id)) return;
+    this.pop.hidden = true;
+    this.hideTip();
+    this.toggle(id);
+  },
+
+  // Opens or closes a box, and zooms to what is in it; closed, its corner stays where it was.
+  toggle(id, then = () => {}) {
+    if (!this.open.has(id) && !(id in (this.drawn.insides || {}))) return this.fetch(id, then);
     const corner = () => this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.querySelector(".shape:last-of-type, rect").getBoundingClientRect(), before = corner();
     if (!this.open.size) this.base = this.drawn.whole ?? this.drawn;
     this.open.delete(id) || this.open.add(id);
     this.settle(true);
     const after = corner(), button = this.picture.querySelector(`[data-toggle="${id}"]`);
-    if (before && after) { this.view.scrollLeft += after.left - before.left; this.view.scrollTop += after.top - before.top; }
+    if (this.open.has(id)) this.zoomTo(id);
+    else if (before && after) { this.view.scrollLeft += after.left - before.left; this.view.scrollTop += after.top - before.top; }
+    this.showCrumbs();
+    this.markFound();
     button?.focus({ preventScroll: true });
   },
 
-  // What stands in a box of a box is told when somebody opens it.
-  fetch(id) {
-    const home = (picture) => (id in picture.nodes ? picture : Object.values(picture.insides || {}).map(home).find(Boolean)), late = setTimeout(() => { this.sentence.textContent = "The kernel is gone that knows: run the cell again."; }, 4000);
-    const told = (message) => {
-      if (message.open !== id) return;
-      clearTimeout(late);
-      this.model.off("msg:custom", told);
+  // What is in a box of a box is sent when somebody opens it.
+  fetch(id, then) {
+    const home = (picture) => (id in picture.nodes ? picture : Object.values(picture.insides || {}).map(home).find(Boolean));
+    this.ask({ open: id }, (message) => {
+      if (message.open !== id) return false;
       const inside = unpack(message.inside);
       for (const picture of [this.base, this.drawn]) if (picture && home(picture)) Object.assign((home(picture).insides ??= {}), { [id]: inside });
       this.toggle(id);
-    };
-    this.model.on("msg:custom", told);
-    this.model.send({ open: id });
+      then();
+      return true;
+    });
   },
 
   // Moves every box into its column, and draws the arrows that go from one to the next anew.
@@ -185,8 +196,8 @@ export const painting = {
     let state = k >= 0 ? time.nodeState(id, k) : this.appears.get(id) > at ? "mgv-future" : made.includes(id) ? "mgv-made" : "";
     if (hidden && (state === "mgv-ready" || state === "mgv-waiting")) state = "";
     if (state !== item.state) {
-      const found = item.group.classList.contains("mgv-found") ? " mgv-found" : "";
-      item.group.setAttribute("class", `${item.base}${state && ` ${state}`}${found}`);
+      const kept = ["mgv-found", "mgv-selected"].filter((name) => item.group.classList.contains(name));
+      item.group.setAttribute("class", [item.base, state, ...kept].filter(Boolean).join(" "));
       item.state = state;
       this.touched.push(item);
       this.number(id, item, k);

@@ -4,12 +4,19 @@
 // the keys of the widgets boxed with it) and its own model, nothing else: no network, no storage of data, no global state but
 // the learner's "just show me". The picture is laid out once, in Python; a step changes classes and paints cells.
 
-import { arrange, h, icon, keepKeys, s } from "./elements.js";
+import { arrange, h, keepKeys, s } from "./elements.js";
+import { exporting } from "./exporting.js";
+import { finding } from "./finding.js";
+import { legend } from "./legend.js";
 import { overlays } from "./overlays.js";
 import { painting } from "./painting.js";
 import { panels } from "./panels.js";
-import { viewport, viewName } from "./viewport.js";
+import { partsOf, stepName, strip } from "./strip.js";
+import { button, choice, fullWindow, item, menu, playLook, row, toFull, transport } from "./toolbar.js";
+import { kindOf, NAMES, viewport } from "./viewport.js";
 import { bytesOf, timeline, unpack } from "./timeline.js";
+
+const SPEEDS = [0.5, 1, 2, 4, 8], WORDS = 3; // times; views that are named in the bar, the others in the menu
 
 // A page of its own can be linked to: page.html#step=7&view=cards opens there, and the address follows.
 export function mount(el, data, options = {}) {
@@ -65,7 +72,9 @@ class Pane {
     const model = this.model, atEnd = this.count !== undefined && this.shown === this.count;
     this.data = unpack(model.get("data"));
     this.pictures = [this.data, ...(this.data.pictures || [])];
-    this.wanted = this.pictures.map(viewName).find((name) => name === this.wanted || name.startsWith(`${this.options.view} `)) ?? null;
+    this.kinds = [...new Set(this.pictures.map(kindOf))];
+    const asked = this.wanted ?? this.options.view;
+    this.wanted = this.kinds.find((kind) => kind === asked) ?? this.pictures.filter((picture) => picture.view === asked).map(kindOf)[0] ?? null;
     // positions before `ahead` walk through the forward pass, from `ahead` on through the backward pass; k counts its steps
     this.forward = this.options.forward ? this.data.forward || [] : [];
     this.ahead = this.forward.length ? this.forward.length + 1 : 0;
@@ -76,6 +85,7 @@ class Pane {
     this.limit = this.options.insist ? this.answered() : 0; // the last step that has been revealed while asking
     this.posed = null; // the number of the step that is asked for
     this.open = new Set(); // boxes that are open
+    this.index = this.hits = this.widths = this.broad = this.scale1 = null;
     this.range = this.shown = this.settled = this.picture = this.opened = null;
     const inside = this.el.contains(document.activeElement);
     this.build();
@@ -100,42 +110,38 @@ class Pane {
     el.replaceChildren();
     el.classList.add("mgv");
     delete el.dataset.step;
-    const button = (action, label, keys) =>
-      h("button", { type: "button", class: `mgv-button mgv-button-${action}`, "data-action": action, "aria-label": label, title: label + (keys ? ` (${keys})` : ""), onclick: () => this.act(action) }, icon(action));
-    this.playButton = button("play", "Play", "space");
-    this.slider = h("input", { type: "range", min: 0, max: this.end, value: 0, class: "mgv-slider", "aria-label": "Step of the backward pass",
-      oninput: (event) => { this.pause(); this.go(Number(event.target.value)); } });
+    const act = (action) => this.act(action);
+    const buttons = transport(act);
+    this.playButton = buttons.querySelector("[data-action=play]");
+    this.strip = strip(this.parts(), this.end, "Step of the backward pass", (step) => { this.pause(); this.go(step); });
     this.counter = h("output", { class: "mgv-count" });
-    const speeds = h("select", { class: "mgv-speed", "aria-label": "Speed of play", title: "Speed of play", onchange: (event) => { this.speed = Number(event.target.value); if (this.timer) this.play(); } },
-      [0.5, 1, 2, 4, 8].map((x) => h("option", { value: x, selected: x === 1 }, `${x === 0.5 ? "½" : x}×`)));
-    const buttons = h("span", { class: "mgv-buttons", role: "toolbar", "aria-label": "Steps" }, button("first", "To the start", "home"), button("back", "Back one step", "←"),
-      h("span", { class: "mgv-plays" }, this.playButton, speeds), button("next", "Forward one step", "→"), button("last", "To the end", "end"));
-    this.shareButton = options.share ? button("share", "Link to this step") : null;
-    this.helpButton = button("help", "Keys and legend", "?");
-    this.bar = h("div", { class: "mgv-bar" }, buttons, this.slider, this.counter, this.buildTools());
+    this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Backward pass" }, buttons, this.strip, this.counter, this.buildTools(act));
     this.sentence = h("p", { class: "mgv-sentence", role: "status", "aria-live": "polite", "aria-atomic": "true" });
     const label = options.label ? h("p", { class: "mgv-label-of" }, options.label) : null;
-    this.head = h("div", { class: "mgv-head" }, label, this.bar, this.sentence);
+    this.head = h("div", { class: "mgv-head" }, label, options.lead ? null : this.bar, this.sentence); // of two panes one has the toolbar, above both
     this.view = h("div", { class: "mgv-view" });
-    this.zoomer = h("span", { class: "mgv-zoom", role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller", "-"), button("fit", "Fit", "0"), button("larger", "Larger", "+"));
+    this.zoomer = h("span", { class: "mgv-zoom", role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller", "-", act), button("fit", "Show all", "0", act), button("larger", "Larger", "+", act));
+    this.crumbs = h("nav", { class: "mgv-crumbs", "aria-label": "Open boxes", hidden: true });
     this.map = this.buildMap();
-    this.pop = h("div", { class: "mgv-pop", role: "dialog", "aria-label": "The gradient of this edge", hidden: true });
+    this.pop = h("div", { class: "mgv-pop", role: "dialog", "aria-label": "Details", hidden: true });
     this.help = h("div", { class: "mgv-help", role: "dialog", "aria-label": "Keys and legend", hidden: true });
-    this.stage = h("div", { class: "mgv-stage" }, this.view, this.zoomer, this.map, this.pop, this.help);
+    this.tip = h("div", { class: "mgv-tip", role: "tooltip", hidden: true });
+    this.stage = h("div", { class: "mgv-stage" }, this.view, this.zoomer, this.crumbs, this.map, this.pop, this.tip, this.help);
     this.flow = h("div", { class: "mgv-flow" });
     this.now = h("div", { class: "mgv-now-side" });
     this.lines = this.lit = this.leafPanel = null;
     this.side = h("div", { class: "mgv-side" }, this.now, this.buildSource());
+    this.fresh = null; // what the panels show, measured
     this.panels = h("div", { class: "mgv-panels", tabindex: 0, role: "group", "aria-label": "This step, .grad, queue and source" }, this.flow, this.side);
-    this.tip = h("div", { class: "mgv-tip", role: "tooltip", hidden: true });
     this.overlayNote = h("p", { class: "mgv-note", hidden: true });
     this.notes = h("div", { class: "mgv-notes" });
-    this.frame = h("div", { class: "mgv-frame", tabindex: 0, role: "group", "aria-label": `Backward pass of ${data.title || "a tensor"}. Arrow keys step, space plays, home and end jump, question mark helps.` },
-      this.head, h("div", { class: "mgv-body" }, this.stage, this.panels), this.notes, this.tip);
+    this.frame = h("div", { class: "mgv-frame", tabindex: 0, role: "group", "aria-label": `Backward pass of ${data.title || "a tensor"}. Arrow keys step, with shift part by part; space plays, home and end jump, question mark helps.` },
+      this.head, h("div", { class: "mgv-body" }, this.stage, this.panels), this.notes);
     el.append(this.frame);
     for (const part of [this.panels, this.flow]) part.addEventListener("scroll", () => { this.scrolled = true; }, { passive: true });
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.view.addEventListener("click", (event) => this.clicked(event));
+    this.view.addEventListener("dblclick", (event) => this.opens(this.under(event).node));
     let rests = ""; // where the pointer stands: what a step moves under it there asks for no tip
     const place = ({ clientX, clientY }) => `${clientX} ${clientY}`;
     this.frame.addEventListener("pointermove", (event) => { rests = place(event); });
@@ -152,7 +158,7 @@ class Pane {
     this.columns = count;
     this.el.dataset.view = picture.view;
     this.time = timeline(data, picture, this.asking);
-    this.painted = null;
+    this.painted = this.scale1 = null;
     this.picture = this.buildPicture();
     for (const number of Object.keys(data.differs || {})) {
       const node = data.steps[number - 1].node, item = this.nodes.get(picture.folds[node] ?? node);
@@ -163,19 +169,21 @@ class Pane {
     if (this.options.cut && this.model.send) this.offerCuts();
     this.pop.hidden = true;
     if (this.el.dataset.overlay) this.setOverlay(this.el.dataset.overlay);
+    this.markFound();
     if (at === null) return;
     this.shown = null;
     this.show(at);
   }
 
+  // A click selects, and says what it is; a second one opens a box.
   clicked(event) {
-    if (this.moved) return; // it was dragged
+    if (this.moved || event.detail > 1) return; // it was dragged; or it is the second of a double click
     const { toggle, node, cut, edge } = (event.detail && this.pressed) || this.under(event); // without a press a program clicks
     this.pressed = null;
     if (toggle) this.toggle(toggle);
-    else if (node) this.goToNode(node);
+    else if (node) this.posed && this.questions[this.posed].kind === "order" ? this.answerOrder(node) : this.select(node);
     else if (cut) this.model.send({ edge: cut });
-    else edge ? this.showEdge(edge, event) : (this.pop.hidden = true);
+    else edge ? this.showEdge(edge, event) : this.select(null);
   }
 
   // In viz.explore a click on an edge cuts or joins it. Python does it; the list of edges above the picture does the same by keys.
@@ -189,29 +197,43 @@ class Pane {
     }
   }
 
-  buildTools() {
-    const { data } = this;
-    const tools = [];
+  // The parts of the strip. Who is asked for the order is not told it there.
+  parts() {
+    const drawn = this.pictures.find((picture) => Object.keys(picture.folds).length), hide = this.asking && this.options.ask === "order";
+    return partsOf(this.data.steps, this.ahead, (f) => drawn?.nodes[drawn.folds[f]]?.name, (step) => (hide ? "" : stepName(step)));
+  }
+
+  buildTools(act) {
+    const { data } = this, tools = [];
     if (this.options.ask && !this.options.insist) {
       this.askBox = h("input", { type: "checkbox", onchange: (event) => this.setAsking(event.target.checked) });
       this.askBox.checked = this.asking;
       tools.push(h("label", { class: "mgv-tool" }, this.askBox, "Ask me"));
     }
-    const overlays = [["plain", "Plain"], ["size", "Gradient size"]];
     this.bytes = bytesOf(data);
-    if (this.bytes.size) overlays.push(["memory", "Memory kept"]);
-    if (this.pictures.length > 1) {
-      const views = [["", "what fits"], ...this.pictures.map((picture) => [viewName(picture), viewName(picture)])];
-      tools.push(h("label", { class: "mgv-tool" }, "View", h("select", { class: "mgv-views", onchange: (event) => { this.wanted = event.target.value || null; this.open.clear(); this.settle(); } },
-        views.map(([value, name]) => h("option", { value, selected: (this.wanted ?? "") === value }, name)))));
-    }
-    if (this.count > 1) tools.push(h("label", { class: "mgv-tool" }, "Show", h("select", { onchange: (event) => this.setOverlay(event.target.value) }, overlays.map(([value, name]) => h("option", { value }, name)))));
-    if (data.steps.length > 8) {
-      this.found = h("span", { class: "mgv-count", role: "status" });
-      tools.push(h("label", { class: "mgv-tool" }, "Find", h("input", { type: "search", placeholder: "Find", size: 12, spellcheck: "false", oninput: (event) => this.search(event.target.value),
-        onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); this.nextFound(); } } })), this.found);
-    }
-    return h("span", { class: "mgv-tools" }, tools, this.shareButton, this.helpButton);
+    const words = (kinds) => choice("View", kinds.map((kind) => [kind, NAMES[kind], `Show ${NAMES[kind].toLowerCase()}`]), () => kindOf(this.drawn ?? this.pictures[0]), (kind) => this.all((pane) => pane.setView(kind)));
+    const shown = this.kinds.slice(0, WORDS), rest = this.kinds.slice(WORDS);
+    this.views = [shown, rest].map((kinds, n) => (kinds.length > 1 - n ? words(kinds) : null));
+    const looks = [["size", "Gradient size", "The wider an arrow, the larger its gradient"], ...(this.bytes.size ? [["memory", "Saved memory", "Bytes that each box keeps for backward"]] : [])];
+    this.looks = this.count > 1 ? choice("Overlay", looks, () => this.el.dataset.overlay || "", (name) => this.all((pane) => pane.setOverlay(name === pane.el.dataset.overlay ? "" : name))) : null;
+    const save = [item("SVG", () => this.saveSvg()), item("PNG", () => this.savePng()), this.canSavePage() ? item("Page", () => this.savePage()) : null, this.options.share ? item("Link", () => this.showShare()) : null];
+    this.more = menu([
+      row("Speed", choice("Speed of play", SPEEDS.map((x) => [x, `${x === 0.5 ? "½" : x}×`, `${x === 0.5 ? "half" : x} times as fast`]), () => this.speed, (x) => { this.speed = x; if (this.timer) this.play(); })),
+      this.looks && row("Overlay", this.looks), this.views[1] && row("View", this.views[1]), row("Save", save), row("", item("Keys and legend (?)", () => { this.more.open(false); this.showHelp(); })),
+    ].filter(Boolean));
+    const find = data.steps.length > 8 ? this.buildFind() : null;
+    return h("span", { class: "mgv-tools" }, tools, this.views[0], find, this.more, fullWindow(this.frame));
+  }
+
+  // This pane, and the one beside it that follows its toolbar.
+  all(act) { for (const pane of [this, ...(this.options.followers?.() || [])]) act(pane); }
+
+  setView(kind) {
+    if (!this.kinds.includes(kind)) return;
+    this.wanted = kind;
+    this.open.clear();
+    this.settle(true);
+    this.showCrumbs();
   }
 
   // ---- moving
@@ -227,28 +249,27 @@ class Pane {
     else if (action === "larger") this.zoomBy(1.25);
     else if (action === "smaller") this.zoomBy(0.8);
     else if (action === "help") this.showHelp();
-    else if (action === "share") this.showShare();
+    else if (action === "nextPart") { this.pause(); this.go(this.strip.next(this.model.get("step"))); }
+    else if (action === "backPart") { this.pause(); this.go(this.strip.before(this.model.get("step"))); }
+    else if (action === "full") toFull(this.frame);
   }
 
   play() {
     clearInterval(this.timer);
     if (this.model.get("step") >= this.end) this.go(0);
     this.timer = setInterval(() => this.held?.isConnected || this.go(this.model.get("step") + 1), (this.options.interval || 1200) / this.speed);
-    this.playLook();
+    this.playing();
   }
 
   pause() {
     if (this.timer === null) return;
     clearInterval(this.timer);
     this.timer = null;
-    this.playLook();
+    this.playing();
   }
 
-  playLook() {
-    const name = this.timer ? "Pause" : "Play";
-    this.playButton.replaceChildren(icon(name.toLowerCase()));
-    this.playButton.setAttribute("aria-label", name);
-    this.playButton.title = `${name} (space)`;
+  playing() {
+    playLook(this.playButton, this.timer !== null);
     this.sentence.setAttribute("aria-live", this.timer && this.speed > 1 ? "off" : "polite"); // faster than it can be read aloud
   }
 
@@ -264,7 +285,7 @@ class Pane {
       this.model.save_changes();
     }
     this.show(position);
-    this.slider.value = position; // of two passes side by side it may stand beyond the end of this one
+    this.strip.show(position, `step ${position} of ${this.end}`); // of two passes side by side it may stand beyond the end of this one
     if (this.model.get("step") >= this.end) this.pause();
     if (asked !== this.posed) this.pose(asked);
   }
@@ -275,6 +296,7 @@ class Pane {
   }
 
   goToNode(id) {
+    this.pop.hidden = true;
     if (this.posed && this.questions[this.posed].kind === "order") return this.answerOrder(id);
     const at = this.time.firings[id] ?? this.time.fired[id];
     // a folded box: its next step, after the last its first
@@ -284,18 +306,24 @@ class Pane {
 
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-    const action = { ArrowRight: "next", ArrowLeft: "back", Home: "first", End: "last", " ": "play", "+": "larger", "=": "larger", "-": "smaller", 0: "fit", "?": "help" }[event.key];
+    if (this.options.lead && !event.key.match(/^[-+=0?]$|Escape|Enter|Arrow(Up|Down)/)) return this.options.lead().key(event);
+    const typing = event.target.matches("input:not([type=range], [type=checkbox]), textarea"), shift = event.shiftKey && event.key.startsWith("Arrow");
+    const action = { ArrowRight: shift ? "nextPart" : "next", ArrowLeft: shift ? "backPart" : "back", Home: "first", End: "last", " ": "play", "+": "larger", "=": "larger", "-": "smaller", 0: "fit", "?": "help", f: "full", F: "full" }[event.key];
     const done = () => { event.preventDefault(); event.stopPropagation(); }; // the editor around it has keys of its own
-    if (event.key === "Escape") { this.hideTip(); this.pop.hidden = this.help.hidden = true; if (typing) this.frame.focus({ preventScroll: true }); return done(); }
-    const opener = /^(Enter| )$/.test(event.key) && event.target.closest("[data-toggle]");
-    if (opener) { this.toggle(opener.dataset.toggle); return done(); }
-    if (typing || (event.key === " " && /^(BUTTON|SUMMARY)$/.test(event.target.tagName))) return;
-    if (event.shiftKey && event.key.startsWith("Arrow")) {
-      this.view.scrollBy({ left: { ArrowLeft: -60, ArrowRight: 60 }[event.key] || 0, top: { ArrowUp: -60, ArrowDown: 60 }[event.key] || 0 });
+    if (event.key === "Escape") {
+      const shut = [this.more.open(false), !this.pop.hidden, !this.help.hidden, typing].some(Boolean);
+      this.hideTip();
+      this.pop.hidden = this.help.hidden = true;
+      if (typing) this.frame.focus({ preventScroll: true });
+      if (!shut && this.open.size) this.toggle([...this.open].at(-1)); // the box that was opened last closes
       return done();
     }
-    if (event.key === "/" && this.found) { this.bar.querySelector("input[type=search]").focus(); return done(); }
+    const opener = /^(Enter| )$/.test(event.key) && event.target.closest("[data-toggle]");
+    if (opener) { this.toggle(opener.dataset.toggle); return done(); }
+    if (typing || (event.key === " " && /^(BUTTON|SUMMARY|INPUT)$/.test(event.target.tagName) && event.target.type !== "range")) return;
+    const by = { ArrowUp: [0, -60], ArrowDown: [0, 60], "[": [-60, 0], "]": [60, 0] }[event.key];
+    if (by) { this.view.scrollBy(...by); return done(); }
+    if (event.key === "/" && this.finder) { this.finder.focus(); return done(); }
     if (!action) return;
     this.act(action);
     done();
@@ -309,6 +337,7 @@ class Pane {
     this.shown = at;
     this.k = k;
     const now = k > 0 ? this.data.steps[k - 1] : k < 0 ? this.forward[at - 1] : null;
+    this.strip.show(at, `step ${at} of ${this.count}`);
     // what asks where things are comes before what changes something: the browser lays a step out once
     this.posed = null;
     if (this.scrolled) { this.panels.scrollTop = this.flow.scrollTop = 0; this.scrolled = false; } // a step is read from its beginning on
@@ -317,22 +346,27 @@ class Pane {
     this.litLine(now ? now.line : null);
     this.paint(k, at);
     if (!this.map.hidden) this.mapTouch();
-    this.slider.setAttribute("aria-valuetext", `step ${at} of ${this.count}`);
     this.counter.textContent = `${at} / ${this.count}`;
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
     const differs = k > 0 && (this.data.differs || {})[k];
     if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
-    const [flow, side] = k < 0 ? [this.forwardPanel(at), []] : [this.flowPanel(k), this.sidePanel(k)], inside = this.frame.contains(document.activeElement);
+    this.terse = false;
+    this.fillPanels();
+    this.el.dataset.step = at;
+    this.hideTip();
+    if (!this.pop.hidden) this.fillPop();
+    this.settlePanels();
+  }
+
+  fillPanels() {
+    const { k } = this, [flow, side] = k < 0 ? [this.forwardPanel(this.shown), []] : [this.flowPanel(k), this.sidePanel(k)], inside = this.frame.contains(document.activeElement);
     arrange(this.flow, flow.filter(Boolean));
     arrange(this.now, side.filter(Boolean));
     if (inside && !this.frame.contains(document.activeElement)) this.frame.focus({ preventScroll: true }); // what had the focus is gone
-    this.el.dataset.step = at;
-    this.hideTip();
-    if (!this.pop.hidden) this.fillEdge();
   }
 }
 
 // what a pane can do; asking.js adds to it where questions are asked
-export const abilities = Object.assign(Pane.prototype, painting, panels, overlays, viewport);
+export const abilities = Object.assign(Pane.prototype, exporting, finding, legend, overlays, painting, panels, viewport);
 
 export default { render };

@@ -1,7 +1,9 @@
 // The panels: what arrives, the rule, what is sent, .grad of every leaf, the queue, the source.
 
 import { arrange, h } from "./elements.js";
-import { arrayView } from "./numbers.js";
+import { equation, local, roomFor, shownIn } from "./equation.js";
+import { arrayView, thumbnail } from "./numbers.js";
+import { bytesText } from "./timeline.js";
 
 const BLOCK = 40; // rows of leaves: a block that is out of sight is not laid out
 
@@ -11,25 +13,35 @@ export const panels = {
 
   nodeName(id) {
     const node = this.about(id);
-    return this.stores(id, node) ? `${node.name}.grad` : node.name || node.label;
+    return this.isStored(id, node) ? `${node.name}.grad` : node.name || node.label;
   },
 
-  stores(id, node) { return Boolean(node.name) && (node.kind === "accumulate" || (node.kind === "leaf" && id in this.time.fired)); },
+  isStored(id, node) { return Boolean(node.name) && (node.kind === "accumulate" || (node.kind === "leaf" && id in this.time.fired)); },
 
   chip(id, note) {
     const node = this.about(id);
     const short = String(node.label).split("\n")[0].replace(/^torch::autograd::/, "");
     return h("button", { type: "button", class: `mgv-chip ${node.kind}`, title: `Go to ${short}`, onclick: () => this.goToNode(id) },
-      node.name ? [h("b", {}, this.nodeName(id)), " "] : null, this.stores(id, node) || short === node.name ? null : h("span", {}, short), note ? h("i", {}, note) : null);
+      node.name ? [h("b", {}, this.nodeName(id)), " "] : null, this.isStored(id, node) || short === node.name ? null : h("span", {}, short), note ? h("i", {}, note) : null);
   },
 
   flowPanel(k) {
     if (k === 0) {
       const seed = this.data.start && this.data.start.seed;
-      return seed ? [this.column("Start", h("p", { class: "mgv-note" }, this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`), arrayView(seed))] : [];
+      return [seed ? this.column("Start", h("p", { class: "mgv-note" }, this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`), arrayView(seed)) : null, this.keepers()];
     }
     const step = this.data.steps[k - 1];
-    return [this.receives(step), this.rule(step), this.sends(step)];
+    return step.accumulate ? [this.receives(step), this.stores(step)] : [this.receives(step), this.rule(step)];
+  },
+
+  // Before the first step of a model: what each of its parts keeps for the backward pass.
+  keepers() {
+    const drawn = this.pictures.find((picture) => Object.keys(picture.folds).length), sums = new Map();
+    if (!drawn || !this.bytes.size) return null;
+    for (const [f, bytes] of this.bytes) { const box = drawn.folds[f] ?? f, name = drawn.nodes[box]?.name ?? this.nodeName(f); sums.set(name, (sums.get(name) ?? 0) + bytes); }
+    const all = [...sums].sort((a, b) => b[1] - a[1]), most = all[0][1], shown = all.slice(0, 5);
+    return this.column("Kept for backward", h("div", { class: "mgv-bars" }, shown.map(([name, bytes]) => [h("span", { class: "mgv-who" }, name), h("i", { style: `--share:${bytes / most}` }), h("span", {}, bytesText(bytes))])),
+      all.length > shown.length ? h("p", { class: "mgv-note" }, `and ${all.length - shown.length} parts that keep less`) : null);
   },
 
   forwardPanel(at) {
@@ -45,31 +57,43 @@ export const panels = {
   },
 
   column(title, ...children) {
-    return h("section", { class: `mgv-col mgv-col-${title.toLowerCase().replace(/[^a-z]/g, "")}` }, h("h4", {}, title), ...children);
+    return h("section", { class: `mgv-col mgv-col-${title.toLowerCase().replace(/[^a-z]/g, "")}` }, h("h2", {}, title), ...children);
   },
 
+  // What arrives, where it is more than one array that the equation shows anyway: the parts and their sum.
   receives(step, asked) {
-    const parts = step.incoming || [];
+    const parts = step.incoming || [], several = parts.length > 1;
+    if (!several && !step.totals && !step.wrong && parts.length && !(asked && step.accumulate)) return null;
     const rows = parts.map((part, i) => h("div", { class: "mgv-part" },
-      parts.length > 1 ? h("span", { class: "mgv-op" }, i ? "+" : "") : null,
-      h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(part.value ?? step.total)));
-    if (asked) rows.push(parts.length > 1 ? h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "?")) : "");
-    else if (step.totals) step.totals.forEach((total, nr) => rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, `total of output ${nr}`), arrayView(total))));
-    else if (parts.length > 1 || !parts.length || step.wrong) rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, step.wrong ? "≠" : "="), h("span", { class: "mgv-who" }, step.wrong ? "arrived" : "total"), arrayView(step.total)));
+      several ? h("span", { class: "mgv-op" }, i ? "+" : "") : null,
+      h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(part.value ?? step.total, 150)));
+    const total = (op, who, value) => h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, op), h("span", { class: "mgv-who" }, who), value);
+    if (asked) rows.push(several ? total("=", "?") : "");
+    else if (step.totals) step.totals.forEach((one, nr) => rows.push(total("=", `total of output ${nr}`, arrayView(one, 150))));
+    else if (step.wrong) rows.push(total("≠", "arrived", arrayView(step.total, 150)));
+    else if (!parts.length || step.accumulate || !(step.outgoing || []).some(({ value }) => value)) rows.push(total("=", "total", arrayView(step.total, 150)));
+    else rows.push(total("=", "total", h("span", { class: "mgv-note" }, "what arrives, below")));
     if (step.wrong) rows.push(h("p", { class: "mgv-note" }, `${step.wrong}.`));
     return this.column("Receives", rows);
   },
 
+  // The rule: an equation of arrays for each gradient that is sent, the mathematics above it, the code below.
   rule(step, asked) {
+    const outs = step.outgoing || [], sent = outs.filter((out) => out.value), rules = new Map(outs.map((out, i) => [out, (step.rules || [])[i]])), wide = (this.flow.clientWidth || 300) - 28;
     const name = h("p", { class: "mgv-name" }, h("code", {}, step.name), step.tensor ? [" of ", h("b", {}, step.tensor)] : null);
-    const accumulate = step.accumulate;
-    const rules = accumulate
-      ? h("p", { class: "mgv-rule" }, h("code", {}, `${step.tensor}.grad ${accumulate.before ? "+=" : "="} grad`))
-      : (step.rules || []).map((rule) => h("div", { class: "mgv-rule" },
-        h("span", { class: "mgv-input" }, rule.input), rule.math ? h("span", { class: "mgv-math" }, rule.math) : null, rule.code ? h("code", {}, rule.code) : null));
-    const saved = (step.saved || []).map((item) => h("div", { class: "mgv-part" },
-      h("span", { class: "mgv-who" }, h("code", {}, item.name), item.label ? ` = ${item.label}` : ""), arrayView(item.value)));
-    return this.column("Rule", name, rules, saved.length ? [h("h5", {}, step.saved.some(({ value }) => value && value.shape) ? "Saved tensors that it reads" : "Numbers that it keeps"), saved] : null, asked ? null : this.check(step.check));
+    const factors = new Map(sent.map((out) => [out, asked ? null : local(step.total, out.value, rules.get(out)?.code, out.reduced)]));
+    const shown = new Set((sent.length ? sent : outs).filter((out) => !factors.get(out) && (!asked || (step.incoming || []).length < 2)).flatMap((out) => [...shownIn(rules.get(out)?.code)]));
+    const lines = (sent.length ? sent : asked ? outs : []).map((out) => {
+      const rule = rules.get(out), math = rule?.math, to = out.to ? this.nodeName(out.to) : out.input;
+      return h("div", { class: "mgv-line-of" }, math && !this.terse ? h("p", { class: "mgv-math" }, math) : null,
+        equation(step, out, rule, to, { asked, room: this.terse ? Math.min(40, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out) }), rule?.code ? h("code", { class: "mgv-plain", title: math ?? null }, rule.code) : null,
+        out.reduced ? h("span", { class: "mgv-reduced" }, out.reduced) : null);
+    });
+    const not = outs.filter((out) => !out.value && !asked).map((out) => h("p", { class: "mgv-not" }, h("code", {}, out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
+    const rest = (step.saved || []).filter(({ name, value }) => !shown.has(name) || !value), unnamed = rest.filter(({ name }) => !(step.rules || []).some(({ code }) => shownIn(code).has(name)));
+    const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span", { class: "mgv-kept" }, h("code", {}, item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", this.terse ? thumbnail(item.value) : arrayView(item.value, 70));
+    return this.column("Rule", name, lines, not, reads.length ? [h("h3", {}, "Saved for it"), h("div", { class: "mgv-keeps" }, reads.map(saved))] : null,
+      unnamed.length ? h("details", {}, h("summary", {}, `${unnamed.length} more that it keeps`), h("div", { class: "mgv-keeps" }, unnamed.map(saved))) : null, asked ? null : this.check(step.check));
   },
 
   check(check) {
@@ -77,18 +101,13 @@ export const panels = {
     return h("p", { class: `mgv-check ${check.ok ? "ok" : "wrong"}` }, h("b", {}, check.ok ? "checked" : "check failed"), " ", check.text);
   },
 
-  sends(step) {
-    const accumulate = step.accumulate;
-    if (accumulate) {
-      const line = (op, who, value, extra) => h("div", { class: `mgv-part ${extra || ""}` }, h("span", { class: "mgv-op" }, op), h("span", { class: "mgv-who" }, who), arrayView(value));
-      return this.column("Adds to .grad", line("", "before", accumulate.before), line("+", "this pass", step.total), line(accumulate.wrong ? "≠" : "=", `${step.tensor}.grad`, accumulate.after, "mgv-total"),
-        accumulate.wrong ? h("p", { class: "mgv-note" }, `${accumulate.wrong}.`) : null);
-    }
-    const rows = (step.outgoing || []).map((out) => h("div", { class: "mgv-part" },
-      h("span", { class: "mgv-who" }, out.to ? ["to ", this.nodeName(out.to)] : h("code", {}, out.input)),
-      out.value ? arrayView(out.value) : h("span", { class: "mgv-not" }, out.reason || "not computed"),
-      out.reduced ? h("span", { class: "mgv-reduced" }, out.reduced) : null));
-    return this.column("Sends", rows);
+  // AccumulateGrad: .grad after it = .grad before + what arrives.
+  stores(step, asked) {
+    const { before, after, wrong } = step.accumulate, room = roomFor((this.flow.clientWidth || 300) - 28, before ? 3 : 2);
+    const term = (array, under) => h("span", { class: "mgv-term" }, array ? arrayView(array, room) : h("span", { class: "mgv-none" }, array === null ? "None" : "?"), h("span", { class: "mgv-under" }, under)), sign = (text) => h("span", { class: "mgv-sign" }, text);
+    return this.column(asked ? "Rule" : "Adds to .grad", h("p", { class: "mgv-name" }, h("code", {}, `${step.tensor}.grad ${before ? "+=" : "="} grad`)),
+      h("div", { class: "mgv-equation" }, term(asked ? undefined : after ?? null, `${step.tensor}.grad`), sign(wrong ? "≠" : "="), before ? [term(before, "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives")),
+      wrong ? h("p", { class: "mgv-note" }, `${wrong}.`) : null, before ? null : h("p", { class: "mgv-note" }, `${step.tensor}.grad was None.`));
   },
 
   sidePanel(k) {
@@ -100,12 +119,12 @@ export const panels = {
   leaves(k) {
     const { leaves = [] } = this.data, { landed } = this.time;
     if (!leaves.length) return null;
-    const few = leaves.length <= 6, panel = (this.leafPanel ??= this.buildLeaves(leaves, few));
+    const few = leaves.length <= 4, panel = (this.leafPanel ??= this.buildLeaves(leaves, few));
     const count = this.time.landedBy(k), first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - 3), count).reverse().map(({ f }) => f);
     const row = (f) => {
       const { el, leaf } = panel.rows.get(f), entry = this.time.storedIn(f, k) ?? null;
-      if (el.shown !== entry) el.replaceChildren(h("span", { class: "mgv-who" }, h("b", {}, `${leaf.name}.grad`)), arrayView(entry ? entry.array : leaf.before));
-      el.shown = entry;
+      if (el.shown !== entry || el.terse !== this.terse) el.replaceChildren(h("span", { class: "mgv-who" }, h("b", {}, leaf.name)), !entry && leaf.before && this.asking ? h("span", { class: "mgv-none" }, "holds an earlier pass") : (this.terse || !few ? thumbnail : arrayView)(entry ? entry.array : leaf.before, 120));
+      Object.assign(el, { shown: entry, terse: this.terse });
       el.classList.toggle("mgv-changed", entry !== null && entry.at === k);
       return el;
     };
@@ -125,7 +144,7 @@ export const panels = {
   buildLeaves(leaves, few) {
     const part = (leaf) => [leaf.node, { leaf, el: h("div", { class: "mgv-part", "data-leaf": leaf.name }) }], panel = { rows: new Map(leaves.map(part)), first: h("div", {}), blocks: Array.from({ length: Math.ceil(leaves.length / BLOCK) }, () => h("div")), note: h("p", { class: "mgv-note" }), summary: h("summary") };
     panel.more = few ? null : h("details", { ontoggle: () => panel.more.open && panel.fill() }, panel.summary, h("div", { class: "mgv-rest" }, panel.blocks));
-    panel.section = this.column(".grad so far", few ? null : panel.note, h("div", { class: "mgv-scroll" }, panel.first, panel.more));
+    panel.section = this.column(".grad", few ? null : panel.note, h("div", { class: "mgv-scroll" }, panel.first, panel.more));
     return panel;
   },
 

@@ -109,7 +109,7 @@ export function timeline(data, drawn, late) {
   }
   for (const id in sendings) for (const entry of sendings[id]) { change(entry.at, id); change(entry.at + 1, id); }
   const landed = Object.entries(stored).map(([f, all]) => ({ f, at: all[0].at })).sort((a, b) => a.at - b.at);
-  return { fired, sent, firings, sendings, members, lines, changes, landed, nodeState, edgeState, gradOf, sentAlong, storedIn: (f, k) => latest(stored[f], k), landedBy: (k) => upTo(landed, k, stepOf),
+  return { fired, sent, firings, sendings, members, mirrors, lines, changes, landed, nodeState, edgeState, gradOf, sentAlong, storedIn: (f, k) => latest(stored[f], k), landedBy: (k) => upTo(landed, k, stepOf),
     first: (id) => firings[id]?.[0], last: (id) => firings[id]?.at(-1) };
 }
 
@@ -122,16 +122,7 @@ function upTo(list, k, key) {
   return low;
 }
 
-export const ITEM = { float64: 8, int64: 8, float32: 4, int32: 4, float16: 2, bfloat16: 2, bool: 1 };
-
-// Bytes that the saved tensors of each node keep until it fires.
-export function bytesOf(data) {
-  const found = new Map();
-  for (const step of data.steps) {
-    const sum = (step.saved || []).reduce((total, { value }) => total + (value && value.shape ? value.shape.reduce((a, b) => a * b, 1) * (ITEM[value.dtype] || 4) : 0), 0);
-    if (sum) found.set(step.node, sum);
-  }
-  return found;
-}
+// Bytes that each node keeps until it fires: memory that several keep is counted at one of them.
+export const bytesOf = (data) => new Map(data.steps.filter(({ kept }) => kept).map(({ node, kept }) => [node, kept]));
 
 export const bytesText = (n) => (n < 1000 ? `${n} B` : n < 1e6 ? `${number(n / 1000)} kB` : `${number(n / 1e6)} MB`);

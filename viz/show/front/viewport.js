@@ -1,15 +1,16 @@
-// Room: how much there is, which picture takes it, and moving about in the picture: drag, wheel, pinch, keys, the map in the corner.
+// The viewport: how much space there is, which picture takes it, and moving about in it: drag, wheel, pinch, keys, the map in the corner.
 
 import { columns } from "./columns.js";
 import { h } from "./elements.js";
 import { opened } from "./boxes.js";
 
-const LEAST = 9, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 1180, NARROW = 256; // px of a node's text; scale; width of the pane for panels beside each other, beside the picture, of these at least
+const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 1080, NARROW = 256; // px of a node's text, and in a box that was opened; scale; width of the pane for panels beside each other, beside the picture, in two columns, of one at least
+const MARGIN = 14, LEAST_TALL = 400; // px below the pane; a pane that would be lower than that may begin above the sight
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
-const NAMES = { graph: "tensors and functions", cards: "cards", functions: "functions", map: "modules, folded" };
+export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", few: "Boxes" }; // the words in the toolbar
 
-const kindOf = (picture) => (picture.fold > 0 ? "few" : Object.keys(picture.folds).length ? "map" : picture.view);
-export const viewName = (picture) => `${NAMES[kindOf(picture)] || `at most ${picture.fold} boxes`} ${picture.direction === "LR" ? "→" : "↓"}`;
+// What a picture is called: how it is drawn, or by what its nodes are folded.
+export const kindOf = (picture) => (picture.fold > 0 ? "few" : Object.keys(picture.folds).length || picture.frames ? "map" : picture.view);
 
 // The smallest scale at which every text of a node can be read; those on arrows may be smaller.
 export function readable(picture) {
@@ -40,46 +41,110 @@ export function choose(pictures, width, height, slim) {
 }
 
 export const viewport = {
-  // Takes the room that there is: from the width of the pane and the height of the window, never from the pane's own height.
+  // How high the pane may be: what the notebook's own scroller, or the window, leaves below the cell's input and its sliders.
+  tallest() {
+    if (this.options.framed) return this.options.framed - 2;
+    if (document.fullscreenElement && this.el.closest(":fullscreen, .mgv:has(:fullscreen)")) return window.innerHeight;
+    const host = this.options.host?.() ?? this.el, scroller = host.closest(".jp-WindowedPanel-outer, .jp-NotebookPanel-notebook"), cell = host.closest(".jp-Cell"), tall = scroller?.clientHeight;
+    if (!tall) return Math.floor(0.85 * window.innerHeight);
+    const above = cell ? this.el.getBoundingClientRect().top - cell.getBoundingClientRect().top : 0, left = tall - above - MARGIN;
+    return Math.floor(left >= LEAST_TALL ? left : tall - 60);
+  },
+
+  // Takes the space that there is: from the width of the pane and the height of what it is in, never from the pane's own height.
   settle(force) {
-    const wide = this.el.clientWidth, most = this.options.framed ? this.options.framed - 2 : Math.floor(0.85 * window.innerHeight);
-    const key = `${wide} ${most} ${this.wanted}`;
+    const wide = this.el.clientWidth, most = this.tallest(), key = `${wide} ${most} ${this.wanted}`;
     if (!wide || (key === this.settled && !force)) return; // not on the page yet, or nothing new
     this.settled = key;
     this.el.classList.toggle("mgv-slim", wide < WIDE);
+    this.reserve(wide);
     const around = this.head.offsetHeight + this.notes.offsetHeight + 4, free = Math.max(240, most - around);
     const open = [...this.open].join();
     if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
-    const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || viewName(picture) === this.wanted);
+    const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || kindOf(picture) === this.wanted);
     const pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE);
-    let side = wide >= WIDE ? Math.round(Math.max(316, Math.min(430, wide * 0.34))) : 0, broad = false;
-    const stage = side ? free : Math.max(130, Math.round(free * 0.58));
+    let side = wide >= WIDE ? Math.round(Math.max(NARROW, Math.min(400, wide * 0.265))) : 0;
+    const stage = side ? free : Math.max(130, Math.round(free * 0.62));
     let chosen = pick(side, stage);
-    if (side && !chosen.whole) { const other = pick(NARROW, stage); if (other.whole) [chosen, side] = [other, NARROW]; } // where a little more is enough
     if (!side && wide >= PAIR) { // between the two: beside a picture that loses little by it, else below it and beside each other
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
-    if (wide >= BROAD) { // the step gets a column of its own where the picture loses next to nothing by it
-      const two = Math.round(wide * 0.52), other = pick(two, stage);
-      broad = other.picture === chosen.picture && other.whole && Math.min(1, other.scale) >= Math.min(1, chosen.scale) - 0.04;
-      if (broad) [chosen, side] = [other, two];
-    }
+    const pair = !side && wide >= PAIR, two = wide >= BROAD ? Math.round(1.8 * side) : 0;
     this.el.classList.toggle("mgv-wide", side > 0);
-    this.el.classList.toggle("mgv-broad", broad);
-    const pair = !side && wide >= PAIR;
-    this.el.classList.toggle("mgv-pair", broad || pair);
+    this.el.classList.toggle("mgv-pair", pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 128);
-    const tall = side ? Math.min(free, Math.max(need, 460)) : Math.min(stage, Math.max(need, 120));
+    const tall = side ? Math.min(free, Math.max(need, 400)) : Math.min(stage, Math.max(need, 120));
     const { style } = this.frame;
-    style.setProperty("--side", `${side}px`);
     style.setProperty("--stage", `${tall}px`);
     style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
+    this.widths = { one: side, two, wide, tall };
+    this.setBroad(false);
     if (chosen.picture !== this.drawn || chosen.columns !== this.columns) this.draw(chosen.picture, chosen.columns);
     this.fit(chosen.scale);
+    this.views.forEach((words) => words?.mark());
     this.el.dataset.scale = chosen.scale.toFixed(3);
     this.el.closest(".widget-vbox")?.addEventListener("focusin", this.keepKeys); // what Python puts around the pane
     this.el.dataset.ready = "true";
+    this.settlePanels();
+  },
+
+  // As many lines for the sentence as the longest of this pass takes: none is cut, and none moves the picture.
+  reserve(wide) {
+    const brush = (this.brush ??= document.createElement("canvas").getContext("2d")), size = wide < WIDE ? 13 : 14;
+    brush.font = `${size}px system-ui, sans-serif`;
+    const said = [this.data.start?.sentence, ...this.data.steps.map(({ sentence }) => sentence), ...this.forward.map(({ sentence }) => sentence)].filter(Boolean);
+    const most = Math.max(...said.map((text) => brush.measureText(text).width + (this.options.ask ? 90 : 0)), 0);
+    this.frame.style.setProperty("--lines", Math.max(1, Math.ceil((most * 1.07) / (wide - 32))));
+  },
+
+  // The panels of a step in one column; where that is too little what is saved is shown smaller, and where that is, too, and there
+  // is space, the numbers get a column of their own.
+  settlePanels() {
+    if (!this.widths || this.shown === null || this.posed) return;
+    const { panels, flow, side, widths } = this, over = () => (this.broad ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1);
+    const set = (terse, broad) => {
+      if (this.broad !== broad) this.setBroad(broad);
+      if (this.terse !== terse) { this.terse = terse; this.fillPanels(); }
+    };
+    if (this.broad && this.shown <= this.ahead) set(false, false);
+    if (!over()) return;
+    set(true, this.broad);
+    if (!widths.one || !widths.two || this.broad || this.shown <= this.ahead || !over()) return;
+    set(false, true);
+    if (over()) set(true, true);
+  },
+
+  setBroad(broad) {
+    this.broad = broad;
+    this.el.classList.toggle("mgv-broad", broad);
+    const { one, two, wide, tall } = this.widths;
+    this.frame.style.setProperty("--side", `${broad ? two : one}px`);
+    if (!this.picture || !broad) { if (this.picture && this.scale1) this.fit(this.scale1); this.scale1 = null; return; }
+    this.scale1 = this.scale;
+    const scale = Math.min(this.scale, (wide - two - 18) / this.size[0], (tall - 18) / this.size[1]);
+    if (scale < this.scale && scale >= 0.94 * readable(this.drawn)) this.fit(scale);
+    else { this.look(); this.followNow(); }
+  },
+
+  // A box that was opened fills the view, as large as its text can be read; its neighbours stand around it.
+  zoomTo(id) {
+    const frame = this.drawn.frames?.[id];
+    if (!frame) return;
+    const [x, y, w, t] = frame, { view } = this, least = (OPENED / LEAST) * readable(this.drawn);
+    this.sized(Math.max(least, Math.min(LARGEST, (view.clientWidth - 40) / w, (view.clientHeight - 60) / t)));
+    this.look();
+    view.scrollLeft = (x + w / 2) * this.scale - view.clientWidth / 2;
+    view.scrollTop = t * this.scale > view.clientHeight ? y * this.scale : (y + t / 2) * this.scale + TOP - view.clientHeight / 2;
+  },
+
+  // Where one is: the pass, and the boxes that are open, each inside the one before.
+  showCrumbs() {
+    const names = [...this.open].map((id) => [id, this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.textContent ?? id]);
+    this.crumbs.hidden = !names.length;
+    const step = (text, act) => h("button", { type: "button", class: "mgv-text-button", onclick: act }, text);
+    this.crumbs.replaceChildren(step(this.data.title || "all", () => { this.open.clear(); this.settle(true); this.showCrumbs(); this.frame.focus({ preventScroll: true }); }),
+      ...names.flatMap(([id, name]) => [" › ", step(name, () => this.zoomTo(id))]));
   },
 
   fit(scale) {

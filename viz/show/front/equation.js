@@ -1,0 +1,59 @@
+// The rule of a step as an equation of the actual arrays: what it sends = what arrives × the local derivative, or the code of
+// the rule with every name in it replaced by its array. Nothing is computed that the pass did not: a quotient of two recorded
+// arrays is the local derivative where the rule acts entry by entry, and is left out where it is not defined.
+
+import { h } from "./elements.js";
+import { arrayView } from "./numbers.js";
+
+// code of a rule that multiplies what arrives, entry by entry, by something else: "grad * other", "-grad * sin(self)"
+const PRODUCT = /^-?grad(?: [*/] (?!.*\bgrad\b)(?!.*@)(?!.*\.(?:sum|mean|mT|T|t)\b).*)?$/;
+const TOKENS = /(?<![.\w])[A-Za-z_]\w*(?![\w(]|\.(?:shape|numel|ndim|dtype))/g; // names in code, but for attributes and functions
+
+const same = (a, b) => Boolean(a && b) && String(a) === String(b);
+
+// ∂output/∂input along one edge, where it acts entry by entry: an array like any other, or null.
+export function local(total, value, code, reduced) {
+  if (!total?.values || !value?.values || reduced || !(same(total.shape, value.shape) ? PRODUCT.test(code || "") : false)) return null;
+  const values = value.values.map((v, i) => (typeof v === "number" && typeof total.values[i] === "number" && total.values[i] !== 0 ? Number((v / total.values[i]).toPrecision(6)) : null));
+  if (values.includes(null)) return null;
+  return { shape: value.shape, dtype: value.dtype, values, min: Math.min(...values), max: Math.max(...values), nonfinite: 0 };
+}
+
+// An array under which it says what it is.
+const term = (array, under, room) => h("span", { class: "mgv-term" }, arrayView(array, room), under ? h("span", { class: "mgv-under" }, under) : null);
+const sign = (text) => h("span", { class: "mgv-sign" }, text);
+
+// The right side: code, in which every name that stands for a recorded array or number is that array or number.
+function written(code, known, labels, room) {
+  const out = [];
+  let at = 0;
+  for (const found of code.matchAll(TOKENS)) {
+    const value = known.get(found[0]);
+    if (!value) continue;
+    const before = code.slice(at, found.index);
+    if (before) out.push(sign(before.trim()));
+    out.push(value.shape ? term(value, found[0] === "grad" ? "arrives" : labels.get(found[0]) ? `${found[0]} = ${labels.get(found[0])}` : found[0], room) : sign(value.text ?? ""));
+    at = found.index + found[0].length;
+  }
+  if (at < code.length) out.push(sign(code.slice(at).trim()));
+  return out;
+}
+
+// The names of what is saved that the equation of a rule shows anyway.
+export const shownIn = (code) => new Set([...(code || "").matchAll(TOKENS)].map(([name]) => name));
+
+// One line for each gradient that is sent. `total`: what arrives, null while it is asked for.
+export function equation(step, out, rule, to, { asked, room, factor }) {
+  const total = asked && (step.incoming || []).length > 1 ? null : step.total, known = new Map((step.saved || []).map(({ name, value }) => [name, value]));
+  if (total) known.set("grad", total);
+  const code = rule?.code || "", labels = new Map((step.saved || []).map(({ name, label }) => [name, label]));
+  const left = asked ? h("span", { class: "mgv-term" }, h("span", { class: "mgv-none" }, "?"), h("span", { class: "mgv-under" }, `to ${to}`)) : term(out.value, `to ${to}`, room);
+  const unchanged = code === "grad" && total && (asked || same(total.values, out.value.values));
+  const right = unchanged ? [term(total, "arrives", room)]
+    : factor ? [term(total, "arrives", room), sign("×"), term(factor, "local derivative", room)]
+    : code && total && room ? written(code, known, labels, room) : total ? [sign("from"), term(total, "arrives", room)] : [];
+  return h("div", { class: "mgv-equation" }, left, right.length ? sign("=") : null, right);
+}
+
+// How wide the arrays of an equation may be in a column of `wide` pixels, when there are so many side by side.
+export const roomFor = (wide, count) => Math.max(64, (wide - 28 - 16 * count) / count - 8);

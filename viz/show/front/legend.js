@@ -1,0 +1,31 @@
+// Keys and legend: what a key does, and every look that a picture uses, no others.
+
+import { h, s } from "./elements.js";
+
+const KEYS = [["← →", "one step"], ["⇧← ⇧→", "part by part"], ["Home End", "first, last"], ["Space", "play, pause"], ["+ − 0", "larger, smaller, show all"], ["↑ ↓ [ ]", "move the picture"], ["/", "find; Enter: next"], ["F", "full window"], ["Esc", "close"]];
+// [what uses it, its look, what it means]: a look is listed where something in the picture has it, now or at another step
+const NODES = [[".node.function", "function", "backward function"], [".node.function, .node.fold", "function mgv-ready", "ready: all that it needs has arrived"], [".node.function, .node.fold", "function mgv-now", "fires in this step"], [".node.function, .node.fold", "function mgv-done", "done, with the number of its step"],
+  [".node.leaf:not(.no-grad)", "leaf", "leaf that requires grad"], [".node.alias", "leaf alias", "the same leaf once more"], [".node.accumulate", "accumulate", "AccumulateGrad adds to .grad"], [".node.fold", "fold", "a module, or several nodes, in one box: a double click opens it"],
+  [".node.second", "second", "made by a backward pass (create_graph=True)"], [".node.custom", "custom", "a Function of your own"], [".node.none", "none", "no gradient is computed for it"]];
+const EDGES = [["forward", "a value goes into an operation"], ["backward", "a gradient will be sent; a click shows it"], ["backward mgv-hot", "its gradient is sent in this step"], ["backward mgv-done", "its gradient was sent"], ["store", "added to .grad"], ["grad_fn", "the grad_fn of a tensor"], ["saved", "kept for the rule"], ["not_computed", "not computed: no grad is required"], ["cut", "cut by detach(), or by you"]];
+
+export const legend = {
+  showHelp() {
+    this.help.hidden = !this.help.hidden;
+    if (this.help.hidden) return this.frame.focus({ preventScroll: true });
+    const list = (title, pairs) => (pairs.length ? h("section", {}, h("h2", {}, title), h("dl", {}, pairs.map(([what, says]) => [h("dt", {}, what), h("dd", {}, says)]))) : null);
+    const edge = (kind) => {
+      const svg = s("svg", { class: "mgv-svg mgv-edge-look", viewBox: "0 0 34 10", "aria-hidden": "true" }), group = s("g", { class: `edge ${kind}` });
+      group.append(s("path", { class: "line", d: "M1 5H27" }), s("path", { class: "head", d: /cut|not_/.test(kind) ? "M28 1V9" : "M33 5L27 2V8Z" }));
+      svg.append(group);
+      return svg;
+    };
+    const uses = (selector) => this.picture.querySelector(selector), kinds = new Set(Object.values(this.drawn.edges).map(({ kind }) => kind));
+    const looks = NODES.filter(([used]) => uses(used)).map(([, look, says]) => [h("i", { class: `mgv-look ${look}` }), says]), arrows = EDGES.filter(([kind]) => kinds.has(kind.split(" ")[0])).map(([kind, says]) => [edge(kind), says]);
+    this.help.replaceChildren(list("Keys", KEYS), list("Boxes", [...looks, ...(this.legendOf?.(this.drawn.view, "boxes") || [])]), list("Arrows", [...arrows, ...(this.legendOf?.(this.drawn.view, "arrows") || [])]),
+      list("Numbers", [[h("span", { class: "mgv-num minus", style: "--size:1" }, "−0.8"), "blue with a minus sign below zero"], [h("span", { class: "mgv-num plus", style: "--size:1" }, "0.8"), "orange above zero; the deepest is the largest of its array"]]),
+      h("p", { class: "mgv-note" }, "Click a box to see what it is, double-click to open it. Drag moves the picture; Ctrl + wheel or two fingers zoom. The wheel moves it while the pane has the focus."),
+      h("button", { type: "button", class: "mgv-text-button", onclick: () => this.showHelp() }, "Close"));
+    this.help.querySelector("button").focus({ preventScroll: true });
+  },
+};

@@ -1,0 +1,50 @@
+// The strip: the pass as named parts, in place of a bare slider. A part is a module's box where there are modules, else a node.
+
+import { h, s } from "./elements.js";
+
+const SINGLE = 16; // steps; of more, what lies in one box is one part
+const short = (name) => name.replace(/^torch::autograd::/, "").replace(/Backward\d*$/, "").replace(/^CppFunction$/, "function");
+
+// [{ name, from, to }]: positions that belong together, in order. `boxes`: node -> the name of its box, or nothing.
+export function partsOf(steps, ahead, boxes, nameOf) {
+  const parts = ahead ? [{ name: "forward", from: 1, to: ahead }] : [];
+  steps.forEach((step, i) => {
+    const at = ahead + i + 1, box = steps.length > SINGLE ? boxes(step.node) : null, last = parts.at(-1);
+    if (box && last?.box === box) { last.to = at; return; }
+    if (box && step.accumulate && last && parts.at(-2)?.box === box) { last.to = at; return; }
+    parts.push({ name: box || nameOf(step), box, from: at, to: at, store: Boolean(step.accumulate) });
+  });
+  return parts;
+}
+
+export const stepName = (step) => (step.accumulate ? `${step.accumulate.leaf ?? step.tensor}.grad` : short(step.name));
+
+// The strip itself: a slider that can be dragged, with `parts` painted on it. `go(step)` is called with the position that is meant.
+export function strip(parts, end, label, go) {
+  const input = h("input", { type: "range", min: 0, max: end, value: 0, class: "mgv-slider", "aria-label": label, oninput: (event) => go(Number(event.target.value)) });
+  const blocks = parts.map(({ name, from, to, store }) => h("span", { class: `mgv-part-of${store ? " store" : ""}`, style: `flex-grow:${(to - from + 1) ** 0.6}`, title: to > from ? `${name}: ${to - from + 1} steps` : name }, h("b", {}, name), h("i", {}, h("u", {}))));
+  const el = h("span", { class: "mgv-strip" }, input, h("span", { class: "mgv-blocks", "aria-hidden": "true" }, blocks));
+  const at = (event) => { // which position is under the pointer
+    const x = event.clientX, i = blocks.findLastIndex((block) => block.getBoundingClientRect().left <= x);
+    if (i < 0) return 0;
+    const { left, width } = blocks[i].getBoundingClientRect(), { from, to } = parts[i];
+    return Math.min(to, from + Math.floor(((x - left) / Math.max(1, width)) * (to - from + 1)));
+  };
+  el.addEventListener("pointerdown", (event) => { if (event.button) return; event.preventDefault(); input.focus({ preventScroll: true }); el.setPointerCapture(event.pointerId); go(at(event)); el.onpointermove = (move) => go(at(move)); });
+  for (const end of ["pointerup", "pointercancel"]) el.addEventListener(end, () => { el.onpointermove = null; });
+  el.show = (step, text) => {
+    input.value = step;
+    input.setAttribute("aria-valuetext", text);
+    parts.forEach(({ from, to }, i) => {
+      const share = Math.max(0, Math.min(1, (step - from + 1) / (to - from + 1))), now = step >= from && step <= to;
+      if (blocks[i].share === share && blocks[i].now === now) return;
+      Object.assign(blocks[i], { share, now });
+      blocks[i].classList.toggle("now", now);
+      blocks[i].lastChild.firstChild.style.width = `${100 * share}%`;
+    });
+  };
+  // the position where the part after this one begins, or that which this one, or the one before, begins with
+  el.next = (step) => parts.find(({ from }) => from > step)?.from ?? end;
+  el.before = (step) => parts.findLast(({ from }) => from < step)?.from ?? 0;
+  return el;
+}

@@ -1,0 +1,54 @@
+// The toolbar, the same for a stepper, a film and two passes side by side: transport, views as words, one menu, full window.
+
+import { h, icon } from "./elements.js";
+
+export const button = (action, label, keys, act) =>
+  h("button", { type: "button", class: `mgv-button mgv-button-${action}`, "data-action": action, "aria-label": label, title: label + (keys ? ` (${keys})` : ""), onclick: () => act(action) }, icon(action));
+
+// To the start, back, play, forward, to the end; `one` is what a step is called.
+export const transport = (act, one = "step") => h("span", { class: "mgv-buttons", role: "group", "aria-label": "Steps" },
+  [["first", "To the start", "home"], ["back", `Back one ${one}`, "←"], ["play", "Play", "space"], ["next", `Forward one ${one}`, "→"], ["last", "To the end", "end"]].map((what) => button(...what, act)));
+
+// The play button while it plays, and while it does not.
+export function playLook(play, playing) {
+  const name = playing ? "Pause" : "Play";
+  play.replaceChildren(icon(name.toLowerCase()));
+  play.setAttribute("aria-label", name);
+  play.title = `${name} (space)`;
+}
+
+// Words side by side of which one is pressed: [value, text, title] each. `current()` says which; a click calls `act(value)`.
+export function choice(label, values, current, act) {
+  const buttons = values.map(([value, text, title]) => h("button", { type: "button", title, onclick: () => group.choose(value) }, text));
+  const group = h("span", { class: "mgv-choice", role: "group", "aria-label": label }, buttons);
+  group.mark = () => buttons.forEach((one, n) => one.setAttribute("aria-pressed", String(values[n][0] === current())));
+  group.choose = (value) => { act(value); group.mark(); };
+  group.mark();
+  return group;
+}
+
+// A button ⋯ and what it opens. A click elsewhere and Escape close it; it opens over the pane, so nothing moves.
+export function menu(rows) {
+  const box = h("div", { class: "mgv-menu", role: "group", "aria-label": "More", hidden: true }, rows);
+  const opener = h("button", { type: "button", class: "mgv-button", "aria-label": "More", title: "More", "aria-expanded": "false", onclick: () => whole.open(box.hidden) }, icon("more"));
+  const whole = h("span", { class: "mgv-more" }, opener, box), outside = (event) => { if (!event.composedPath().includes(whole)) whole.open(false); };
+  whole.open = (open) => {
+    if (open === !box.hidden) return false;
+    box.hidden = !open;
+    opener.setAttribute("aria-expanded", String(open));
+    document[open ? "addEventListener" : "removeEventListener"]("pointerdown", outside, true);
+    if (!open && box.contains(document.activeElement)) opener.focus({ preventScroll: true });
+    return true;
+  };
+  return whole;
+}
+
+export const row = (label, ...inside) => h("div", { class: "mgv-menu-row" }, label ? h("span", { class: "mgv-who" }, label) : null, inside);
+export const item = (text, act) => h("button", { type: "button", class: "mgv-item", onclick: act }, text);
+
+// The pane over the whole screen, where the browser lets it.
+export const fullWindow = (el) => (document.fullscreenEnabled ? button("full", "Full window", "F", () => toFull(el)) : null);
+export const toFull = (el) => { if (document.fullscreenEnabled) (document.fullscreenElement ? document.exitFullscreen() : el.requestFullscreen()); };
+
+// A file from the page to the reader's disk.
+export const download = (href, name) => h("a", { href, download: name }).click();
