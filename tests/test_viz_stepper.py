@@ -151,7 +151,7 @@ def test_a_closed_box_tells_what_stands_in_it_when_it_is_asked(monkeypatch):
     assert len(closed) >= 2
     stepper._answer({"open": closed[0]})
     stepper._answer({"open": closed[0]})  # once is enough
-    stepper._open("of another pane")
+    stepper._answer({"open": "of another pane"})
     assert [message["open"] for message in told] == closed[:1]
     inside = json.loads(told[0]["inside"])
     assert [n["name"] for n in inside["nodes"].values() if n["kind"] == "fold"][:2] == [

@@ -126,6 +126,8 @@ def _laid_out(
     ``rank``: how far down the list the first picture of its kind is."""
     found: list[tuple[Picture, dict]] = []
     late = None
+    if any(picture.fold == "module" for picture in pictures):  # boxes by number say less than modules
+        pictures = [picture for picture in pictures if not isinstance(picture.fold, int) or not picture.fold]
     kinds = list(dict.fromkeys((picture.view, picture.fold) for picture in pictures))
     short = [p for p in pictures if p.direction != "LR" or least_length(p) <= 2 * PAGE[0]] or pictures
     for picture in chain(short, fewer(graph)):

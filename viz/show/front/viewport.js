@@ -7,10 +7,10 @@ import { opened } from "./boxes.js";
 const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 1080, NARROW = 256; // px of a node's text, and in a box that was opened; scale; width of the pane for panels beside each other, beside the picture, in two columns, of one at least
 const MARGIN = 14, LEAST_TALL = 400; // px below the pane; a pane that would be lower than that may begin above the sight
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
-export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", few: "Boxes" }; // the words in the toolbar
+export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
 
 // What a picture is called: how it is drawn, or by what its nodes are folded.
-export const kindOf = (picture) => (picture.fold > 0 ? "few" : Object.keys(picture.folds).length || picture.frames ? "map" : picture.view);
+export const kindOf = (picture) => (picture.frames || Object.keys(picture.folds).length ? (picture.fold === "module" ? "map" : "fold") : picture.view);
 
 // The smallest scale at which every text of a node can be read; those on arrows may be smaller.
 export function readable(picture) {
