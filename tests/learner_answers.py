@@ -1,12 +1,13 @@
 """Answers as people give them, beside those that the lessons list: what the replies are measured with.
 
-Under the id of its exercise each answer of `ANSWERS` stands on a line, or on several with ` :: ` on the last, as in the
-lessons (exercises/answer_table.py):
+Under the id of its exercise each answer of `ANSWERS` has a line, or several with ` :: ` on the last, as in the lessons
+(exercises/answer_table.py). No sentence is repeated here, so that one can be improved where it is written:
 
-    code ::                  a wrong answer that nobody listed: it must be rejected
-    code :: said :: unsaid   its reply holds the one and not the other
-    * :: said :: unsaid      so does the reply to each listed wrong answer whose reply there holds the first
-    code :: right            it must be accepted
+    code ::                   a wrong answer that nobody listed: it must be rejected
+    code :: as other code     its reply is the one that the other answer gets
+    code :: no return         it holds the sentence of exercises/replies.py with this key
+    code :: told              it is one that the lesson has for this very mistake
+    code :: right             it must be accepted
 """
 
 from __future__ import annotations
@@ -22,13 +23,12 @@ from exercises.model import Exercise
 
 
 class Answer(NamedTuple):
-    """One answer: its exercise, what is handed to `check`, what the reply must hold and what it must not."""
+    """One answer: its exercise, what is handed to `check`, and what must be said to it."""
 
     exercise: Exercise
     code: str
     answers: tuple
     said: str = ""
-    unsaid: str = ""
 
     @property
     def right(self) -> bool:
@@ -37,15 +37,14 @@ class Answer(NamedTuple):
 
 ANSWERS = r"""
 [0.1]
-"7x" :: insert the values :: A number or a tensor
-7 + 0j :: `complex` :: Opaque
+"7x" :: unread
+7 + 0j :: enter
 Fraction(7) :: right
 Decimal(7) :: right
 torch.tensor([[7.0]]) :: right
 np.float32(7) :: right
 
 [0.2]
--5 * x.detach() :: the way back is cut :: slope is 0 everywhere
 -5 * x + x * x ::
 abs(x) * -5 ::
 return -5 ::
@@ -54,12 +53,7 @@ return "-5x" ::
 x * 5 * 0 ::
 
 [1.1]
-(f(x + h) - (x - h)) / (2 * h) :: you take away the *place* :: to one side
-(f(x + h) - f(x - h)) / h**2 :: `h` comes in once :: twice too large
-(f(x + 1e-4) - f(x - 1e-4)) / 2e-4 :: Use the `h` that you are given :: is right
-(f(x + 2 * h) - f(x - 2 * h)) / (2 * h) :: it is $4h$ :: not $h$
-(f(x + 2 * h) - f(x - 2 * h)) / (4 * h) :: a good one :: $h - x$
-(f(x + 2 * h) - f(x)) / (2 * h) :: $2h$ to one side :: is right
+(f(x + 1e-4) - f(x - 1e-4)) / 2e-4 :: told
 f(x) ::
 f(x + h) / (2 * h) ::
 (f(x + h) - f(x - h)) / 2 / h / 2 ::
@@ -69,14 +63,12 @@ f(x + h) / (2 * h) ::
 f ::
 
 [1.2]
-dy_dx = 300.1 :: Very close :: That is not it.
-dy_dx = 37.5 :: Nothing is averaged :: exactly 8 times
+dy_dx = 300.1 :: near
 
 [1.3]
-at_minus_1_5 = 0 :: It is flat only :: zero everywhere
 
 [1.4]
-math.exp(-t) / (1 + math.exp(-t)) ** 2 :: `math` works on one number :: Python scalars
+math.exp(-t) / (1 + math.exp(-t)) ** 2 :: one element
 return 0.25 ::
 torch.sigmoid(t) * (1 - t) ::
 torch.sigmoid(t * (1 - t)) ::
@@ -88,22 +80,18 @@ torch.tanh(t) ::
 ["a", "b", "c", "e", "f"], ("b", "d", "g", "h"), "d,g,h" :: right
 
 [2.2]
-torch.exp(p * q + 1).sum() :: a plain number has none :: fires
+torch.exp(p * q + 1).sum() :: as torch.exp(p * q + p.detach()).sum()
 torch.exp(p * q) + q ::
 p ::
 return 3 ::
 (p * torch.exp(q)).sum() ::
 
 [2.3]
-why = "d" :: one letter in quotes, from `a` to `c` :: for none of them
+why = "d" :: told
 "", "xw", "", "d", "(a)" :: right
 None, {"x", "w"}, "", ["d"], ["a"] :: right
 
 [2.4]
-no_bias = "MatMulBackward0" :: a product with a shorter one :: another answer
-minus = "SubtractBackward0" :: names are short :: another answer
-average = "DivBackward0" :: the mean is one operation :: another answer
-minus = None :: has a `grad_fn` :: Is there a `return`
 "sub", "mean", "", "addmm", "mm" :: right
 minus = "<SubBackward0>"; no_bias = "torch.mm" :: right
 
@@ -130,12 +118,11 @@ upstream * torch.ones_like(x) / x.numel() ** 2 ::
 torch.zeros_like(x) ::
 
 [3.3]
-None, x.T @ upstream :: Return a value for it. :: Is there a `return`
-upstream @ w.T :: That is `grad_x`, and it is right. Return 2 values :: shape
-return 1, 2, 3 :: It returns 3 values :: a number or a tensor
-return {"x": 1} :: a dictionary :: a number or a tensor
-torch.lobpcg(upstream), w :: does not implement torch.lobpcg :: before the dot
-x @ upstream, w :: as many columns as the second :: is right
+None, x.T @ upstream :: as (None, x.T @ upstream)
+return 1, 2, 3 :: as (upstream, upstream @ w.T, x.T @ upstream)
+return {"x": 1} :: returns one
+torch.lobpcg(upstream), w :: told
+x @ upstream, w :: matmul
 upstream @ w.T, x @ upstream.T ::
 upstream, upstream ::
 x, w ::
@@ -144,7 +131,7 @@ upstream @ w.T, (x.T @ upstream) * 2 ::
 upstream.sum() * w.T, x.T ::
 
 [3.4]
-grad_z = -0.0055 :: times the local derivative of the sigmoid :: One entry
+grad_z = -0.0055 :: no
 x_grad = "None" :: right
 
 [4.1]
@@ -152,11 +139,9 @@ x_grad = "None" :: right
 ["Loss", "K", "B", "A", "H"] :: right
 
 [4.2]
-mixed = 5.5 :: not averaged :: exactly 2 times
-double = 6.667 :: Nothing is averaged :: exactly 3 times
+double = 6.667 :: as double = 20 / 3
 
 [4.3]
-* :: paths may be of any length :: is right.
 np.array([sum(np.prod(path) for path in paths)]) :: right
 len(paths) ::
 [np.prod(path) for path in paths] ::
@@ -166,16 +151,14 @@ sum(paths) ::
 sum(path[0] for path in paths) ::
 
 [4.4]
-[[24]] :: 24 is what all paths together bring :: The machine finds
-[] :: three lists :: products are ,
+[] :: told
 [[np.float64(3), 1, torch.tensor(3.0)], [3, 1], [Decimal(4), Fraction(3)]] :: right
 
 [5.1]
-first = 2.667 :: Nothing is averaged :: exactly 3 times
-first = 0 :: every line is a backward pass :: zero everywhere
+first = 2.667 :: as first = 8 / 3
+first = 0 :: as first = 0.0
 
 [5.2]
-* :: still contains last turn's graph :: Specify retain_graph=True
 ((w * xs[0] - ts[0]) ** 2).mean().backward() ::
 sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() ::
 
@@ -183,15 +166,12 @@ sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() ::
 y.retain_grad()
 z = y * 5
 z.backward()
-return y.grad :: makes another `z` :: is right
+return y.grad :: as z.backward => y.backward
 z.backward()
-return y.grad :: let go :: y.retain_grad()
-* :: without brackets :: must be called *before*
-* :: puts a value in place :: must be called *before*
+return y.grad :: as y.retain_grad() =>
 y.requires_grad_()
 z.backward()
-return y.grad :: Asking is not keeping :: must be called *before*
-* :: without a history :: must be called *before*
+return y.grad :: as retain_grad() => requires_grad_(True)
 z.grad ::
 y.retain_grad() ::
 z.backward() ::
@@ -202,20 +182,18 @@ y.grad_fn ::
 h = torch.tensor(0.0)
 for x in xs:
     h = torch.tanh((w * h).detach() + x)
-    ((h - 1) ** 2).backward() :: `w` is cut off as well :: Under `no_grad`
+    ((h - 1) ** 2).backward() ::
 
 [6.1]
 x_grad = [[26, 25]] :: right
 
 [6.2]
-* :: Make `y` anew for each row :: Specify retain_graph=True
 f(x) ::
 torch.eye(len(x)) ::
 torch.autograd.grad(f(x).sum(), x)[0] ::
 torch.zeros(len(f(x)), len(x)) ::
 
 [6.3]
-* :: sums over the *last* axis :: Is a sum or a mean missing
 grad.reshape(shape) ::
 grad.sum(1) ::
 torch.zeros(shape) ::
@@ -226,25 +204,24 @@ grad.mT ::
 [[1, 1, 1, 1]], [Fraction(1, 4)] * 4, [0, 0, 1, 0], torch.tensor([2.0, 4.0, 6.0, 8.0]) :: right
 
 [6.5]
-passes_for_loss = -1 :: A count cannot be negative :: the sign
+passes_for_loss = -1 :: negative count
 
 [7.1]
-accumulator(_average) :: Nothing is averaged :: is right.
 grad ::
 return () ::
 self.variable.grad = abs(grad) + (0 if self.variable.grad is None else self.variable.grad)
 return () ::
 
 [7.2]
-grad, grad ::
-grad * self._saved_other ::
-grad * self._saved_other, grad / self._saved_self ::
-grad * self._saved_other, grad * self._saved_self, grad ::
-grad * self._saved_other, -grad * self._saved_self ::
+return grad * self._saved_other, grad * self._saved_self => return grad, grad ::
+return grad * self._saved_other, grad * self._saved_self => return grad * self._saved_other ::
+return grad * self._saved_other, grad * self._saved_self => return grad * self._saved_other, grad / self._saved_self ::
+return grad * self._saved_other, grad * self._saved_self => return grad * self._saved_other, grad * self._saved_self, grad ::
+return grad * self._saved_other, grad * self._saved_self => return grad * self._saved_other, -grad * self._saved_self ::
 
 [7.3]
-grad, ::
-grad / (1 - self._saved_result**2), ::
+return (grad * (1 - self._saved_result**2),) => return grad, ::
+return (grad * (1 - self._saved_result**2),) => return grad / (1 - self._saved_result**2), ::
 engine.TanhBackward0, lambda x: x ::
 engine.TanhBackward0, lambda x: engine.Tensor(np.tanh(x.data)) ::
 
@@ -266,9 +243,6 @@ return 5 ::
 {root: 0} ::
 
 [7.6]
-* :: 96 is :: is right.
-* :: distance decides nothing :: is right.
-* :: Nothing is averaged :: is right.
 for node in engine.count_consumers(root):
     if not node.next_functions:
         node(grad) ::
@@ -309,16 +283,12 @@ return 32 ::
 x * 10 + 12 ::
 
 [8.2]
-weighed = "150.1" :: Enter the exact number :: That is not it.
-detached = 15 :: cuts the only way :: anything to give at all
-b_frozen = 0 :: leaves `a` alone :: zero everywhere
+weighed = "150.1" :: near
 detached = "none"; block = "None" :: right
 
 [8.3]
 middle.eval()
-return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: It freezes nothing :: requires_grad_(True)
-* :: That empties a gradient :: requires_grad_(True)
-* :: Does the loop go through any :: requires_grad_(True)
+return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() ::
 first.bias.requires_grad_(False)
 return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() ::
 for param in middle.parameters():
@@ -337,9 +307,6 @@ t.detach() + 1 ::
 t.data ::
 
 [8.5]
-"a", "c", "a", "e", "d" :: the wish is about *one value* :: crossed
-"b", "c", "d", "e", "d" :: would work here as well :: rossed
-serve = "a" :: `no_grad` works. :: That is not it.
 target = "detach"; serve = ["e"] :: right
 
 [9.1]
@@ -357,7 +324,6 @@ w - lr * g, g ::
 "B", "D", "E", "C", "A" :: right
 
 [9b.1]
-* :: 0 losses come back :: a number or a tensor
 [9.0] * turns ::
 
 [9b.2]
@@ -366,18 +332,17 @@ w - lr * g, g ::
 ((w * x + b - t) ** 2).sum() ::
 
 [9b.3]
-* :: `None` is in the log :: Is there a `return`
 loss = mse_loss(model(x).detach(), t)
 log.append(loss.item())
 loss.backward() ::
 
 [9b.4]
-torch.nn.functional.cross_entropy(scores, labels).item() :: this is not a tensor :: fault of the lesson
+torch.nn.functional.cross_entropy(scores, labels).item() :: not a tensor
 (torch.logsumexp(scores, 1) - scores[torch.arange(len(labels)), labels]).mean() :: right
 torch.nn.functional.cross_entropy(scores.argmax(1), labels) ::
 
 [9b.5]
-h.detach().numpy() - h.detach().numpy().mean() :: this is not a tensor :: fault of the lesson
+h.detach().numpy() - h.detach().numpy().mean() :: not a tensor
 h.detach().sub(h.detach().mean()) :: right
 
 [9b.6]
@@ -385,12 +350,12 @@ for p in parameters:
     if p.grad is not None:
         p.data.sub(lr * p.grad)
         p.grad = None
-return :: without its `_`
+return ::
 for p in parameters:
     if p.grad is not None:
         p.data - lr * p.grad
         p.grad = None
-return :: a new tensor that nobody keeps
+return ::
 [p - lr * p.grad for p in parameters] ::
 
 [9b.7]
@@ -421,7 +386,6 @@ torch.nn.utils.clip_grad_norm_(list(parameters), most) :: right
 [p.grad.mul_(most) for p in parameters if p.grad is not None] ::
 
 [11.4]
-* :: detaches the weight :: One turn too early
 h * w**steps ::
 h * w.detach() ** steps ::
 h * w**keep ::
@@ -432,42 +396,40 @@ torch.tensor(h.tolist()) :: right
 w ::
 
 [12.1]
-g * ctx.alpha * torch.sigmoid(x), None ::
-[g * ctx.alpha * (x > 0), None] ::
-g + ctx.alpha * (x > 0), None ::
+positive * upstream * ctx.alpha, None => upstream * ctx.alpha * torch.sigmoid(x), None ::
+positive * upstream * ctx.alpha, None => [upstream * ctx.alpha * (x > 0), None] ::
+positive * upstream * ctx.alpha, None => upstream + ctx.alpha * (x > 0), None ::
 return None ::
 
 [12.2]
-g * torch.roll(x, -1) + torch.roll(g, -1) * torch.roll(x, 1) ::
-g * torch.roll(x, 1) + torch.roll(g * x, 1) ::
-g * torch.roll(x, -1) + x ::
+torch.roll(upstream * x, 1) => torch.roll(upstream, -1) * torch.roll(x, 1) ::
+upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1) => upstream * torch.roll(x, 1) + torch.roll(upstream * x, 1) ::
+upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1) => upstream * torch.roll(x, -1) + x ::
 
 [12.3]
-fourth = "a" :: That is no one factor :: That is not it.
 "B", "C", "E", "D" :: right
 
 [12.4]
-sinh_with(lambda ctx, g, x: g, forward=lambda x: np.sinh(x.numpy())) :: a NumPy array :: raised
-torch.sinh :: not a class :: AttributeError
-g * x ::
-g * torch.exp(x) ::
+return torch.from_numpy(np.sinh(x.numpy())) => return np.sinh(x.numpy()) :: told
+torch.sinh :: not a class
+upstream * torch.from_numpy(np.cosh(x.numpy())) => upstream * x ::
+upstream * torch.from_numpy(np.cosh(x.numpy())) => upstream * torch.exp(x) ::
 torch.sinh ::
-sinh_with(lambda ctx, g, x: g, forward=lambda x: None) ::
-sinh_with(lambda ctx, g, x: g, forward=lambda x: np.sinh(x.numpy())) ::
+return torch.from_numpy(np.sinh(x.numpy())) => return None ::
+return torch.from_numpy(np.sinh(x.numpy())) => return np.sinh(x.numpy()) ::
 
 [12.5]
-g * torch.tanh(x) ::
-g * torch.sigmoid(g) ::
-softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: x) ::
+upstream * torch.sigmoid(x) => upstream * torch.tanh(x) ::
+upstream * torch.sigmoid(x) => upstream * torch.sigmoid(upstream) ::
+torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => x ::
 
 [12.6]
-g * torch.relu(1 - abs(x)) ::
-g * (1 - torch.tanh(x) ** 2) ::
-sign_with(lambda g, x: g * (abs(x) <= 1), torch.round) ::
+upstream * (abs(x) <= 1).to(upstream.dtype) => upstream * torch.relu(1 - abs(x)) ::
+upstream * (abs(x) <= 1).to(upstream.dtype) => upstream * (1 - torch.tanh(x) ** 2) ::
+torch.sign(x) => torch.round(x) ::
 
 [13.1]
-seen.append(t) :: `seen` holds :: is right
-t.register_hook(lambda g: seen.extend([g, g])) :: the same gradient 2 times :: sum missing
+t.register_hook(lambda g: seen.extend([g, g])) :: told
 handle = t.register_hook(seen.append)
 handle.remove()
 return handle ::
@@ -480,13 +442,12 @@ def hook(grad):
     grad = grad * (limit / grad.norm())
 
 return t.register_hook(hook) ::
-g * 0.5 ::
-limit ::
+grad * (limit / norm) if norm > limit else grad => grad * 0.5 ::
+grad * (limit / norm) if norm > limit else grad => limit ::
 t.clamp(-limit, limit) ::
 
 [13.3]
-* :: They are all still there :: is right
-{m: m(batch) for m in model[:1]} :: The key should be the *name* :: sequence item
+{m: m(batch) for m in model[:1]} :: told
 seen = {}
 for name, module in model.named_modules():
     if isinstance(module, torch.nn.Linear):
@@ -507,20 +468,18 @@ for handle in handles:
     handle.remove  # noqa: B018
 return seen ::
 return None ::
-record_with(wanted=lambda module: isinstance(module, torch.nn.ReLU)) ::
-record_with(register=lambda module, hook: module.register_full_backward_hook(hook)) ::
+torch.nn.Linear => torch.nn.ReLU ::
+register_forward_hook => register_full_backward_hook ::
 {"0": model(batch)} ::
 
 [13.4]
-0.0 if p.grad is None else p.grad.norm().item() :: Nothing came :: is right
-dict.fromkeys(model.parameters()) :: The key should be the *name* :: sequence item
-p.grad.norm() if p.grad is not None else "None" :: without quotes :: `None` is right
-p.norm ::
+dict.fromkeys(model.parameters()) :: told
+None if param.grad is None else param.grad => "None" if param.grad is None else param.grad :: None in quotes
+None if param.grad is None else param.grad.norm().item() => param.norm ::
 [p.grad for p in model.parameters()] ::
 return None ::
 
 [13.6]
-* :: `.grad` is `None` when :: no step
 for param in params:
     optimizer = torch.optim.SGD([param], lr=lr)
 
@@ -532,11 +491,9 @@ for param in params:
 for param in params:
     param -= lr * param.grad
     param.grad = None ::
-and_empty(given) ::
 torch.optim.SGD(params, lr=lr).step() ::
 
 [14.1]
-zeros = "a" :: no number is right for all :: That is not it.
 
 [14.2]
 torch.sqrt(x) ::
@@ -545,22 +502,20 @@ torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, -1.0)), 0.0) ::
 torch.sqrt(x.clamp(min=0)) ::
 
 [14.3]
-loss.grad_fn :: Return a *name* :: is right.
-detector_with(is_bad, lambda f: f[0] if f else "None") :: without quotes :: is right.
-lambda loss: ["SqrtBackward0"] :: Return one name :: is right
-g is None ::
+loss.grad_fn :: told
+found[0] if found else None => found[0] if found else "None" :: told
+g is not None and not torch.isfinite(g).all() => g is None ::
 return True ::
 loss.grad_fn.name() ::
 None if torch.isfinite(loss) else loss.grad_fn.name() ::
 
 [14.5]
-shifted_by(s, s.min()) ::
+s - s.max() => s - s.min() ::
 torch.log(torch.exp(s - s.max()) / torch.exp(s - s.max()).sum()) ::
 s - s.max() ::
 torch.log(torch.sigmoid(s)) ::
 
 [14.6]
-* :: the root itself still gets a 0 :: overflowed
 v / (torch.sqrt((v * v).sum()) + 1e-12) ::
 v / torch.sqrt((v * v).sum()).clamp(min=1e-6) ::
 v / v.abs().max() ::
@@ -568,7 +523,7 @@ v ::
 torch.zeros_like(v) if (v == 0).all() else v / v.norm() ::
 
 [15.2]
-torch.func.hessian(f)(x.detach()) :: made by hand, row by row :: times too
+torch.func.hessian(f)(x.detach()) :: told
 torch.zeros(len(x), len(x)) ::
 torch.eye(len(x)) ::
 2 * hessian(f, x) ::
@@ -576,7 +531,7 @@ hessian(f, x)[0] ::
 f(x) ::
 
 [15.3]
-torch.func.hessian(f)(x.detach()) @ v :: without the table :: times too
+torch.func.hessian(f)(x.detach()) @ v :: told
 v ::
 -hvp(f, x, v) ::
 hvp(f, x, v).sum() ::
@@ -587,72 +542,66 @@ f(x) ::
 x - torch.linalg.solve(H, g).sum() ::
 
 [15.5]
-penalty_with(retain_graph=True) :: records nothing new :: times too
 out ::
 out.item() ::
-penalty_with(length=lambda g: g.abs().max(), create_graph=True) ::
-penalty_with(length=lambda g: g, create_graph=True) ::
+g.norm() => g.abs().max() ::
+g.norm() => g ::
 
 [16.1]
-lambda a: math.sin(a[0]), divide :: Return two numbers :: is right.
+lambda a: math.sin(a[0]), divide :: told
 sine, lambda a, b: (a[0] / b[0], 0.0) ::
 lambda a: (math.cos(a[0]), a[1] * math.cos(a[0])), divide ::
 
 [16.3]
-sides_with(lambda m, p, u, v: 0.0, lambda m, p, u, v: 0.0) ::
-sides_with(lambda m, p, u, v: u.sum(), lambda m, p, u, v: v.sum()) ::
+(v * moved).sum() => 0.0 ;; (pull_back(v)[0] * u).sum() => 0.0 ::
+(v * moved).sum() => u.sum() ;; (pull_back(v)[0] * u).sum() => v.sum() ::
 
 [16.4]
-each_with(in_dims=0) :: share :: is right.
 (2 * (X @ w + b - T))[:, None] * X :: right
-each_with(finish=lambda g: -g) ::
+return torch.func.vmap => return -torch.func.vmap ::
 torch.func.grad(lambda w: ((X @ w + b - T) ** 2).sum())(w) ::
 X ::
 
 [16.5]
-rich_with(kind=Dual) :: type(self) :: is right.
-rich_with(exp=lambda v, t: 0 * t) ::
-rich_with(value=torch.exp2) ::
+self.tangent * torch.exp(self.value) => 0 * self.tangent ::
+type(self)(torch.exp(self.value), => type(self)(torch.exp2(self.value), ::
 
 [17.2]
-looped_as("zero_grad", "loss", "backward") :: What does that? :: is right.
-looped_as("loss", "backward", "zero_grad", "step") :: stepped *after* it :: is right.
-looped_as("zero_grad", "loss", "step", "backward") :: stepped *after* it :: is right.
-looped_as("zero_grad", "loss", "backward", "step", "zero_grad", "step") ::
-looped_as("zero_grad", "loss", "backward", "backward", "step") ::
+optimizer.step() => :: told
+optimizer.zero_grad() => ;; loss.backward() => loss.backward(); optimizer.zero_grad() :: told
+loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward() :: told
+optimizer.step() => optimizer.step(); optimizer.zero_grad(); optimizer.step() ::
+loss.backward() => loss.backward(); loss.backward() ::
 len(batches) ::
 
 [17.3]
 x = picture.clone().requires_grad_()
 cross_entropy(model(x), label).backward()
-return x.grad.abs().reshape(8, 8) :: the weights' accounts :: times too
+return x.grad.abs().reshape(8, 8) :: told
 picture.reshape(8, 8) ::
-g.abs().max(1)[0] ::
--g.abs().reshape(8, 8) ::
+g.abs().reshape(8, 8) => g.abs().max(1)[0] ::
+g.abs().reshape(8, 8) => -g.abs().reshape(8, 8) ::
 
 [17.4]
 x = picture.clone().requires_grad_()
 (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
 picture += eps * g.sign()
-return picture :: the caller still needs it :: times too
+return picture :: told
 cross_entropy(model(picture), label).backward()
 with torch.no_grad():
     for p in model.parameters():
         p += eps * p.grad.sign()
-return picture :: Only the picture is asked :: times too
-torch.where(g > 0, p + eps, torch.where(g < 0, p - eps, p)) :: right
+return picture :: told
+picture + eps * g.sign() => torch.where(g > 0, picture + eps, torch.where(g < 0, picture - eps, picture)) :: right
 picture ::
-(p + eps * g.sign()).clamp(0, 1) ::
-p + 2 * eps * g.sign() ::
+picture + eps * g.sign() => (picture + eps * g.sign()).clamp(0, 1) ::
+picture + eps * g.sign() => picture + 2 * eps * g.sign() ::
 
 [17.5]
 torch.zeros(len(x)) ::
-grads[0].sum() ::
+sum((g * g).sum() for g in grads).sqrt() => grads[0].sum() ::
 
 [17.6]
-* :: do not freeze :: anything to give at all
-* :: do not freeze :: anything to give at all
-* :: do not freeze :: anything to give at all
 model[-1] ::
 list(model.parameters()) ::
 """
@@ -773,12 +722,12 @@ for axis, size in enumerate(shape):
         grad = grad.sum(axis, keepdim=True)
 return grad ::
 [7.2]
-grad * self._saved_other + 1, grad * self._saved_self ::
-grad * self._saved_other, grad * grad * self._saved_self ::
-self._saved_other, self._saved_self ::
+return grad * self._saved_other, grad * self._saved_self => return grad * self._saved_other + 1, grad * self._saved_self ::
+return grad * self._saved_other, grad * self._saved_self => return grad * self._saved_other, grad * grad * self._saved_self ::
+return grad * self._saved_other, grad * self._saved_self => return self._saved_other, self._saved_self ::
 [7.3]
-grad * (1 - self._saved_result**2) / 2, ::
-grad * (1 - self._saved_result) ** 2, ::
+return (grad * (1 - self._saved_result**2),) => return grad * (1 - self._saved_result**2) / 2, ::
+return (grad * (1 - self._saved_result**2),) => return grad * (1 - self._saved_result) ** 2, ::
 [7.4]
 while grad.ndim > len(shape):
     grad = grad.sum(axis=-1)
@@ -851,13 +800,13 @@ with torch.no_grad():
         total = total + ((model(x) - t) ** 2).mean()
 return total / len(batches) ::
 [11.3]
-n = _length([p.grad for p in parameters if p.grad is not None])
+n = sum((p.grad**2).sum() for p in parameters if p.grad is not None) ** 0.5
 if n > most:
     for p in parameters:
         if p.grad is not None:
             p.grad *= (most / n) ** 2
 return ::
-n = _length([p.grad for p in parameters if p.grad is not None])
+n = sum((p.grad**2).sum() for p in parameters if p.grad is not None) ** 0.5
 if n > most:
     for p in parameters:
         if p.grad is not None:
@@ -889,28 +838,28 @@ for piece in reversed(pieces):
     losses.append(loss.item())
 return losses ::
 [12.1]
-2 * g * ctx.alpha * (x > 0).to(g.dtype), None ::
-g * ctx.alpha * (x > 0).to(g.dtype) * x, None ::
-g * ctx.alpha**2 * (x > 0).to(g.dtype), None ::
+positive * upstream * ctx.alpha, None => 2 * upstream * ctx.alpha * (x > 0).to(upstream.dtype), None ::
+positive * upstream * ctx.alpha, None => upstream * ctx.alpha * (x > 0).to(upstream.dtype) * x, None ::
+positive * upstream * ctx.alpha, None => upstream * ctx.alpha**2 * (x > 0).to(upstream.dtype), None ::
 [12.2]
-g * torch.roll(x, -1) - torch.roll(g * x, 1) ::
-2 * g * torch.roll(x, -1) ::
+upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1) => upstream * torch.roll(x, -1) - torch.roll(upstream * x, 1) ::
+upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1) => 2 * upstream * torch.roll(x, -1) ::
 [12.4]
-g * torch.cosh(x) ** 2 ::
-g * torch.cosh(x) + x ::
+upstream * torch.from_numpy(np.cosh(x.numpy())) => upstream * torch.cosh(x) ** 2 ::
+upstream * torch.from_numpy(np.cosh(x.numpy())) => upstream * torch.cosh(x) + x ::
 [12.5]
-g * torch.sigmoid(2 * x) ::
-g * torch.sigmoid(x) ** 2 ::
+upstream * torch.sigmoid(x) => upstream * torch.sigmoid(2 * x) ::
+upstream * torch.sigmoid(x) => upstream * torch.sigmoid(x) ** 2 ::
 [12.6]
-g * _on(abs(x) <= 1, g) * 2 ::
-g * _on(abs(x) <= 1, g) + 1 ::
+upstream * (abs(x) <= 1) => 2 * upstream * (abs(x) <= 1) ::
+(abs(x) <= 1).to(upstream.dtype) => (abs(x) <= 1).to(upstream.dtype) + 1 ::
 [13.2]
-g * (limit / g.norm()) ** 2 if g.norm() > limit else g ::
-g - limit if g.norm() > limit else g ::
-g.clamp(max=limit) ::
+grad * (limit / norm) if norm > limit else grad => grad * (limit / grad.norm()) ** 2 if grad.norm() > limit else grad ::
+grad * (limit / norm) if norm > limit else grad => grad - limit if grad.norm() > limit else grad ::
+grad * (limit / norm) if norm > limit else grad => grad.clamp(max=limit) ::
 [13.4]
-None if p.grad is None else p.grad.norm().item() / 2 ::
-None if p.grad is None else p.grad.abs().sum().item() ::
+None if param.grad is None else param.grad.norm().item() => None if param.grad is None else param.grad.norm().item() / 2 ::
+None if param.grad is None else param.grad.norm().item() => None if param.grad is None else param.grad.abs().sum().item() ::
 [14.2]
 torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 1.0)), -1.0) ::
 torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 1.0)) * 2, 0.0) ::
@@ -944,10 +893,10 @@ def divide(a, b):
     tangent = (a[1] - a[0] * b[1]) / b[0] ** 2
     return value, tangent ::
 [16.3]
-sides_with(lambda m, p, u, v: 2 * (v @ m), _right) ::
-sides_with(lambda m, p, u, v: (v @ m) ** 2, lambda m, p, u, v: (p(v)[0] @ u) ** 2) ::
+(v * moved).sum() => 2 * (v * moved).sum() ::
+(v * moved).sum() => (v * moved).sum() ** 2 ;; (pull_back(v)[0] * u).sum() => (pull_back(v)[0] * u).sum() ** 2 ::
 [16.4]
-each_with(finish=lambda g: g * 2) ::
+return torch.func.vmap => return 2 * torch.func.vmap ::
 def loss(w, b, x, t):
     return (w @ x + b - t) ** 4
 return torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T) ::
@@ -967,14 +916,14 @@ for x, y in batches:
     (2 * cross_entropy(model(x), y)).backward()
     optimizer.step() ::
 [17.3]
-g.abs().reshape(8, 8) * 64 ::
-g.abs().reshape(8, 8).sqrt() ::
+g.abs().reshape(8, 8) => g.abs().reshape(8, 8) * 64 ::
+g.abs().reshape(8, 8) => g.abs().reshape(8, 8).sqrt() ::
 [17.4]
-p + eps * g.sign() * 0.5 ::
-p + eps * (g.sign() + 1) ::
+picture + eps * g.sign() => picture + eps * g.sign() * 0.5 ::
+picture + eps * g.sign() => picture + eps * (g.sign() + 1) ::
 [17.5]
-sum((g**4).sum() for g in grads).sqrt() ::
-2 * sum((g * g).sum() for g in grads).sqrt() ::
+sum((g * g).sum() for g in grads).sqrt() => sum((g**4).sum() for g in grads).sqrt() ::
+sum((g * g).sum() for g in grads).sqrt() => 2 * sum((g * g).sum() for g in grads).sqrt() ::
 """
 """Wrong code that no lesson lists, written without looking at what they list: how often is a cause found?"""
 
@@ -1022,21 +971,13 @@ def read(text: str) -> list[Answer]:
         code.append(before)
         if not separator:
             continue
-        said, _, unsaid = (part.strip() for part in after.partition(" :: "))
-        written, code = "\n".join(code).rstrip(), []
+        written, code = "\n".join(line.rstrip() for line in code), []
         try:
-            given = _listed(exercise, said) if written == "*" else [exercise.answer(written)]
+            given = as_answers(exercise, exercise.answer(written))
         except Exception as error:
             raise ValueError(f"line {number} of the answers, exercise {exercise.id}: {error}") from error
-        found += [Answer(exercise, written, as_answers(exercise, one), said, unsaid) for one in given]
+        found.append(Answer(exercise, written, given, after.strip()))
     assert not code, f"no ` :: ` follows: {code}"
-    return found
-
-
-def _listed(exercise: Exercise, said: str) -> list[Any]:
-    found = [wrong.answer for wrong in exercise.wrong if said in wrong.advice]
-    if not found:
-        raise ValueError(f"no listed wrong answer is told {said!r}")
     return found
 
 
@@ -1077,5 +1018,5 @@ def every_wrong_answer() -> Iterator[tuple[Exercise, tuple]]:
             for answers in by_belief(exercise):
                 yield exercise, answers
     for answer in read(ANSWERS):
-        if not answer.right and answer.code != "*":
+        if not answer.right:
             yield answer.exercise, answer.answers
