@@ -15,14 +15,15 @@ from ..read.graph import Graph
 from ..read.text import one_line, plural
 from .blocks import Block, tree
 from .captions import about, common_start
+from .lanes import CLOSER
 from .layout import SECONDS, LayoutTooSlow, Places, least_length, places
 from .levels import chosen, first_sight, repeats
 from .parts import Picture
 from .views import VIEWS, build
 
-# What chooses a picture. Nodes: up to DETAIL every tensor and function is drawn, up to WHOLE every function; boxes: what a
+# What chooses a picture. Functions: up to LANES in two lanes; nodes: up to DETAIL every tensor and function is drawn, up to WHOLE every function; boxes: what a
 # picture of folded modules aims at. And how large a picture is that nobody asked for: a page, in points.
-DETAIL, WHOLE, BOXES = 40, 400, 24
+LANES, DETAIL, WHOLE, BOXES = 12, 40, 400, 24
 PAGE = (1_100, 1_200)
 
 NOTHING = {
@@ -82,7 +83,8 @@ def pictures_of(
             build(graph, what, d, title, groups, **shown) for d in ((direction,) if direction else directions)
         ]
 
-    whole = drawn("graph", *("LR", "TB")[: 2 if 2 * n <= DETAIL else 1]) if n <= DETAIL else []
+    whole = _lanes(graph, direction, shown, page) if not saved and n - len(graph.leaves) <= LANES else []
+    whole += drawn("graph", *("LR", "TB")[: 2 if 2 * n <= DETAIL else 1]) if n <= DETAIL else []
     whole += drawn("functions", down) if n <= WHOLE else []
     folded: list[Picture] = []
     before = len(whole[-1].items) if whole and whole[-1].view == "functions" else 2 * n
@@ -107,6 +109,17 @@ def pictures_of(
     return folded + whole if n > DETAIL and root.inside else whole + folded
 
 
+def _lanes(graph: Graph, direction: str | None, shown: dict, page: bool) -> list[Picture]:
+    """Two lanes, as roomy as a page allows; in the pane also as close as can be, for a window that is narrow."""
+    found = []
+    for d in (direction,) if direction else ("LR", "TB"):
+        closer = [build(graph, "lanes", d, title_of(graph), close=k, **shown) for k in range(len(CLOSER))]
+        roomy = [p for p in closer if d != "LR" or least_length(p) <= PAGE[0]]
+        found += roomy[:1] if page or d == "LR" else []
+        found += roomy[-1:] if not page and roomy[1:] else []
+    return found
+
+
 def picture_of(graph: Graph, view: str | None = None, direction: str | None = None) -> Picture:
     """The first of the pictures to choose from."""
     return pictures_of(graph, view, direction, page=True)[0]
@@ -117,13 +130,21 @@ def _asked(
 ) -> list[Picture]:
     """The pictures of one view and fold, in one direction or in both."""
     groups, how = _groups(graph, fold)
-    what = view or ("graph" if len(graph) <= DETAIL and not fold else "functions")
-    what = "functions" if groups and what == "graph" else what
+    small = "lanes" if len(graph) - len(graph.leaves) <= LANES and not shown["saved"] else "graph"
+    what = view or (small if len(graph) <= DETAIL and not fold else "functions")
+    what = "functions" if groups and what in ("graph", "lanes") else what
     notes = [_folded(graph, groups)] if groups else []
     if fold not in (None, False) and not groups:
         why = NOTHING[how] if fold is not True else " and ".join(NOTHING.values())
         notes = [f"Nothing to fold was found: {why}."]
     found = []
+    if what == "lanes":
+        found = _lanes(graph, direction, shown, down == "TB")
+        found = found or [
+            build(graph, what, direction or "LR", title_of(graph), close=len(CLOSER) - 1, **shown)
+        ]
+        found[0].notes = notes
+        return found
     for d in (direction,) if direction else ("LR", down if what == "functions" else "TB"):
         found.append(build(graph, what, d, title_of(graph), groups, **shown))
         found[-1].fold, found[-1].notes = how, list(notes)

@@ -22,6 +22,10 @@ INK = "#1b1f24"
 COLOURS: dict[str, tuple[str, str, str, str]] = {
     **dict.fromkeys(("tensor", "input", "none"), ("#f0f2f5", "#6e7781", "#20262d", "#8d97a2")),
     **dict.fromkeys(("leaf", "alias"), ("#ddf5e3", "#1a7f37", "#14301d", "#4cc26a")),
+    "value": ("#ffffff", "#8c959f", "#0d1117", "#6e7681"),
+    "grad": ("#f5fafe", "#7fb3da", "#0f1c28", "#3d7cab"),
+    "op": ("#eef1f4", "#eef1f4", "#262c34", "#262c34"),
+    "cut": ("#ffffff", "#c92a2a", "#161b22", "#ff8787"),
     "function": ("#e4f0fa", "#2273ad", "#14293b", "#5aa9e0"),
     "accumulate": ("#fff2bf", "#8a6100", "#332a0c", "#d9b23a"),
     "fold": ("#e7ecff", "#3b5bdb", "#1f2a55", "#91a7ff"),
@@ -40,6 +44,8 @@ COLOURS: dict[str, tuple[str, str, str, str]] = {
 # until its gradient was sent
 EDGES: dict[str, tuple[str, str, str, float]] = {
     "backward": ("#343a40", "#ced4da", "", 1.5),
+    "flow": ("#868e96", "#7d8790", "", 1.4),
+    "arrives": ("#343a40", "#ced4da", "", 1.5),
     "forward": ("#868e96", "#7d8790", "5 4", 1.1),
     "store": ("#d9480f", "#ff922b", "", 1.5),
     "not_computed": ("#868e96", "#7d8790", "1.5 3.5", 1.3),
@@ -49,6 +55,7 @@ EDGES: dict[str, tuple[str, str, str, float]] = {
 }
 FRAME = ("#f6f8fa", "#ced4da", "#1b2028", "#3a424c")  # of a module: fill and line in light, then in dark
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
+WRITTEN = 12  # numbers of an array at most that are written into its cells
 
 
 def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
@@ -70,16 +77,23 @@ def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Di
     """The picture in DOT: ``graphviz`` renders it as it is. ``bare``: only what the layout depends on, named by position:
     the same for all pictures of one form, whatever they say. ``turned``: with the items in the opposite order."""
     dot = graphviz.Digraph(name="viz", encoding="utf-8")
+    # of two lanes the layout is asked for one: the other one is the same, moved
+    items = [item for item in p.items if not (bare and item in p.below)]
+    links = [link for link in p.links if not (bare and link in p.mirrors)]
     # a label makes room between two ranks
     close = p.direction == "BT" and any(link.label for link in p.links)
-    between = "0.45" if p.direction == "LR" else "0.25" if close else "0.35"
+    between = f"{p.gap:g}" if p.below else "0.45" if p.direction == "LR" else "0.25" if close else "0.35"
     dot.attr("graph", rankdir=p.direction, nodesep="0.28", ranksep=between, pad="0.12")
     dot.attr("graph", bgcolor="white", fontname=FONT, splines="true", newrank="true")
     dot.attr("node", fixedsize="true", fontname=FONT, fontcolor=INK, style="filled")
     dot.attr("edge", fontname=FONT, fontsize=f"{LABEL:g}", arrowsize="0.7")
     # statements are written straight into the body: all values are quoted by us, five times faster
-    body, name = dot.body, {item: f"n{i}" if bare else item.id for i, item in enumerate(p.items)}
-    body.extend(_node(item, name[item], bare) for item in p.items[:: -1 if turned else 1])
+    # there is room for the wider of the two that are above each other
+    room = {above: max(above.width, item.width) for item, above in p.below.items()} if bare else {}
+    body, name = dot.body, {item: f"n{i}" if bare else item.id for i, item in enumerate(items)}
+    body.extend(
+        _node(item, name[item], bare, room.get(item, item.width)) for item in items[:: -1 if turned else 1]
+    )
     framed = {item: k for k, (_, items) in enumerate(p.clusters) for item in items}
     inside: list[list[str]] = [[] for _ in p.clusters]
     for i, pair in enumerate(p.same_rank):  # a tensor and its function stay side by side
@@ -98,7 +112,8 @@ def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Di
         style = f'label=<{label}> labelloc={loc} margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
         members = " ".join([*inside[k], *(name[item] for item in items)])
         body.append(f"\tsubgraph cluster_frame{k} {{ graph [{style}] {members} }}\n")
-    body.extend(_edge(link, f"e{i}" if bare else link.id, name, bare) for i, link in enumerate(p.links))
+    body.extend(_edge(link, f"e{i}" if bare else link.id, name, bare) for i, link in enumerate(links))
+
     return dot
 
 
@@ -118,12 +133,12 @@ def _attributes(values: dict[str, str]) -> str:
     return "[" + " ".join(f"{k}={v}" for k, v in values.items()) + "]"
 
 
-_NODE_STYLES = dict.fromkeys(("card", "fold", "tag"), "filled,rounded") | {"stub": "filled,dashed"}
+_NODE_STYLES = dict.fromkeys(("card", "fold", "tag", "pill"), "filled,rounded") | {"stub": "filled,dashed"}
 
 
-def _node(item: Item, name: str, bare: bool) -> str:
+def _node(item: Item, name: str, bare: bool, wide: float) -> str:
     shape = item.outline if item.outline in ("cylinder", "ellipse", "diamond") else "box"
-    w, h, thick = f"{item.width / 72:.4f}", f"{item.height / 72:.4f}", "2.4" if "root" in item.classes else ""
+    w, h, thick = f"{wide / 72:.4f}", f"{item.height / 72:.4f}", "2.4" if "root" in item.classes else ""
     if bare:
         return f'\t{name} [shape={shape} width={w} height={h} label="" penwidth="{thick}"]\n'
     fill, line, _, _ = colours(item.kind, item.classes)
@@ -157,7 +172,11 @@ def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool) -> str:
     if (style := line_style(link.kind)) != "solid" and not bare:
         values["style"] = style
     tail, head = name[link.tail], name[link.head]
-    arrow = "tee" if link.kind in ("not_computed", "cut") else "normal"
+    arrow = "none" if link.headless else "tee" if link.kind in ("not_computed", "cut") else "normal"
+    if (
+        link.kind == "flow" and bare
+    ):  # there is room for a head at both ends: the way back has its own at the other one
+        values["dir"], arrow = "both", "normal"
     if link.backwards:
         tail, head = head, tail
         values |= {"dir": "back", "arrowtail": arrow}
@@ -200,10 +219,17 @@ def cells_table(value: Value | None, w: float, h: float) -> str:
     if cells is None or cells.size == 1:
         text = "" if cells is None else f'<FONT POINT-SIZE="9">{escaped(value.short(40).strip("[]"))}</FONT>'
         return _table(f"<TR><TD>{text}</TD></TR>", w, h, 'BORDER="1" COLOR="#adb5bd" BGCOLOR="white"')
-    top = scale(cells)
+    top, texts = scale(cells), numbers(value, w, h)
     size = f'FIXEDSIZE="TRUE" WIDTH="{w / cells.shape[1]:g}" HEIGHT="{h / cells.shape[0]:g}"'
     rows = []
-    for row in cells.tolist():
+    for i, row in enumerate(cells.tolist()):
+        if texts is not None:
+            font = f'<FONT POINT-SIZE="{texts[0] - 1:g}">'
+            shades = [shade(float(x), top, written=True) for x in row]
+            marks = [f"{font}{escaped(text)}</FONT>" for text in texts[1][i * len(row) : (i + 1) * len(row)]]
+            tds = "".join(f'<TD {size} BGCOLOR="{c}">{m}</TD>' for c, m in zip(shades, marks, strict=True))
+            rows.append(f"<TR>{tds}</TR>")
+            continue
         marks = ["−" if x < 0 and w / len(row) >= 8 else "" for x in row]  # where a cell has room for it
         shades = [shade(float(x), top) for x in row]
         tds = "".join(f'<TD {size} BGCOLOR="{c}">{m}</TD>' for c, m in zip(shades, marks, strict=True))
@@ -212,8 +238,10 @@ def cells_table(value: Value | None, w: float, h: float) -> str:
 
 
 def shown(item: Item, caption: str) -> Value | None:
-    """The array that a box of a drawn card shows; the gradient is blank until a pass has reached it."""
-    return {"tangent": item.output and item.output.tangent, "value": item.value}.get(caption)
+    """The array that a box of a drawn card shows; the gradient is blank until a pass has reached it, that of
+    a leaf is its .grad."""
+    grad = item.function.leaf_grad if item.kind == "leaf" else None
+    return {"tangent": item.output and item.output.tangent, "value": item.value, "grad": grad}[caption]
 
 
 def scale(cells) -> float:
@@ -222,12 +250,28 @@ def scale(cells) -> float:
     return max(finite, default=0.0) or 1.0
 
 
-def shade(x: float, top: float) -> str:
-    """Orange for positive, blue for negative, paler towards 0; black and grey for infinite and not a number."""
-    if math.isnan(x):
+def numbers(value: Value, w: float, h: float) -> tuple[float, list[str]] | None:
+    """The font size and the text of each number of an array where they have room in a box of this size."""
+    cells, smaller = value.cells()
+    wide, high = w / cells.shape[1], h / cells.shape[0]
+    if smaller or cells.size > WRITTEN or wide < 20 or high < 10:
+        return None
+    texts = [f"{x:z.3g}" for x in map(float, cells.ravel())]
+    return min(11.0, high - 2, (wide - 3) / (0.58 * max(map(len, texts)))), texts
+
+
+def tint_of(x: float, top: float) -> float:
+    """How strong the colour is behind a number that is written out: so pale that the number can be read on it."""
+    return (0.06 + 0.24 * min(1.0, abs(x) / top) ** 0.7) if x and math.isfinite(x) else 0.0
+
+
+def shade(x: float, top: float, written: bool = False) -> str:
+    """Orange for positive, blue for negative, paler towards 0; black and grey for infinite and not a number. ``written``: the
+    ground of a number that is written on it."""
+    if math.isnan(x) or (written and math.isinf(x)):
         return "#adb5bd"
     if math.isinf(x):
         return "#000000"
     full = POSITIVE if x >= 0 else NEGATIVE
-    t = min(1.0, abs(x) / top) ** 0.7
+    t = tint_of(x, top) if written else min(1.0, abs(x) / top) ** 0.7
     return "#" + "".join(f"{round(255 + (int(full[i : i + 2], 16) - 255) * t):02x}" for i in (1, 3, 5))

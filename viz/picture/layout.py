@@ -13,15 +13,19 @@ import os
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
 
+from ..read.text import width
 from . import engine
 from .dot import digraph
-from .parts import Item, Picture
+from .parts import Item, Link, Picture
 
+LANES = ("values, forward →", "← gradients, backward"), ("values, forward ↓", "gradients, backward ↑")
+NOTE = 10.5  # the size of these words
+BETWEEN, HEAD = 30.0, 7.0  # points between two lanes; length of an arrow's head
 QUICK = 50  # items and links; of up to so many the better one of two layouts is taken
 IN_PROCESS = 150  # items and links; of up to so many a layout takes some hundredths of a second: no process is started for it
 # the time limit of a layout: of processor time where the system can measure it, so that a busy machine draws the same
@@ -44,6 +48,10 @@ class Places:
     labels: dict[str, tuple[float, float]]
     # of each cluster: x, y, width, height, baseline of its caption
     frames: list[tuple[float, float, float, float, float]]
+    lanes: list[tuple[str, float, float]] = field(
+        default_factory=list
+    )  # what is written at two lanes, and where
+    apart: tuple[float, float, float, float] | None = None  # the line between them
     crossed: int = 0  # labels across which an arrow goes, and for which there is no better place
 
     @cached_property
@@ -69,7 +77,9 @@ def least_length(p: Picture) -> float:
     for a in [a for a in p.links if a.kind == "forward"] if p.same_rank else p.links:
         before, after = (a.head, a.tail) if a.backwards else (a.tail, a.head)
         own, start = (after.width, before.width) if sides else (after.height, before.height)
-        reach[after] = max(reach.get(after, 0.0), reach.get(before, start) + own)
+        reach[after] = max(
+            reach.get(after, 0.0), reach.get(before, start) + own + (72 * p.gap if p.below else 0)
+        )
     return max(reach.values(), default=0.0)
 
 
@@ -96,22 +106,122 @@ def _placed(p: Picture, margin: float, seconds: float, turned: bool = False) -> 
         return q[0] + dx, q[1] + dy
 
     objects = {o["name"]: o for o in data.get("objects", ())}
-    pos = {item: objects[f"n{i}"]["pos"] for i, item in enumerate(p.items)}
+    laid = [item for item in p.items if item not in p.below]
+    ways = [link for link in p.links if link not in p.mirrors]
+    pos = {item: objects[f"n{i}"]["pos"] for i, item in enumerate(laid)}
     # functions above their tensors are as good for Graphviz: a reader wants the forward pass in the same place every time
     mirrored = np.mean([point(pos[a])[axis] < point(pos[b])[axis] for a, *_, b in p.same_rank] or [1]) < 0.5
-    items, frames = {i.id: point(pos[i], margin - i.width / 2, margin - i.height / 2) for i in p.items}, []
+    items, frames = {i.id: point(pos[i], margin - i.width / 2, margin - i.height / 2) for i in laid}, []
     for k in range(len(p.clusters)):
         left, low, right, high = objects[f"cluster_frame{k}"]["bb"].split(",")
         (x, y), (u, v) = point(f"{left},{high}"), point(f"{right},{low}")
         frames.append((min(x, u), min(y, v), abs(u - x), abs(v - y), y + (15 if y < v else -7)))
-    lines, labels = {}, {}
+    lines, labels, both = {}, {}, {}
     for e in data.get("edges", ()):
-        parts, link = e.get("pos", "").split(), p.links[int(e["id"][1:])]
-        tip = next((point(part[2:]) for part in parts if part[0] in "es"), None)
-        lines[link.id] = ([point(part) for part in parts if part[0] not in "es"], tip)
+        parts, link = e.get("pos", "").split(), ways[int(e["id"][1:])]
+        curve = [point(part) for part in parts if part[0] not in "es"]
+        tips = {part[0]: point(part[2:]) for part in parts if part[0] in "es"}
+        lines[link.id] = (curve, tips.get("e", tips.get("s")))
+        if p.below and curve:
+            both[link] = tips["s"], curve, tips["e"]
         if "lp" in e:
             labels[link.id] = point(e["lp"])
-    return _freed(p, Places(extent[0] + 2 * margin, extent[1] + 2 * margin, items, lines, labels, frames))
+    at = Places(extent[0] + 2 * margin, extent[1] + 2 * margin, items, lines, labels, frames)
+    return _in_lanes(p, at, both, margin) if p.below else _freed(p, at)
+
+
+def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) -> Places:
+    """The lane of the gradients: below that of the values (beside it, where these flow down), each item as far from its own
+    value as every other one. Each arrow goes the shortest smooth way, or where something is in that way, Graphviz's."""
+    along, across = (0, 1) if p.direction == "LR" else (1, 0)
+
+    def size(item: Item) -> tuple[float, float]:
+        return (item.width, item.height) if along == 0 else (item.height, item.width)
+
+    def point(u: float, v: float) -> tuple[float, float]:
+        return (u, v) if along == 0 else (v, u)
+
+    words = 18.0  # room for what is written at the lanes
+    low = min(at.items[i.id][across] for i in p.items if i not in p.below)
+    high = max(at.items[i.id][across] + size(i)[1] for i in p.items if i not in p.below)
+    first = min(at.items[above.id][across] for above in p.below.values())
+    shift = [point(0.0 if along == 0 else words, margin - low + (words if along == 0 else 0.0))]
+    shift.append(point(shift[0][along], shift[0][across] + high - first + BETWEEN))
+    placed: dict[Item, tuple[float, float]] = {}  # along and across, of its first corner
+    for item in p.items:
+        above, by = p.below.get(item, item), shift[item in p.below]
+        u, v = (at.items[above.id][axis] + by[axis] for axis in (along, across))
+        placed[item] = u + (size(above)[0] - size(item)[0]) / 2, v + (size(above)[1] - size(item)[1]) / 2
+
+    ends = {link: (link.head, link.tail) if link.backwards else (link.tail, link.head) for link in p.links}
+    port = _ports(ends, placed, size)
+    for link, (before, after) in ends.items():
+        a = (placed[before][0] + size(before)[0], port[link, 0])
+        b = (placed[after][0], port[link, 1])
+        tip = None if link.headless else a if link.backwards else b
+        start = (a[0] + HEAD, a[1]) if tip is a else a
+        end = (b[0] - HEAD, b[1]) if tip is b else b
+        middle = (start[0] + end[0]) / 2
+        curve = [point(*q) for q in (start, (middle, start[1]), (middle, end[1]), end)]
+        free = all(
+            not (u < q[0] < u + size(item)[0] and v - 3 < q[1] < v + size(item)[1] + 3)
+            for item, (u, v) in placed.items()
+            if item is not before and item is not after
+            for q in _between(start, end)
+        )
+        if not free:
+            by = shift[link in p.mirrors]
+            s, way, e = laid[p.mirrors.get(link, link)]
+            moved = [(x + by[0], y + by[1]) for x, y in (s, *way, e)]
+            curve, (start, end) = moved[1:-1], (moved[0], moved[-1])
+            tip = None if link.headless else start if link.backwards else end
+            if not (tip and link.backwards):
+                curve = [start, start, curve[0], *curve]
+            if tip is None or link.backwards:
+                curve = [*curve, curve[-1], end, end]
+            at.lines[link.id] = curve, tip
+        else:
+            at.lines[link.id] = curve, tip and point(*tip)
+    at.items = {item.id: point(*q) for item, q in placed.items()}
+    last = max(v + size(item)[1] for item, (_, v) in placed.items())
+    middle = high + shift[0][across] + BETWEEN / 2
+    said = [width(text, NOTE) for text in LANES[along]]
+    if along == 0:
+        at.height = last + words
+        at.apart = (margin, middle, at.width - margin, middle)
+        where = (margin + 9, at.height - 5)
+    else:
+        at.width, at.height = last + margin, at.height + words
+        at.apart = (middle, margin, middle, at.height - margin)
+        where = (margin + 9, margin + 9)
+    left, right = margin + said[0] / 2, at.width - margin - said[1] / 2
+    at.lanes = list(zip(LANES[along], (left, right), where, strict=True))
+    return at
+
+
+def _between(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[float, float]]:
+    """Points on the smooth way from one point to another."""
+    t = np.linspace(0, 1, 24)
+    u = start[0] + (end[0] - start[0]) * (1.5 * t * (1 - t) + t**3)
+    v = start[1] + (end[1] - start[1]) * t * t * (3 - 2 * t)
+    return list(zip(u.tolist(), v.tolist(), strict=True))
+
+
+def _ports(ends: dict[Link, tuple[Item, Item]], placed: dict, size) -> dict[tuple[Link, int], float]:
+    """Where across the lane each arrow leaves and arrives: the middle of a word, side by side at a card, in the order of where
+    they come from."""
+    found = {}
+    sides: dict[tuple[Item, int], list[Link]] = {}
+    for link, pair in ends.items():
+        for k, item in enumerate(pair):
+            sides.setdefault((item, k), []).append(link)
+    for (item, k), links in sides.items():
+        middle, room = placed[item][1] + size(item)[1] / 2, size(item)[1]
+        others = {link: placed[ends[link][1 - k]][1] + size(ends[link][1 - k])[1] / 2 for link in links}
+        by = 0.0 if item.outline == "pill" else min(13.0, (room - 16) / len(links))
+        for n, link in enumerate(sorted(links, key=others.__getitem__)):
+            found[link, k] = middle + (n - (len(links) - 1) / 2) * by
+    return found
 
 
 def _faults(at: Places) -> float:

@@ -48,7 +48,7 @@ class Item:
 
     id: str
     kind: str
-    outline: str  # box, cylinder, ellipse, diamond, card, tag, stub, fold
+    outline: str  # box, cylinder, ellipse, diamond, card, tag, stub, fold, pill
     width: float
     height: float
     lines: list[Line]
@@ -76,7 +76,7 @@ class Item:
 
     @property
     def css(self) -> str:
-        grad = ["grad"] if self.kind in ("tensor", "leaf", "alias") else []
+        grad = ["grad"] if self.kind in ("tensor", "value", "leaf", "alias") else []
         return " ".join(["node", self.kind, *grad, *self.classes])
 
 
@@ -87,7 +87,7 @@ class Link:
     id: str
     tail: Item
     head: Item
-    kind: str  # backward, forward, store, not_computed, grad_fn, saved
+    kind: str  # one of EDGES in dot.py
     tooltip: str
     label: str = ""
     backwards: bool = False
@@ -96,6 +96,7 @@ class Link:
     classes: list[str] = field(default_factory=list)
     label_width: float = 0.0
     spine: bool = False
+    headless: bool = False
     constraint: bool = True
 
     @property
@@ -139,6 +140,11 @@ class Picture:
     clusters: list[tuple[str, list[Item]]] = field(default_factory=list)  # caption, items
     of_function: dict[Function, Item] = field(default_factory=dict)  # what lights up when a node fires
     notes: list[str] = field(default_factory=list)
+    below: dict[Item, Item] = field(
+        default_factory=dict
+    )  # of two lanes: item of the lower one -> above which it stands
+    mirrors: dict[Link, Link] = field(default_factory=dict)  # and its arrows -> those whose way they go back
+    gap: float = 0.0  # inches between the items of a lane
     terse: bool = False  # on boxes only a name and a class
     fold: str | int = ""  # by what its boxes are folded: "module", "repeat", or into how many boxes at most
 

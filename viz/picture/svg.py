@@ -13,7 +13,21 @@ import numpy as np
 
 from ..read.text import fit, plural, width
 from ..read.values import Value
-from .dot import COLOURS, EDGES, FRAME, INK, colours, ground, scale, shade, shown
+from .dot import (
+    COLOURS,
+    EDGES,
+    FRAME,
+    INK,
+    NEGATIVE,
+    POSITIVE,
+    colours,
+    ground,
+    numbers,
+    scale,
+    shade,
+    shown,
+    tint_of,
+)
 from .layout import Places
 from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
 
@@ -21,6 +35,7 @@ FAMILY = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
 MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, monospace'
 _SPECIAL = re.compile(r'[&<>"\n\r\t]').search  # what an attribute value may need to have escaped
 _MUTED = "#495057"
+_MISSING = {"value": "not kept", "tangent": "not kept", "grad": "None"}  # what a box says that has no numbers
 
 
 def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
@@ -39,6 +54,7 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
     arrows = np.concatenate([*at.ways.values()]) if p.clusters else None
     frames = [_frame(text, arrows, box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
     out += [frame for frame, _ in frames]
+    out += _lanes(at)
     out += [_link(link, at, standalone) for link in p.links if link.id in at.ways]
     out += [over for _, over in frames if over]
     out += [_item(item, *at.items[item.id], standalone) for item in p.items]
@@ -88,6 +104,16 @@ def _frame(caption: str, arrows: np.ndarray, box: tuple[float, ...]) -> tuple[st
     return _tag("g", "cluster", shape + written), "" if at is not None else _tag("g", "over", plate + written)
 
 
+def _lanes(at: Places) -> list[str]:
+    """The line between two lanes, and what flows in each."""
+    if at.apart is None:
+        return []
+    x, y, u, v = at.apart
+    line = _tag("path", "line", d=f"M{_n(x)},{_n(y)}L{_n(u)},{_n(v)}", stroke="#d8dee4", fill="none")
+    words = [_text("note", text, x, y, 10.5, fill=_MUTED) for text, x, y in at.lanes]
+    return [_tag("g", "lane", line + "".join(words))]
+
+
 def _text(css: str, text: str, x: float, y: float, size: float, **attributes: object) -> str:
     attributes = {"x": x, "y": y, "font_size": f"{size:g}", "text_anchor": "middle"} | attributes
     return _tag("text", css, escape(text), **attributes)
@@ -100,7 +126,8 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     path = f"M{_p(points[0])}C" + " ".join(_p(q) for q in points[1:])
     paint = {"fill": "none", "stroke": colour, "stroke_width": f"{wide:g}", "stroke_dasharray": dash or None}
     head = _head(link, points[-1], tip or points[-1], colour)
-    out = [f"<title>{escape(link.tooltip)}</title>" * standalone, _tag("path", "line", d=path, **paint), head]
+    out = [f"<title>{escape(link.tooltip)}</title>" * standalone, _tag("path", "line", d=path, **paint)]
+    out += [head] * bool(head)
     if link.id in at.labels:
         x, y, w, h = label_box(link, at)
         fill = ground(x + w / 2, y + h / 2, at.frames)
@@ -134,6 +161,9 @@ def label_box(link: Link, at: Places) -> tuple[float, float, float, float]:
 
 
 def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colour: str) -> str:
+    if link.headless:
+        return ""
+
     def at(along: float, across: float) -> str:
         q = complex(*base) + _unit(base, tip) * complex(along, across)
         return _p((q.real, q.imag))
@@ -171,9 +201,9 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
         box = (x + bx, y + by, float(w), float(h))
         frame = {"x": box[0], "y": box[1], "width": w, "height": h}
         out.append(_tag("rect", f"box {caption}-box", **frame, fill="#ffffff", stroke="#adb5bd"))
-        if standalone and caption != "grad":
+        if standalone and (caption != "grad" or item.kind == "leaf"):
             value = shown(item, caption)
-            out.append(cells(value, box) if value is not None else _note("not kept", box))
+            out.append(cells(value, box) if value is not None else _note(_MISSING[caption], box))
     return _tag("g", item.css, "".join(out), id=item.id)
 
 
@@ -189,13 +219,21 @@ def cells(value: Value, box: tuple[float, float, float, float]) -> str:
     grid, _ = value.cells()
     if grid.size == 1:
         return _text("number", value.short(40).strip("[]"), x + w / 2, y + h / 2 + 3.8, 11, fill=INK)
-    top = scale(grid)
+    top, texts = scale(grid), numbers(value, w, h)
     cw, ch = w / grid.shape[1], h / grid.shape[0]
     out = [f"<title>{escape(value.text)}</title>"]
     for i, row in enumerate(grid.tolist()):
         for j, v in enumerate(map(float, row)):
             cx, cy = x + j * cw, y + i * ch
             size = {"width": max(cw - 1, 1.0), "height": max(ch - 1, 1.0)}
+            if texts is not None:
+                font, said = texts[0], texts[1][i * grid.shape[1] + j]
+                look = {"fill": POSITIVE if v >= 0 else NEGATIVE, "fill_opacity": f"{tint_of(v, top):.2f}"}
+                out.append(_tag("rect", x=cx + 0.5, y=cy + 0.5, **size, **look))
+                out.append(
+                    _text("number", said, cx + cw / 2, cy + ch / 2 + font * 0.36, round(font, 1), fill=INK)
+                )
+                continue
             out.append(_tag("rect", x=cx + 0.5, y=cy + 0.5, **size, fill=shade(v, top)))
             if v < 0:
                 ink = "#ffffff" if min(1.0, -v / top) ** 0.7 > 0.5 else INK
@@ -222,7 +260,7 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
         c = min(10.0, h / 2)
         d = f"M{_n(x)},{_n(y)}H{_n(x + w - c)}L{_n(x + w)},{_n(y + h / 2)}L{_n(x + w - c)},{_n(y + h)}H{_n(x)}Z"
         return _tag("path", "shape", d=d, stroke_linejoin="round", **paint)
-    radius = {"card": 9, "stub": 4, "fold": 9}.get(item.outline, 3)
+    radius = {"card": 9, "stub": 4, "fold": 9, "pill": 9.5}.get(item.outline, 3)
     out = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=radius, **paint)
     if item.outline == "fold":  # a second edge behind: there is more inside
         out = _tag("rect", "behind", x=x + 4, y=y - 4, width=w, height=h, rx=radius, **paint) + out
@@ -237,7 +275,7 @@ def edge_rules() -> str:
     """The looks of edges for the pane, which paints what a step does over them: rules that every other one wins over."""
     rules = []
     for css, (light, dark, dash, wide) in EDGES.items():
-        if css != "backward":
+        if css not in ("backward", "arrives"):
             of, colour = f".mgv-svg .edge:where(.{css})", f"light-dark({light},{dark})"
             head = "" if css in ("not_computed", "cut") else f";fill:{colour}"
             rules.append(

@@ -1,5 +1,6 @@
-"""What is drawn: a graph as items and links, in one of three views.
+"""What is drawn: a graph as items and links, in one of four views.
 
+* ``lanes``: values above, flowing right; their gradients below, coming back left (lanes.py). For small graphs.
 * ``graph``: tensors and functions apart, as two rails: the forward pass dashed above, the backward pass solid below.
 * ``cards``: one card for each tensor and the function that made it, with room for its value and its gradient.
 * ``functions``: only the functions and the leaves; the compact form for large graphs.
@@ -10,23 +11,30 @@ from __future__ import annotations
 from ..read import rules
 from ..read.graph import Edge, Function, Graph, Output
 from ..read.modules import calls, prefixes
-from ..read.names import UNKNOWN, operand_names
+from ..read.names import operand_names
 from ..read.text import fit, one_line, plural, shape_text, width
 from ..read.values import size_of
 from .blocks import Block
 from .captions import common_start, texts
+from .lanes import Lanes
 from .levels import boxes
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
 from .tooltips import describe, function_tooltip, hooks_in_words, leaf_tooltip
+from .view import (
+    ALIAS_FROM,
+    FRAMES_UP_TO,
+    HUB_FROM,
+    SHORT,
+    SMALLEST,
+    View,
+    classes_of,
+    grad_label,
+    plain_words,
+    shape_words,
+)
 
-VIEWS = ("graph", "cards", "functions")
-ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
-HUB_FROM = 5  # in any graph, the same for a leaf with as many uses, and in the compact views for a function with twice as many
-FRAMES_UP_TO = 250  # nodes; the modules of larger graphs have no frames
-LABELS_UP_TO = 60  # nodes; the arrows of larger graphs have no labels
+VIEWS = ("lanes", "graph", "cards", "functions")
 SMALL = 8  # nodes; in the functions view of a larger graph no text is smaller than SMALLEST: it can be made smaller
-SMALLEST = 11.0
-SHORT = 24  # characters; a value that is longer is not written into a tensor of the graph view
 
 
 def build(
@@ -39,15 +47,19 @@ def build(
     values: bool | None = None,
     saved: bool = False,
     terse: bool = False,
+    close: int = 0,
 ) -> Picture:
-    """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (not in the graph view).
+    """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (in the compact views).
 
-    values: write values (by default in cards only). saved: draw what each function keeps (in the graph view). terse:
-    on boxes only a name and a class, for a window in which there is no room for more.
+    values: write values (by default in lanes and cards). saved: draw what each function keeps (in the graph view). terse:
+    on boxes only a name and a class, for a window in which there is no room for more. close: how much less room lanes take.
     """
-    values = view == "cards" if values is None else values
+    values = view in ("lanes", "cards") if values is None else values
     picture = Picture(view, direction, one_line(title)[:80], values, saved)
     picture.terse = terse
+    if view == "lanes":
+        Lanes(graph, picture, close).draw()
+        return picture
     if view == "graph":
         _GraphView(graph, picture).draw()
     else:
@@ -81,128 +93,10 @@ def _frame_modules(made: dict, p: Picture, classes: dict[str, str]) -> None:
     p.clusters = clusters
 
 
-# -- words that the views share -------------------------------------------------------------------------------------------
-
-
-def _marks(f: Function) -> list[str]:
-    names = ("failed", "custom", "copyslices", "second", "freed", "hooked", "node-hooked", "unreached")
-    kinds, hooked = (f.kind == name for name in names[:3]), any(o.hooks for o in f.outputs)
-    so = (*kinds, f.second, f.freed, hooked, f.hooks, f.unreached)
-    return [name for name, yes in zip(names, so, strict=True) if yes]
-
-
-def _shape(out: Output) -> str:
-    """The shape of an output; of a batch under vmap, how many of what shape."""
-    if out.batch is not None and out.shape:
-        return f"{out.batch} × {shape_text(out.shape[: out.axis] + out.shape[out.axis + 1 :])}"
-    return shape_text(out.shape)
-
-
-def _grad_label(out: Output) -> str:
-    return f"grad_{out.name}" if out.name and out.named and len(out.name) <= 14 else "grad"
-
-
-def _plain_words(e: Edge) -> tuple[list[Line], str]:
-    """Lines and tooltip of an input that does not require grad."""
-    shape = shape_text(e.value.shape) if e.value else ""
-    lines = [name_line(e.label), sub_line(shape), sub_line("requires_grad=False", "note", TINY)]
-    return lines, f"{e.label}: {shape}, requires_grad=False, so no gradient is computed for it"
-
-
-class _View:
-    """What every view does: leaves and other inputs, once each or once for each use; ``leaf_item`` is a view's own."""
-
-    def __init__(self, graph: Graph, picture: Picture):
-        self.graph, self.p = graph, picture
-        self.roots = {(r.function, r.nr) for r in graph.roots}
-        self.labelled, self.many = len(graph) <= LABELS_UP_TO, len(graph) > ALIAS_FROM
-        self.first_use: dict[Function, Item] = {}
-        self.plain: dict[str, Item] = {}
-        self.cuts: set[tuple[Item, Item]] = set()
-        # functions on the longest way from there to a leaf
-        self.depth: dict[Function | None, int] = {None: 0}
-        for f in graph.functions:
-            self.depth[f] = max((self.depth[e.target] + 1 for e in f.edges), default=0)
-
-    def spine(self, e: Edge) -> bool:
-        """Whether an edge is drawn straight: the longest way, and in smaller graphs all but those that end beside it."""
-        far = self.depth[e.target]
-        return 0 < far == self.depth[e.source] - 1 or (far > 1 and len(self.graph) <= FRAMES_UP_TO)
-
-    def leaf(self, f: Function) -> Item:
-        """The item for one use of a leaf: in a large graph, or for a hub, every use after the first is an alias."""
-        if f not in self.first_use:
-            self.first_use[f] = self.leaf_item(f)
-        elif self.many or len(f.users) >= HUB_FROM:
-            name = f.outputs[0].name
-            column = Column.of([name_line(fit(name or "?", 120, SMALLEST, bold=True), SMALLEST)], 30, 9, 4)
-            tip = f"{name} again: the same leaf, drawn once for each use"
-            return self.p.add("alias", "tag", column, tip, function=f, name=name)
-        return self.first_use[f]
-
-    def plain_input(self, e: Edge) -> Item:
-        """An input that does not require grad: a named tensor, a constant, or a stub where nothing is known of it."""
-        if e.tensor:
-            if e.label not in self.plain:
-                self.plain[e.label] = self.plain_tensor(e)
-            return self.plain[e.label]
-        if e.label or e.value is not None:
-            name, shape = e.label or UNKNOWN, shape_text(e.value.shape) if e.value and e.value.shape else ""
-            column = Column.of([sub_line(fit(name, 90, SUB)), sub_line(shape, "note", TINY)], 30, 8, 5)
-            tip = f"{e.label or shape}: a constant, no gradient is computed for it"
-            return self.p.add("none", "stub", column, tip, name=name, value=e.value)
-        column = Column.of([sub_line("no grad", "note", TINY)], 46, 7, 4)
-        tip = "an input that does not require grad; the graph keeps nothing of it"
-        return self.p.add("none", "stub", column, tip)
-
-    def plain_tensor(self, e: Edge) -> Item:
-        lines, tip = _plain_words(e)
-        if self.p.values and e.value is not None:
-            lines.insert(2, self.value_line(e.value))
-        return self.p.add("input", "cylinder", Column.of(lines, 84, 12, 12), tip, name=e.label, value=e.value)
-
-    def value_line(self, value) -> Line:
-        text = value.short(SHORT) if value is not None else "not kept"
-        return sub_line(f"= {text}" if value is not None and len(text) <= SHORT else "", "value")
-
-    def root_mark(self, f: Function, *nrs: int) -> list[str]:
-        root = ["root"] if any((f, nr) in self.roots for nr in nrs or range(len(f.outputs))) else []
-        return root + (["stack"] if f.output(nrs[0] if nrs else 0).batch is not None else [])
-
-    def detached_link(self, e: Edge, tail: Item, head: Item | None) -> None:
-        """Where ``detach()`` cut the graph: from what it returned to what it was called on, and nothing goes along it."""
-        if head is None or head is tail or (tail, head) in self.cuts:
-            return
-        self.cuts.add((tail, head))
-        name = e.detached[0].output(e.detached[1]).name
-        tip = f"cut by detach(): no gradient goes from {e.source.name} back to {name}"
-        self.p.link(tail, head, "cut", tip, backwards=True, label="detach()" if self.labelled else "")
-
-    def backward_link(self, f: Function, e: Edge, tail: Item, head: Item, **more) -> Link:
-        out = e.target.output(e.nr)
-        label = _grad_label(out) if self.labelled else ""
-        several = sum(x.nr == e.nr for x in e.target.users) + ((e.target, e.nr) in self.roots) > 1
-        classes = ["hooked"] if out.hooks and not several else []
-        marks = self.p.of_function[e.target].classes
-        # it runs once, behind the sum: one mark, there
-        if out.hooks and several and "node-hooked" not in marks:
-            marks.append("node-hooked")
-        tip = f"the gradient of {out.name}, from {f.name}"
-        if e.cut or f.unreached:
-            kind = "cut" if e.cut else "not_computed"
-            tip = f"not computed: no gradient reaches {f.outputs[0].name}"
-            if e.cut:
-                tip = f"cut: {f.name} sends nothing to {out.name}, as if {out.name} were detached here"
-            label = ("cut" if e.cut else "not computed") if self.labelled else ""
-            return self.p.link(tail, head, kind, tip, backwards=True, edge=e, label=label, **more)
-        more |= {"label": label, "classes": classes}
-        return self.p.link(tail, head, "backward", tip, backwards=True, edge=e, **more)
-
-
 # -- the graph view -------------------------------------------------------------------------------------------------------
 
 
-class _GraphView(_View):
+class _GraphView(View):
     """Every tensor stands above its function; their two rails run side by side in opposite directions."""
 
     def draw(self) -> None:
@@ -229,7 +123,7 @@ class _GraphView(_View):
         item = p.add("leaf", "cylinder", column, leaf_tooltip(f), value=out.value, **more)
         column = Column.of([Line("name", "AccumulateGrad", SUB)], width("AccumulateGrad", SUB) * 1.55, 0, 18)
         tip = f"AccumulateGrad adds the gradient that arrives to {out.name}.grad{hooks_in_words(f)}"
-        diamond = p.add("accumulate", "diamond", column, tip, classes=_marks(f), **more)
+        diamond = p.add("accumulate", "diamond", column, tip, classes=classes_of(f), **more)
         p.same_rank.append((item, diamond))
         label = "+= .grad" if self.labelled else ""
         hooked = ["hooked"] if f.after_hooks else []
@@ -243,7 +137,7 @@ class _GraphView(_View):
         used = sorted({e.nr for e in f.users} | {r.nr for r in self.graph.roots if r.function is f})
         for nr in used:
             out = f.output(nr)
-            lines = [name_line(out.name), sub_line(_shape(out) or "shape not known")]
+            lines = [name_line(out.name), sub_line(shape_words(out) or "shape not known")]
             if p.values:
                 lines.append(self.value_line(out.value))
             kept = f"value {out.value.short()}" if out.value else "its value is not kept"
@@ -252,7 +146,7 @@ class _GraphView(_View):
             more = {"nr": nr, "name": out.name, "output": out, "value": out.value, "classes": classes}
             self.tensors[f, nr] = p.add("tensor", "box", Column.of(lines, 56, 12, 8), tip, function=f, **more)
         column = Column.of([Line("name", fit(f.name, 190, 12), 12.0)], 76, 20, 11)
-        more = {"classes": _marks(f), "name": f.outputs[0].name}
+        more = {"classes": classes_of(f), "name": f.outputs[0].name}
         item = p.add("function", "ellipse", column, function_tooltip(f), function=f, **more)
         p.of_function[f] = item
         p.same_rank.append((*(self.tensors[f, nr] for nr in used[:6]), item))
@@ -278,7 +172,7 @@ class _GraphView(_View):
         for nr, box in boxes:
             root = (f, nr) in self.roots
             seed = " = 1" if root and box.output.shape is not None and size_of(box.output.shape) == 1 else ""
-            text = _grad_label(box.output) + seed if root else "grad_fn"
+            text = grad_label(box.output) + seed if root else "grad_fn"
             more = {"label": text if self.labelled else "", "classes": ["seed"] if root else []}
             tip = f"{box.name}.grad_fn is {f.name}"
             p.link(box, item, "grad_fn", tip, backwards=True, constraint=nr == first, **more)
@@ -304,7 +198,7 @@ class _GraphView(_View):
 # -- the compact views ----------------------------------------------------------------------------------------------------
 
 
-class _Compact(_View):
+class _Compact(View):
     """One item for each node or group of nodes, one arrow for each edge between them; ``function_item`` is a view's own."""
 
     draws_plain = False  # whether inputs that do not require grad are drawn
@@ -341,7 +235,7 @@ class _Compact(_View):
         self.hubs: set[Function] = set()  # functions with many users, drawn once already
 
     def about_leaf(self, f: Function) -> dict:
-        out, marks = f.outputs[0], _marks(f) + ["node-hooked"] * bool(f.after_hooks and not f.hooks)
+        out, marks = f.outputs[0], classes_of(f) + ["node-hooked"] * bool(f.after_hooks and not f.hooks)
         return {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
 
     def draw(self) -> None:
@@ -419,7 +313,7 @@ class _Compact(_View):
             self.joined[item, source] = link
             self.tensors[link] = {(e.target, e.nr)}
         if self.shapes and link.kind == "backward":
-            self.p.say(link, _shape(e.target.output(e.nr)) if "fold" in (item.kind, source.kind) else "")
+            self.p.say(link, shape_words(e.target.output(e.nr)) if "fold" in (item.kind, source.kind) else "")
 
     def fold(self, group: Block) -> Item:
         """The box of a group: a second edge behind it says that there is more inside."""
@@ -458,9 +352,14 @@ class _Functions(_Compact):
     def function_item(self, f: Function) -> Item:
         out = f.outputs[0]
         named = [o.name for o in f.outputs if o.named and o.name]
-        sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), _shape(out)) if t)
+        sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), shape_words(out)) if t)
         column = Column.of([name_line(f.name, 12.0), sub_line(sub, size=SMALLEST)], 70, 10, 6)
-        more = {"name": out.name, "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
+        more = {
+            "name": out.name,
+            "output": out,
+            "value": out.value,
+            "classes": classes_of(f) + self.root_mark(f),
+        }
         return self.p.add("function", "card", column, function_tooltip(f), function=f, **more)
 
 
@@ -480,13 +379,13 @@ class _Cards(_Compact):
     def plain_tensor(self, e: Edge) -> Item:
         if e.value is None or not self.p.values:
             return super().plain_tensor(e)
-        lines, tip = _plain_words(e)
+        lines, tip = plain_words(e)
         return self.p.card("input", lines, e.value.shape, ["value"], tip, name=e.label, value=e.value)
 
     def function_item(self, f: Function) -> Item:
         names = [o.name or "?" for o in f.outputs]
         title = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-        lines = [name_line(title), sub_line(f"{f.name} {_shape(f.outputs[0])}".strip())]
+        lines = [name_line(title), sub_line(f"{f.name} {shape_words(f.outputs[0])}".strip())]
         operands = operand_names(f)
         for name, rule, e in zip(rules.input_names(f), rules.words_of(f, operands), f.edges, strict=True):
             if rule and e.target is not None and len(lines) < 5:
@@ -495,6 +394,11 @@ class _Cards(_Compact):
         out = f.outputs[min((e.nr for e in f.users), default=0)]
         if len(names) > 1:
             lines.append(sub_line(f"of {out.name}:", "note", TINY))
-        more = {"name": names[0], "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
+        more = {
+            "name": names[0],
+            "output": out,
+            "value": out.value,
+            "classes": classes_of(f) + self.root_mark(f),
+        }
         tip = function_tooltip(f)
         return self.p.card("function", lines, out.shape, self.boxes(out), tip, function=f, **more)

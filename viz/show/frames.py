@@ -203,7 +203,9 @@ def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
     fill, line, _, _ = colours(node["kind"], classes)
     of = node.get("function")
     style, wide = ["filled"], 1.2
-    fired = now.fired.get(ident, now.fired.get(of) if node["kind"] in ("tensor", "leaf") else None)
+    fired = now.fired.get(
+        ident, now.fired.get(of) if node["kind"] in ("tensor", "value", "grad", "leaf") else None
+    )
     if fired is not None:
         line, wide = (NOW, 3.0) if fired == now.k else (DONE, 2.0)
         fill = "#fdebdd" if fired == now.k else fill

@@ -24,7 +24,7 @@ from ..picture.svg import edge_rules
 
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
-PROGRAM = "elements toolbar strip numbers svg timeline columns boxes equation painting panels overlays finding exporting "
+PROGRAM = "elements toolbar strip numbers svg timeline columns boxes equation painting lanes panels overlays finding exporting "
 PROGRAM += "legend viewport pane narrow_layout "
 PROGRAM += "typed answers asking"
 # what a page need not carry: what the files take from each other, indentation, comments

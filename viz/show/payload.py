@@ -212,7 +212,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
         f, o = item.function, item.output
         x, y = at.items[item.id]
         of = o or item.value
-        own = [f] if item.kind not in ("tensor", "alias") and p.of_function.get(f) is item else []
+        own = [f] if item.kind not in ("tensor", "value", "alias") and p.of_function.get(f) is item else []
         entry = {
             "kind": item.kind,
             "label": f.name if f is not None and item.kind in ("function", "accumulate") else item.name,
@@ -224,7 +224,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "step": min((step_of[m] for m in item.members or own if m in step_of), default=None),
             "members": len(item.members),
             "batch": o.batch if o is not None else None,
-            "output": item.nr if item.kind == "tensor" else None,
+            "output": item.nr if item.kind in ("tensor", "value", "grad") else None,
             "classes": list(item.classes),
             # of a leaf without its .grad: that is what the steps tell
             "tooltip": leaf_tooltip(f, False) if item.kind == "leaf" else item.tooltip,

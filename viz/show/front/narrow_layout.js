@@ -116,7 +116,7 @@ abilities.grown = (space) => (picture, depth, boxes, need) => {
 // The picture no wider than `space` where it can be read, and its boxes allow it. As it is where an arrow has to stay in its row.
 function inWidth(picture, space) {
   const most = Math.floor(space / readable(picture));
-  if (picture.direction === "LR" || picture.frames || picture.width <= most || Object.keys(picture.nodes).length > MOST) return picture;
+  if (picture.direction === "LR" || picture.view === "lanes" || picture.frames || picture.width <= most || Object.keys(picture.nodes).length > MOST) return picture;
   if (picture.rows?.most === most) return picture.rows.made;
   const all = Object.entries(picture.nodes).map(([id, { at: [x, y, w, h] }]) => ({ id, x: x + w / 2, y: y + h / 2, w, h, above: [], below: [], next: [] })), of = Object.fromEntries(all.map((box) => [box.id, box]));
   const lines = Object.entries(picture.edges).map(([id, { from, to }]) => { const [a, b] = [of[from], of[to]], up = a.y > b.y; return { id, up, high: up ? b : a, low: up ? a : b }; });

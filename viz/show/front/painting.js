@@ -189,6 +189,7 @@ export const painting = {
     const hidden = this.asking && this.options.ask === "order" && k >= this.limit; // who is ready is what is asked
     this.touched = [];
     for (const id of ids) this.nodes.has(id) ? this.paintNode(id, k, at, made, hidden) : this.edges.has(id) && this.paintEdge(id, k, at);
+    this.travel(k, from);
   },
 
   paintNode(id, k, at, made, hidden) {
@@ -203,10 +204,11 @@ export const painting = {
       this.number(id, item, k);
     }
     if (!box || !box.grad) return;
-    const want = time.gradOf(id, k);
+    const want = time.gradOf(id, k) ?? this.heldBefore(id);
     if (want === item.grad) return;
     item.cells?.remove();
-    item.cells = want && want.shape ? paintBox(want, ...box.grad) : null;
+    const [x, y, w, t] = box.grad;
+    item.cells = want === "None" ? s("text", { class: "note", x: x + w / 2, y: y + t / 2 + 3.5, "font-size": 10 }, want) : want && want.shape ? paintBox(want, x, y, w, t) : null;
     if (item.cells) item.group.append(item.cells);
     item.grad = want;
   },
@@ -214,7 +216,7 @@ export const painting = {
   paintEdge(id, k, at) {
     const { time } = this, item = this.edges.get(id);
     const state = k >= 0 ? time.edgeState(id, k) : this.appears.get(id) > at ? "mgv-future" : "";
-    const told = k > 0 && state && (state === "mgv-hot" || (this.drawn.edges[id].label_box && this.edges.size <= 80)) ? time.sentAlong(id, k) : [];
+    const told = k > 0 && state && this.writtenOn(id) && (state === "mgv-hot" || ((this.drawn.edges[id].label_box || this.drawn.view === "lanes") && this.edges.size <= 80)) ? time.sentAlong(id, k) : [];
     if (state !== item.state) item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
     item.state = state;
     if (told.length || item.told) this.label(id, item, told);

@@ -7,6 +7,7 @@
 import { arrange, h, keepKeys, s } from "./elements.js";
 import { exporting } from "./exporting.js";
 import { finding } from "./finding.js";
+import { lanes } from "./lanes.js";
 import { legend } from "./legend.js";
 import { overlays } from "./overlays.js";
 import { painting } from "./painting.js";
@@ -367,6 +368,6 @@ class Pane {
 }
 
 // what a pane can do; asking.js adds to it where questions are asked
-export const abilities = Object.assign(Pane.prototype, exporting, finding, legend, overlays, painting, panels, viewport);
+export const abilities = Object.assign(Pane.prototype, exporting, finding, lanes, legend, overlays, painting, panels, viewport);
 
 export default { render };

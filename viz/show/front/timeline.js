@@ -69,8 +69,9 @@ export function timeline(data, drawn, late) {
   const firings = {}, sendings = {}; // of boxes and arrows: the steps, in order
   for (const id in members) { const all = members[id].flatMap((f) => fired[f] || []); if (all.length) firings[id] = members[id].length > 1 ? all.sort((a, b) => a - b) : all; }
   for (const id in lines) {
-    const all = lines[id].flatMap((e) => sent[e] || []), { kind, from } = drawn.edges[id];
-    if (kind === "store" && !all.length) for (const at of firings[from] || []) all.push({ at, array: null });
+    const all = lines[id].flatMap((e) => sent[e] || []), { kind, from, to } = drawn.edges[id];
+    const by = kind === "store" ? from : kind === "arrives" ? to : null; // what goes along with a function
+    if (by && !all.length) for (const at of firings[by] || []) all.push({ at, array: null });
     if (all.length) sendings[id] = lines[id].length > 1 ? all.sort((a, b) => a.at - b.at) : all;
   }
   // of each box the first step at which one of its nodes is ready, touched, freed: looked up at every step, worked out once

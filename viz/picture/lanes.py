@@ -1,0 +1,256 @@
+"""Two lanes: values above, flowing to the right; below each value its gradient, coming back to the left.
+
+A tensor is a card with its numbers, its gradient a card of the same size in the other lane. An operation is a word on the way
+from its inputs to its result, and the backward function a word on the way back. Only the lane of the values is laid out:
+the other one is the same lane, moved (``Picture.below`` and ``mirrors``).
+"""
+
+from __future__ import annotations
+
+from ..read import rules
+from ..read.graph import Edge, Function, Graph
+from ..read.names import operand_names
+from ..read.text import fit, shape_text, width
+from ..read.values import Value, size_of
+from .parts import LABEL, SUB, Column, Item, Line, Link, Picture, grid, name_line, sub_line
+from .tooltips import describe, function_tooltip, leaf_tooltip
+from .view import View, classes_of, shape_words
+
+# how close a lane is set, from roomy to close: how many numbers of an array are written out, the side of a painted cell,
+# whether functions are called by their whole names, the width of a name, inches between two items
+CLOSER = ((12, 14.0, True, 120.0, 0.4), (4, 13.0, False, 110.0, 0.3), (1, 11.0, False, 84.0, 0.24))
+NUMBER = (38.0, 17.0)  # a cell with a number in it
+
+
+class Lanes(View):
+    """``close``: which line of CLOSER holds."""
+
+    def __init__(self, graph: Graph, picture: Picture, close: int = 0):
+        super().__init__(graph, picture)
+        self.written, self.side, self.whole_names, self.widest, picture.gap = CLOSER[close]
+        if picture.direction != "LR":
+            picture.gap = 0.28
+        self.labelled = False
+        self.values: dict[tuple[Function, int], Item] = {}
+        self.grads: dict[tuple[Function, int], Item] = {}
+
+    def draw(self) -> None:
+        for f in self.graph.functions:
+            if f.kind != "accumulate":
+                self.function(f)
+
+    def function(self, f: Function) -> None:
+        p = self.p
+        ways = [(e, source) for e in f.edges if (source := self.source(e)) is not None]
+        op, back = self.words(f, {e for e, _ in ways})
+        forward: dict[Edge, Link] = {}
+        for e, source in ways:
+            tip = f"{source.name} goes into {op.name}"
+            forward[e] = p.link(source, op, "flow", tip, headless=True, spine=self.spine(e))
+        for nr in sorted({e.nr for e in f.users} | {r.nr for r in self.graph.roots if r.function is f}):
+            value, grad = self.tensor(f, nr)
+            out = p.link(
+                op, value, "flow", f"{value.name} = {rules.expression(f, operand_names(f))}", spine=True
+            )
+            tip = f"{back.name} receives the gradient of {value.name}"
+            kind = "not_computed" if f.unreached else "arrives"
+            p.mirrors[p.link(grad, back, kind, tip, backwards=True, headless=True)] = out
+        for e, source in ways:
+            if e.target is not None:
+                link = self.backward_link(f, e, back, self.grads[e.target, e.nr])
+                p.mirrors[link] = forward[e]
+            elif e.detached is not None and (head := self.values.get(e.detached)) is not None:
+                self.detached(source, head)
+
+    def source(self, e: Edge) -> Item | None:
+        """The card of an input; None for a number, which the operation names, and for what is not known."""
+        if e.target is not None:
+            if e.target.kind == "accumulate" and (e.target, e.nr) not in self.values:
+                self.leaf(e.target)
+            return self.values[e.target, e.nr]
+        several = e.value is not None and size_of(e.value.shape) > 1
+        if not e.tensor and not several:
+            return None
+        name = e.label if e.label and not e.label.startswith(("[", "tensor(")) else "constant"
+        if e.label not in self.plain or not e.tensor:
+            card, places = self.card(
+                name, e.value, e.value and e.value.shape, "data" if e.tensor else "constant"
+            )
+            tip = f"{name}: {shape_text(e.value.shape) if e.value else ''} does not require grad: no gradient is computed for it"
+            self.plain[e.label] = self.p.add(
+                "input", "card", card, tip, name=name, value=e.value, boxes=places
+            )
+        return self.plain[e.label]
+
+    def words(self, f: Function, drawn: set[Edge]) -> tuple[Item, Item]:
+        """The operation on its way forward, and its backward function on the way back."""
+        said = fit(operation(f, drawn), self.widest, SUB, bold=True)
+        name = fit(
+            f.name if self.whole_names or f.kind == "custom" else rules.base_name(f.name), self.widest, LABEL
+        )
+        pair = []
+        for kind, text, size, tip in (
+            ("op", said, SUB, rules.expression(f, operand_names(f))),
+            ("function", name, LABEL, function_tooltip(f)),
+        ):
+            wide = max(round(width(text, size, bold=kind == "op") + 13), 22)
+            line = Line("name", text, size, bold=kind == "op", x=wide / 2, y=13.5)
+            classes = classes_of(f) if kind == "function" else []
+            more = {
+                "function": f,
+                "name": said if kind == "op" else f.outputs[0].name,
+                "output": f.outputs[0],
+                "classes": classes,
+            }
+            pair.append(self.p.add(kind, "pill", Column([line], wide, 19), tip, **more))
+        op, back = pair
+        self.p.below[back] = op
+        self.p.of_function[f] = back
+        return op, back
+
+    def tensor(self, f: Function, nr: int) -> tuple[Item, Item]:
+        """A result and its gradient."""
+        out = f.output(nr)
+        kept = (
+            f"value {out.value.short()}" if out.value else "its value is not kept: viz.record() remembers it"
+        )
+        tip = f"{out.name}: {describe(out)}; {kept}"
+        parts = sum(e.nr == nr for e in f.users) + ((f, nr) in self.roots)
+        return self.pair(
+            f, nr, "value", tip, "", f"sum of {parts}" if parts > 1 else "", self.root_mark(f, nr)
+        )
+
+    def leaf_item(self, f: Function) -> Item:
+        had = f.leaf_grad is not None
+        return self.pair(f, 0, "leaf", leaf_tooltip(f), "learns", "adds to it" if had else "", [])[0]
+
+    def pair(
+        self, f: Function, nr: int, kind: str, tip: str, about: str, more: str, classes: list[str]
+    ) -> tuple[Item, Item]:
+        """The card of a tensor in one lane and of its gradient in the other, of one size."""
+        out, leaf = f.output(nr), f.kind == "accumulate"
+        hooks = "hook" * bool(out.hooks or (leaf and (f.hooks or f.after_hooks)))
+        said = fit(out.name or "?", self.widest, SUB + 1.5, bold=True)
+        room = max(84.0, width(said, SUB + 1.5, bold=True))
+        title = f"{fit(out.name or '?', self.widest - 30, SUB + 1.5)}.grad" if leaf else f"grad of {said}"
+        if not leaf and width(title, SUB + 1.5, bold=True) > room:
+            title = "its gradient"
+        value, places = self.card(
+            said, out.value, out.shape, about, out.tangent is not None, shape_words(out)
+        )
+        grad, inner = self.card(
+            title, None, out.shape, more or hooks, out.tangent is not None, shape_words(out), "grad"
+        )
+        wide = max(value.width, grad.width)
+        common = {"function": f, "nr": nr, "name": out.name, "output": out}
+        made = []
+        for column, boxes, own, words, css in (
+            (value, places, kind, tip, classes),
+            (
+                grad,
+                inner,
+                "leaf" if leaf else "grad",
+                f"the gradient of {out.name}",
+                classes_of(f) if leaf else classes,
+            ),
+        ):
+            by = (wide - column.width) / 2
+            for line in column.lines:
+                line.x += by
+            column.width = wide
+            moved = {key: (x + by, *rest) for key, (x, *rest) in boxes.items()}
+            held = out.value if not made else None
+            made.append(
+                self.p.add(own, "card", column, words, boxes=moved, value=held, classes=list(css), **common)
+            )
+        self.p.below[made[1]] = made[0]
+        self.values[f, nr], self.grads[f, nr] = made
+        if leaf:
+            self.p.of_function[f] = made[1]
+        return made[0], made[1]
+
+    def card(
+        self,
+        name: str,
+        value: Value | None,
+        shape: tuple[int, ...] | None,
+        about: str,
+        tangent: bool = False,
+        shape_said: str | None = None,
+        caption: str = "value",
+    ) -> tuple[Column, dict[str, tuple[float, float, float, float]]]:
+        """Name, cells, and below them the shape and what the tensor is: the lines, their size, and where the cells are."""
+        rows, columns = grid(shape)
+        count = size_of(shape) if shape is not None else 0
+        if shape is not None and count == 1:
+            w, h = 58.0, 20.0
+        elif rows * columns == count <= self.written and columns <= 4:
+            w, h = columns * NUMBER[0], rows * NUMBER[1]
+        else:
+            w, h = max(columns * self.side, 36.0), max(rows * self.side, 16.0)
+        words = [t for t in (shape_text(shape) if shape_said is None else shape_said, about) if t]
+        lines = [name_line(fit(name, self.widest + 40, SUB + 1.5, bold=True), SUB + 1.5)]
+        column = Column.of(lines, w + 20, 9, 6)
+        places = {}
+        shown = self.p.values or caption == "grad"
+        for key in [caption] + ["tangent"] * tangent if shown else []:
+            places[key] = (0.0, column.height, w, h)
+            column.height += h + 4
+        below = sub_line(" · ".join(words) or "shape not known")
+        column.width = max(column.width, width(below.text, below.size) + 18)
+        below.y = column.height + below.size - (0 if shown else 4)
+        column.lines.append(below)
+        column.height += below.size + 8
+        for line in column.lines:
+            line.x = column.width / 2
+        return column, {key: ((column.width - w) / 2, *rest) for key, (_, *rest) in places.items()}
+
+    def detached(self, card: Item, head: Item) -> None:
+        """Where ``detach()`` cut the graph: the value goes on, and nothing comes back."""
+        if (card, head) in self.cuts:
+            return
+        self.cuts.add((card, head))
+        pair = []
+        for kind, text in (("op", "detach"), ("cut", "nothing comes back")):
+            wide = round(width(text, LABEL, bold=True) + 14)
+            line = Line("name", text, LABEL, bold=kind == "op", x=wide / 2, y=13)
+            tip = f"{card.name} is {head.name} cut off by detach(): no gradient goes back from it"
+            pair.append(self.p.add(kind, "pill", Column([line], wide, 19), tip, name=text))
+        pair[0].width = pair[1].width = max(p.width for p in pair)
+        for item in pair:
+            item.lines[0].x = item.width / 2
+        self.p.below[pair[1]] = pair[0]
+        self.p.link(head, pair[0], "flow", f"{head.name} is detached", headless=True)
+        self.p.link(pair[0], card, "flow", f"{card.name} shares the numbers of {head.name}")
+
+
+def operation(f: Function, drawn: set[Edge]) -> str:
+    """A forward operation without the inputs that have cards of their own: ``@``, ``+ 1``, ``mean``, ``sum(1)``, ``[0]``."""
+    operands = operand_names(f)
+    form = rules.form_of(f, operands)
+    if form is None:
+        return rules.forward_name(f.name)
+    names = rules.input_names(f)
+    own = {name for name, e in zip(names, f.edges, strict=True) if e in drawn}
+    words = {name: rules.operand(text) for name, text in operands.items()}
+    called = rules.symbol(f.name, form).removesuffix("()")
+    if any(name not in own and name not in words for name in _inputs(form)) or form.count("{") > 2 + (
+        "alpha" in form
+    ):
+        return called if not called.startswith(("·", "{")) else rules.forward_name(f.name)
+    text = "".join(
+        "" if part in own else words.get(part, part) if k % 2 else part for k, part in enumerate(_split(form))
+    )
+    text = text.strip().removeprefix(".").removesuffix("()").replace("(, ", "(").replace(", )", ")").strip()
+    return "neg" if text == "-" else text or called
+
+
+def _split(form: str) -> list[str]:
+    """A form in parts, words in braces at the odd places."""
+    import re
+
+    return re.split(r"\{(\w+)\}", form)
+
+
+def _inputs(form: str) -> list[str]:
+    return _split(form)[1::2]
