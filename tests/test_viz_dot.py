@@ -42,7 +42,13 @@ def test_golden_dot(request, framework, name):
     t = request.getfixturevalue("torch") if framework == "torch" else importlib.import_module("minigrad")
     tensors, names = GALLERY[name](t)
     got = structure(
-        viz.draw(tensors, names=names, forward=names.get("y") if name == "double_backward" else None)
+        viz.draw(
+            tensors,
+            view="graph",
+            direction="TB" if name == "mlp" else None,
+            names=names,
+            forward=names.get("y") if name == "double_backward" else None,
+        )
     )
     own, common = GOLDEN / f"{name}.{framework}.dot", GOLDEN / f"{name}.dot"
     if os.environ.get("VIZ_GOLDEN") == "write":
@@ -64,7 +70,7 @@ def test_no_picture_is_narrower_than_the_least_that_is_said_of_it(name, view):
 
 def test_the_language_of_shapes():
     tensors, names = GALLERY["source_example"](minigrad)
-    nodes = viz.draw(tensors, names=names).dot.source
+    nodes = viz.draw(tensors, view="graph", names=names).dot.source
     assert re.search(r"shape=cylinder .*label=\"w\\n\(3, 1\)\\nrequires_grad=True\"", nodes)
     assert re.search(r"shape=cylinder .*label=\"x\\n\(1, 3\)\\nrequires_grad=False\"", nodes)
     assert re.search(r"shape=diamond .*label=\"AccumulateGrad\"", nodes)
@@ -173,7 +179,7 @@ def test_a_notebook_gets_an_image_that_survives_and_one_line_of_text():
     tensors, names = GALLERY["diamond"](minigrad)
     drawing = viz.draw(tensors, names=names)
     bundle = drawing._repr_mimebundle_()
-    assert bundle["text/plain"] == "Drawing(c: 5 nodes, 8 edges, graph view)"
+    assert bundle["text/plain"] == "Drawing(c: 5 nodes, 8 edges, lanes view)"
     data = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', bundle["text/html"])[1]
     assert base64.b64decode(data).decode() == drawing.svg
     assert 'alt="Graph of c: 4 functions, 1 leaf"' in bundle["text/html"]
@@ -313,8 +319,10 @@ def test_a_label_stands_on_the_ground_that_is_behind_it(name):
 
 def test_values_are_written_where_asked_and_left_out_where_not():
     tensors, names = GALLERY["diamond"](minigrad)
-    assert ">= 13<" in viz.draw(tensors, names=names, values=True).svg
-    assert ">= 13<" not in viz.draw(tensors, names=names).svg
+    assert ">= 13<" in viz.draw(tensors, view="graph", names=names, values=True).svg
+    assert ">= 13<" not in viz.draw(tensors, view="graph", names=names).svg
+    assert ">13<" in viz.draw(tensors, names=names).svg
+    assert ">13<" not in viz.draw(tensors, names=names, values=False).svg
     cards = viz.draw(tensors, view="cards", names=names, values=False)
     assert not any("value" in item.boxes for item in cards.picture.items)
 
@@ -340,7 +348,7 @@ def test_a_freed_function_is_hollow_and_what_it_kept_is_marked():
 
 def test_a_hook_is_a_mark_on_its_edge():
     tensors, names = GALLERY["hooks"](minigrad)
-    root = ET.fromstring(viz.draw(tensors, names=names).svg)
+    root = ET.fromstring(viz.draw(tensors, view="graph", names=names).svg)
     edges = [e.get("class") for e in root.iter(SVG + "g") if e.find(f"{SVG}path[@class='hook']") is not None]
     assert sorted(edges) == ["edge backward hooked", "edge store hooked"]
 

@@ -125,7 +125,7 @@ def test_a_frame_of_cards_holds_the_numbers_that_are_known_by_then():
 
 def test_a_frame_shows_the_frames_of_modules():
     layer = mg.nn.Linear(2, 2)
-    data = viz.step(layer(mg.ones(1, 2)).sum()).data
+    data = viz.step(layer(mg.ones(1, 2)).sum(), view="graph").data
     assert "<<B>layer: Linear</B>>" in frame_dot(data, 0)
 
 

@@ -23,7 +23,7 @@ COLOURS: dict[str, tuple[str, str, str, str]] = {
     **dict.fromkeys(("tensor", "input", "none"), ("#f0f2f5", "#6e7781", "#20262d", "#8d97a2")),
     **dict.fromkeys(("leaf", "alias"), ("#ddf5e3", "#1a7f37", "#14301d", "#4cc26a")),
     "value": ("#ffffff", "#8c959f", "#0d1117", "#6e7681"),
-    "grad": ("#f5fafe", "#7fb3da", "#0f1c28", "#3d7cab"),
+    "gradient": ("#f5fafe", "#7fb3da", "#0f1c28", "#3d7cab"),
     "op": ("#eef1f4", "#eef1f4", "#262c34", "#262c34"),
     "cut": ("#ffffff", "#c92a2a", "#161b22", "#ff8787"),
     "function": ("#e4f0fa", "#2273ad", "#14293b", "#5aa9e0"),

@@ -87,15 +87,16 @@ def draw(
 ) -> Drawing:
     """Draw the live graph behind ``tensors``: one or several that have a ``grad_fn``, or a list of them.
 
-    * view: "graph" (tensors and functions apart), "cards" (value and gradient on one card), "functions" (compact). By default
-      "graph" for a small graph; of a larger one the modules, or the functions where there are none.
+    * view: "lanes" (values flow to the right, below them their gradients come back), "graph" (tensors and functions apart),
+      "cards" (value and gradient on one card), "functions" (compact). By default "lanes" for a small graph (up to a dozen
+      functions), "graph" for one that is a little larger; of still larger ones the modules, or the functions.
     * direction: "LR" (inputs on the left), "TB" (inputs above) or "BT" (inputs below); by default what fits.
     * fold: which modules are one box: a depth (1: the layers of the model, 2: what is in these, ...), a class or its name,
       a function of the module that returns True or False, True or "module" (as many as can be looked at). "repeat": what
       comes many times in a row, such as the time steps of an RNN. False: draw everything.
     * names: what to call tensors: a dict ``{"w": w}``, pairs such as ``model.named_parameters()``, or a module. By default
       the caller's variables are read, and what they hold (``trainer.model``).
-    * values: write short values into the tensors of the graph view, or (False) leave them out of the cards.
+    * values: write short values into the tensors of the graph view, or (False) leave them out of lanes and cards.
     * saved: draw what each function keeps for its rule (graph view).
     * forward: in a graph made with create_graph=True, the tensors of the forward pass; what the backward pass added gets
       its own colours. By default the caller's own lines are read for it.

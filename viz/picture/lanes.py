@@ -7,6 +7,8 @@ the other one is the same lane, moved (``Picture.below`` and ``mirrors``).
 
 from __future__ import annotations
 
+import re
+
 from ..read import rules
 from ..read.graph import Edge, Function, Graph
 from ..read.names import operand_names
@@ -20,6 +22,8 @@ from .view import View, classes_of, shape_words
 # whether functions are called by their whole names, the width of a name, inches between two items
 CLOSER = ((12, 14.0, True, 120.0, 0.4), (4, 13.0, False, 110.0, 0.3), (1, 11.0, False, 84.0, 0.24))
 NUMBER = (38.0, 17.0)  # a cell with a number in it
+_NUMBER = re.compile(r"\(?-?[\d.]+(e[-+]?\d+)?j?\)?$").match
+_ONE_AXIS = re.compile(r"^[(\[](-?\d+),?[)\]]$")  # sum(1) rather than sum((1,))
 
 
 class Lanes(View):
@@ -69,14 +73,14 @@ class Lanes(View):
                 self.leaf(e.target)
             return self.values[e.target, e.nr]
         several = e.value is not None and size_of(e.value.shape) > 1
-        if not e.tensor and not several:
+        if (not e.tensor and not several) or _NUMBER(e.label or ""):
             return None
         name = e.label if e.label and not e.label.startswith(("[", "tensor(")) else "constant"
         if e.label not in self.plain or not e.tensor:
             card, places = self.card(
                 name, e.value, e.value and e.value.shape, "data" if e.tensor else "constant"
             )
-            tip = f"{name}: {shape_text(e.value.shape) if e.value else ''} does not require grad: no gradient is computed for it"
+            tip = f"{name}: {shape_text(e.value.shape) if e.value else ''} does not require grad, so it gets no gradient"
             self.plain[e.label] = self.p.add(
                 "input", "card", card, tip, name=name, value=e.value, boxes=places
             )
@@ -149,7 +153,7 @@ class Lanes(View):
             (
                 grad,
                 inner,
-                "leaf" if leaf else "grad",
+                "leaf" if leaf else "gradient",
                 f"the gradient of {out.name}",
                 classes_of(f) if leaf else classes,
             ),
@@ -232,25 +236,14 @@ def operation(f: Function, drawn: set[Edge]) -> str:
         return rules.forward_name(f.name)
     names = rules.input_names(f)
     own = {name for name, e in zip(names, f.edges, strict=True) if e in drawn}
-    words = {name: rules.operand(text) for name, text in operands.items()}
+    words = {name: rules.operand(_ONE_AXIS.sub(r"\1", text)) for name, text in operands.items()}
     called = rules.symbol(f.name, form).removesuffix("()")
-    if any(name not in own and name not in words for name in _inputs(form)) or form.count("{") > 2 + (
-        "alpha" in form
-    ):
+    parts = re.split(r"\{(\w+)\}", form)  # words in braces at the odd places
+    unknown = any(name not in own and name not in words for name in parts[1::2])
+    if unknown or form.count("{") > 2 + ("alpha" in form):
         return called if not called.startswith(("·", "{")) else rules.forward_name(f.name)
     text = "".join(
-        "" if part in own else words.get(part, part) if k % 2 else part for k, part in enumerate(_split(form))
+        "" if part in own else words.get(part, part) if k % 2 else part for k, part in enumerate(parts)
     )
     text = text.strip().removeprefix(".").removesuffix("()").replace("(, ", "(").replace(", )", ")").strip()
     return "neg" if text == "-" else text or called
-
-
-def _split(form: str) -> list[str]:
-    """A form in parts, words in braces at the odd places."""
-    import re
-
-    return re.split(r"\{(\w+)\}", form)
-
-
-def _inputs(form: str) -> list[str]:
-    return _split(form)[1::2]

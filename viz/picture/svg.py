@@ -7,6 +7,7 @@ brings its own style for dark pages.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -64,8 +65,9 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
 
 def summary(p: Picture) -> str:
     """The picture in one sentence, for those who do not see it."""
-    kinds = [item.kind for item in p.items]
-    return f"Graph of {p.title}: {plural(kinds.count('function'), 'function')}, {plural(kinds.count('leaf'), 'leaf')}"
+    kinds = ((item.kind, item.function or item) for item in p.items)
+    count = Counter(kind for kind, _ in dict.fromkeys(kinds))
+    return f"Graph of {p.title}: {plural(count['function'], 'function')}, {plural(count['leaf'], 'leaf')}"
 
 
 def _n(x: float) -> str:

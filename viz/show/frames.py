@@ -204,7 +204,7 @@ def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
     of = node.get("function")
     style, wide = ["filled"], 1.2
     fired = now.fired.get(
-        ident, now.fired.get(of) if node["kind"] in ("tensor", "value", "grad", "leaf") else None
+        ident, now.fired.get(of) if node["kind"] in ("tensor", "value", "gradient", "leaf") else None
     )
     if fired is not None:
         line, wide = (NOW, 3.0) if fired == now.k else (DONE, 2.0)

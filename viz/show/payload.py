@@ -128,7 +128,7 @@ def _laid_out(
     late = None
     if any(picture.fold == "module" for picture in pictures):  # boxes by number say less than modules
         pictures = [picture for picture in pictures if not isinstance(picture.fold, int) or not picture.fold]
-    kinds = list(dict.fromkeys((picture.view, picture.fold) for picture in pictures))
+    kinds = list(dict.fromkeys(_kind(picture) for picture in pictures))
     short = [p for p in pictures if p.direction != "LR" or least_length(p) <= 2 * PAGE[0]] or pictures
     for picture in chain(short, fewer(graph)):
         if found and picture not in short:
@@ -138,13 +138,17 @@ def _laid_out(
         except LayoutTooSlow:
             late = late or picture
             continue
-        kind = (picture.view, picture.fold)
+        kind = _kind(picture)
         found.append((picture, one | {"rank": kinds.index(kind) if kind in kinds else len(kinds)}))
     if late is not None and found[0][0] is not short[0]:
         found[0][1]["notes"].insert(0, too_slow(late, seconds))
     return [both for both in found if both[1]["width"] <= 2 * PAGE[0]] or [
         min(found, key=lambda both: both[1]["width"])
     ]
+
+
+def _kind(picture: Picture) -> tuple:
+    return picture.view, picture.fold, picture.gap
 
 
 def ident(thing: Function | Edge | None) -> str | None:
@@ -224,7 +228,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "step": min((step_of[m] for m in item.members or own if m in step_of), default=None),
             "members": len(item.members),
             "batch": o.batch if o is not None else None,
-            "output": item.nr if item.kind in ("tensor", "value", "grad") else None,
+            "output": item.nr if item.kind in ("tensor", "value", "gradient") else None,
             "classes": list(item.classes),
             # of a leaf without its .grad: that is what the steps tell
             "tooltip": leaf_tooltip(f, False) if item.kind == "leaf" else item.tooltip,

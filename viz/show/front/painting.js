@@ -225,14 +225,14 @@ export const painting = {
   // The order in which nodes fired, written on them: "done" is told by a number, not by colour alone.
   number(id, item, k) {
     const at = this.time.first(id), last = this.time.last(id);
-    const want = at !== undefined && at <= k;
+    const want = at !== undefined && at <= k && !(this.drawn.view === "lanes" && this.drawn.nodes[id].function !== id); // once for each function
     if (want && !item.badge && item.bounds) {
       const { x, y, width, height } = item.bounds;
       const check = this.data.steps[at - 1].check; // its gradient against a finite difference: a tick, or an exclamation mark
       const text = (last > at ? `${at}–${last}` : String(at)) + ((this.data.differs || {})[at] ? "≠" : "") + (check && !check.ok ? "!" : ""), mark = check && check.ok ? 9 : 0, w = 8 + 5.5 * text.length + mark;
       const diamond = /\baccumulate\b/.test(item.base), round = /\bfunction\b/.test(item.base) && this.drawn.view === "graph";
       const [dx, dy] = diamond ? [0.24, 0.2] : round ? [0.12, 0.1] : [0.01, /\balias\b/.test(item.base) ? -0.04 : 0.02];
-      const cx = Math.max(x + width * dx, x - 8 + w / 2), cy = y + height * dy; // it may lean out of its box, not onto the next
+      const above = this.drawn.view === "lanes" && /\bfunction\b/.test(item.base), cx = above ? x + width / 2 : Math.max(x + width * dx, x - 8 + w / 2), cy = above ? y - 8 : y + height * dy; // it may lean out of its box, not onto the next
       item.badge = s("g", { class: check && !check.ok ? "mgv-order mgv-grows wrong" : "mgv-order mgv-grows" });
       item.badge.append(s("rect", { x: cx - w / 2, y: cy - 7, width: w, height: 14, rx: 7 }), s("text", { x: cx - mark / 2, y: cy + 3.2, "text-anchor": "middle" }, text));
       if (mark) item.badge.append(s("path", { d: `M${cx + w / 2 - 11} ${cy + 0.4}l2.2 2.4l4 -5` }), s("title", {}, check.text));

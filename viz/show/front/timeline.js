@@ -79,7 +79,8 @@ export function timeline(data, drawn, late) {
   const readyAt = soonest(ready), touchedAt = soonest(touched), freedAt = soonest(freed);
   const firesAt = (id, k) => { const at = firings[id], i = upTo(at, k, (x) => x); return i > 0 && at[i - 1] === k; };
   const nodeState = (id, k) => {
-    const at = firings[id], mirrored = mirrors[id];
+    const at = firings[id], mirrored = mirrors[id], { kind } = drawn.nodes[id];
+    if (drawn.view === "lanes" && mirrored && kind !== "gradient") return at && firesAt(id, k) ? "mgv-near" : ""; // the lane of the values only says what belongs together
     if (at && at[0] <= k) {
       if (firesAt(id, k)) return mirrored ? "mgv-near" : "mgv-now";
       if (k < at.at(-1)) return members[id].length > 1 ? "mgv-near" : "mgv-done";
