@@ -17,7 +17,7 @@ SETUP  := VENV="$(VENV)" $(PYTHON) tools/set_up.py
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -p tests.early
 
 .DEFAULT_GOAL := help
-.PHONY: help python lessons test torch browser notebooks bench lint format screenshot gallery zoo site clean
+.PHONY: help python lessons test torch browser notebooks bench lint format screenshot gallery zoo site lite trylite clean
 
 help:  ## this list
 	@echo "minigrad: see automatic differentiation work"; echo
@@ -65,13 +65,21 @@ site: python  ## write the lessons as static pages that step without Jupyter, in
 	@$(SETUP) lessons tests
 	@$(RUN) -m tools.site
 
+lite: python  ## write the lessons as a site on which they run with nothing installed, into lite/ (needs npm)
+	@$(SETUP) lessons
+	@$(RUN) -m tools.lite
+
+trylite: python  ## check what `make lite` wrote; with NUMPY_WASM=file or PYODIDE=folder, run every lesson in Chromium
+	@$(SETUP) lessons tests browser
+	@$(PYTEST) tests/lite
+
 screenshot: python  ## take the README's picture again (needs chromium)
 	@$(SETUP) lessons tests browser
 	@$(RUN) -m tools.screenshot
 
 zoo: python  ## try viz on 130 models, each number compared with PyTorch's hooks (half an hour; writes docs/zoo.md)
 	@$(SETUP) tests torch zoo
-	@$(BIN)/python -m tools.zoo
+	@$(RUN) -m tools.zoo
 
 gallery: python  ## draw docs/gallery again: one picture for each kind of graph
 	@$(SETUP) tests

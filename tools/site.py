@@ -19,7 +19,6 @@ import shutil
 import struct
 import sys
 from pathlib import Path
-from urllib.parse import quote
 
 import nbformat
 from nbconvert.filters import Highlight2HTML, markdown2html
@@ -35,6 +34,7 @@ import minigrad  # noqa: E402
 import viz  # noqa: E402
 from exercises import suite  # noqa: E402
 from tools import answers, search  # noqa: E402
+from tools.icon import ICON  # noqa: E402
 from tools.mathml import STYLE as MATH_STYLE  # noqa: E402
 from tools.mathml import formulas_to_mathml  # noqa: E402
 
@@ -70,12 +70,6 @@ const reach = () => document.querySelectorAll(".code, .output, pre, table, math,
 addEventListener("resize", reach);
 reach();
 </script>"""
-
-# two ways that meet, as in lesson 4; without an icon a browser asks the host for one, and is told 404
-ICON = "data:image/svg+xml," + quote(
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M13 8 8 3 3 8l5 5z" fill="none" stroke="#0b6bb5" '
-    'stroke-width="1.6"/><circle cx="13" cy="8" r="2.4" fill="#d55e00"/><circle cx="3" cy="8" r="2.4" fill="#1a7f37"/></svg>'
-)
 
 SHELL = """<!doctype html>
 <html lang="en">
