@@ -324,7 +324,7 @@ w - lr * g, g ::
 "B", "D", "E", "C", "A" :: right
 
 [9b.1]
-[9.0] * turns ::
+[9.0] * steps ::
 
 [9b.2]
 ((torch.add(torch.mul(w, x), b) - t) ** 2).mean() :: right

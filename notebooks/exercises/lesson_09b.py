@@ -1,4 +1,4 @@
-"""Exercises of lesson 09b, Bug clinic: nine patients to be cured."""
+"""Exercises of lesson 09b, Bug clinic: ten patients to be cured, and two checks before a long run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ mse_loss = torch.nn.functional.mse_loss
 cross_entropy = torch.nn.functional.cross_entropy
 
 
-def cured_2(model, optimizer, x, t, turns):
+def cured_2(model, optimizer, x, t, steps):
     losses = []
-    for _turn in range(turns):
+    for _step in range(steps):
         loss = torch.nn.functional.mse_loss(model(x), t)
         optimizer.zero_grad()
         loss.backward()
@@ -31,7 +31,7 @@ def loss_of(w, b, x, t):
     return ((prediction - t) ** 2).mean()
 
 
-def turn(model, x, t, log):
+def one_step(model, x, t, log):
     loss = torch.nn.functional.mse_loss(model(x), t)
     log.append(loss.detach())
     loss.backward()
@@ -53,15 +53,15 @@ def step(parameters, lr):
                 p.grad = None
 
 
-def train_and_average(model, optimizer, x, t, turns):
+def train_and_average(model, optimizer, x, t, steps):
     total = 0.0
-    for _turn in range(turns):
+    for _step in range(steps):
         optimizer.zero_grad()
         loss = torch.nn.functional.mse_loss(model(x), t)
         loss.backward()
         optimizer.step()
         total = total + loss.item()
-    return total / turns
+    return total / steps
 
 
 def gentle_loss(w, b, x, t):
@@ -69,8 +69,13 @@ def gentle_loss(w, b, x, t):
     return loss + 0.01 * w * w
 
 
+def paired_loss(prediction, target):
+    difference = prediction - target.reshape(prediction.shape)
+    return (difference**2).mean()
+
+
 class _Watched(torch.optim.SGD):
-    """SGD that notes, at each step, what it found in the account of the bias and whether a pass had run."""
+    """SGD that notes, at each step, what it found in the `.grad` of the bias and whether a pass had run."""
 
     def __init__(self, model, lr):
         super().__init__(model.parameters(), lr=lr)
@@ -92,69 +97,69 @@ class _Watched(torch.optim.SGD):
         super().step()
         return loss
 
-    def fault(self, turns: int) -> str:
+    def fault(self, iterations: int) -> str:
         """What is wrong with the order of the lines, in words; "" if nothing is."""
         if not self.passes:
-            return "No backward pass runs: nothing fills the accounts. `loss.backward()` is missing."
+            return "No backward pass runs, so nothing fills `.grad`. `loss.backward()` is missing."
         if not self.found and not torch.equal(self.bias.detach(), self.began):
             return (
-                "The weights have moved, but not by the optimizer that was handed over. Use `optimizer`, the one that comes in: "
+                "The weights have moved, but not by the optimizer that your function is given. Use `optimizer`, the argument: "
                 "another one, made inside the function, knows nothing of its learning rate and its memory."
             )
         if not self.found:
-            return "The optimizer never steps: the gradients are there, and nobody uses them. `optimizer.step()` is missing."
+            return "The optimizer never steps: the gradients are there, and nothing uses them. `optimizer.step()` is missing."
         if self.found[0] == ("empty", 0):
-            return "The step comes before the backward pass of its turn. In the first turn there is nothing yet to step with."
+            return "The step comes before the backward pass of its iteration. In the first one there is nothing yet to step with."
         if any(state == "empty" for state, _passes in self.found):
             return (
-                "At `step()` the accounts are empty: they were emptied *between* `backward()` and `step()`."
+                "At `step()` there are no gradients: they were cleared *between* `backward()` and `step()`."
             )
         if self.stale:
             return (
-                "When `backward()` comes, the gradients of earlier turns are still there, and the new ones are added. "
+                "When `backward()` comes, the gradients of earlier steps are still there, and the new ones are added. "
                 "That is patient 1: where is `zero_grad()`?"
             )
-        if self.passes != turns or len(self.found) != turns:
+        if self.passes != iterations or len(self.found) != iterations:
             passes = f"{self.passes} backward pass{'es' * (self.passes != 1)}"
             steps = f"{len(self.found)} step{'s' * (len(self.found) != 1)}"
             return (
-                f"In {turns} turns there were {passes} and {steps}. There should be one of each per turn. "
-                "(Are all lines inside the loop, the loop over `range(turns)`, and the `return` behind it?)"
+                f"In {iterations} iterations there were {passes} and {steps}. There should be one of each per iteration. "
+                "(Are all lines inside the loop, the loop over `range(steps)`, and the `return` after it?)"
             )
         return ""
 
 
 def _cured_2_probe(function) -> Iterator[tuple]:
-    for turns, lr in ((4, 0.1), (6, 0.05)):
-        yield from _cured(function, turns, lr)
+    for steps, lr in ((4, 0.1), (6, 0.05)):
+        yield from _cured(function, steps, lr)
 
 
-def _cured(function, turns: int, lr: float) -> Iterator[tuple]:
+def _cured(function, steps: int, lr: float) -> Iterator[tuple]:
     x, t = _points()
     model = _start()
     optimizer = _Watched(model, lr=lr)
     watch = Watch({"model": {VALUES, GRAD}}, model=model, x=x, t=t)
-    losses = function(model, optimizer, x, t, turns)
+    losses = function(model, optimizer, x, t, steps)
     if losses is None or losses is Ellipsis or (isinstance(losses, list) and Ellipsis in losses):
         yield "The losses", losses
         return
-    if fault := optimizer.fault(turns):
+    if fault := optimizer.fault(steps):
         raise Complaint(fault)
     if (isinstance(losses, torch.Tensor) and losses.numel() == 1) or isinstance(losses, float | int):
         raise Complaint(
-            "The loop learns. But one number comes back. Return the list `losses`, with the loss of each turn in it."
+            "The loop learns. But you return one number. Return the list `losses`, with the loss of each step in it."
         )
-    if isinstance(losses, list) and len(losses) != turns:
+    if isinstance(losses, list) and len(losses) != steps:
         raise Complaint(
-            f"The loop learns. But of {turns} turns {len(losses)} losses come back: one a turn, `losses.append(loss.item())`."
+            f"The loop learns. But for {steps} steps you return {len(losses)} loss{'es' * (len(losses) != 1)}. Add one per step: `losses.append(loss.item())`."
         )
     if isinstance(losses, list) and any(isinstance(loss, torch.Tensor) and loss.grad_fn for loss in losses):
         raise Complaint(
-            "The loop learns. But what you return holds the graph of each turn: put plain numbers into `losses`, `loss.item()`."
+            "The loop learns. But what you return holds the graph of each step: put plain numbers into `losses`, `loss.item()`."
         )
-    yield f"The losses of {turns} turns", losses
-    yield f"The weight after {turns} turns", model.weight.detach()
-    yield f"The bias after {turns} turns", model.bias.detach()
+    yield f"The losses of {steps} steps", losses
+    yield f"The weight after {steps} steps", model.weight.detach()
+    yield f"The bias after {steps} steps", model.bias.detach()
     if told := watch.told():
         raise Complaint(told)
 
@@ -162,9 +167,9 @@ def _cured(function, turns: int, lr: float) -> Iterator[tuple]:
 def _order(*lines: str) -> Callable:
     """A loop like `cured_2` with its lines in this order."""
 
-    def cured(model, optimizer, x, t, turns):
+    def cured(model, optimizer, x, t, steps):
         losses = []
-        for _turn in range(turns):
+        for _step in range(steps):
             loss = mse_loss(model(x), t)
             act = {"zero": optimizer.zero_grad, "backward": loss.backward, "step": optimizer.step}
             for line in lines:
@@ -194,14 +199,14 @@ def _gradients_at(
 
 def _learn_both(loss, w, b) -> None:
     if loss.grad_fn is None:
-        raise Complaint("Now neither of the two is in the graph: use the tensors themselves.")
+        raise Complaint("Now neither of the two is in the graph. Use the tensors themselves.")
     loss.backward()
     if w.grad is None:
         raise Complaint(
             "`w.grad` is `None`: `w` is still not in the graph. `w.item()` and `w.detach()` take its number, and nothing leads back."
         )
     if b.grad is None:
-        raise Complaint("Now `w` learns, and `b.grad` is `None`: the other half is ill.")
+        raise Complaint("Now `w` learns, and `b.grad` is `None`: the other half does not.")
 
 
 def _both_learn(function) -> Iterator[tuple]:
@@ -230,7 +235,7 @@ def pulled_by(penalty: Callable) -> Callable:
     return gentle_loss
 
 
-def _turn_probe(function) -> Iterator[tuple]:
+def _one_step_probe(function) -> Iterator[tuple]:
     x, t = _points()
     model, log = _start(), []
     for number in range(2):
@@ -242,10 +247,10 @@ def _turn_probe(function) -> Iterator[tuple]:
             return
         if len(log) != number + 1:
             raise Complaint(
-                f"After {number + 1} turn{'s' * number} there {'is' if len(log) == 1 else 'are'} {len(log)} in the log. One a turn: `log.append(...)`."
+                f"After {number + 1} step{'s' * number} there {'is' if len(log) == 1 else 'are'} {len(log)} in the log. Add one per step: `log.append(...)`."
             )
         if isinstance(log[-1], torch.Tensor) and log[-1].grad_fn is not None:
-            told = "What is in the log has a `grad_fn`: it holds the graph of its turn."
+            told = "What is in the log has a `grad_fn`: it holds the graph of its step."
             if "detach" in uses(function):
                 raise Complaint(
                     f"{told} `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log."
@@ -253,15 +258,15 @@ def _turn_probe(function) -> Iterator[tuple]:
             raise Complaint(f"{told} Put the *value* into the log.")
         if log[-1] is None:
             raise Complaint(
-                "`None` is in the log: what you put in gives nothing back. You need the loss's value."
+                "`None` is in the log: what you append returns nothing. You need the value of the loss."
             )
-        yield f"The log after turn {number}", log[-1]
+        yield f"The log after step {number}", log[-1]
         if model.weight.grad is None:
             raise Complaint(
-                "No gradient has arrived: no backward pass has run, or not from a loss with a graph."
+                "No gradient has arrived: no backward pass has run, or it did not start from a loss with a graph."
             )
-        yield f"The gradient of the weight after turn {number}", model.weight.grad.clone()
-        with torch.no_grad():  # the loop takes a step between two turns, so no two losses are the same
+        yield f"The gradient of the weight after step {number}", model.weight.grad.clone()
+        with torch.no_grad():  # as an optimizer would between two calls, so that no two losses are the same
             model.weight += 0.5
 
 
@@ -280,16 +285,16 @@ def _class_probe(function) -> Iterator[tuple]:
         if scores.grad is None and loss.grad_fn is None:
             if loss.requires_grad:
                 raise Complaint(
-                    "Now the loss asks, as a leaf of its own: `backward()` runs, and nothing gets to the scores. "
-                    "A way back is made by operations that have a slope."
+                    "Now the loss requires a gradient, but as a leaf: `backward()` runs, and nothing gets to the scores. "
+                    "Only operations that have a slope make a path back."
                 )
             raise Complaint(
-                "There is still no way back to the scores: the loss has no `grad_fn`. A place (`argmax`) or a comparison has no slope."
+                "There is still no path back to the scores: the loss has no `grad_fn`. A position (`argmax`) or a comparison has no slope."
             )
         if scores.grad is None and loss.numel() == 1:
             raise Complaint(
-                "The scores were copied out of the graph (`detach`, `torch.tensor`, `.data`): the pass ends at the copy, and "
-                "nothing gets to the scores that came in. Use `scores` itself."
+                "The scores were copied out of the graph (`detach`, `torch.tensor`, `.data`). The pass ends at the copy, and "
+                "nothing gets to the scores that your function is given. Use `scores` itself."
             )
         yield "The loss", loss.detach()
         yield "The gradient of the scores", scores.grad
@@ -310,12 +315,12 @@ def _show_probe(function) -> Iterator[tuple]:
             return
         if not torch.equal(h.detach(), before):
             raise Complaint(
-                "`h` itself has other values now. Whatever writes into `h`, or into `h.detach()`, writes into the one memory "
-                "that both have: `-=` and names that end in `_` do."
+                "`h` itself has changed. Whatever writes into `h`, or into `h.detach()`, writes into the memory "
+                "that both share: `-=` and names that end in `_` do."
             )
         yield "What should be shown", shown.detach().clone()
         if shown.grad_fn is not None:
-            raise Complaint("The values are right, and `h` is whole. But what you give back has a history.")
+            raise Complaint("The values are right, and `h` is unchanged. But what you return has a history.")
         h.sum().backward()
         yield "x.grad behind `h`", x.grad
 
@@ -351,7 +356,7 @@ def _step_probe(function) -> Iterator[tuple]:
             return
         if not all(p.is_leaf and p.requires_grad for p in parameters):
             raise Complaint(
-                "A parameter is no leaf any more, or does not ask. Only its *values* are to change."
+                "A parameter is no longer a leaf, or no longer requires a gradient. Only its *values* should change."
             )
         if all(torch.equal(p.detach(), old) for p, old in zip(parameters, before, strict=True)):
             if any(one is not other for one, other in zip(handed, parameters, strict=False)):
@@ -364,12 +369,12 @@ def _step_probe(function) -> Iterator[tuple]:
             yield f"The {name} parameter", p.detach().clone()
         for name, p in zip(("first", "second", "third", "fourth"), parameters, strict=True):
             yield (
-                f"Is the account of the {name} parameter empty?",
+                f"Is the `.grad` of the {name} parameter empty?",
                 p.grad is None or not bool((p.grad != 0).any()),
             )
         if len(handed) != len(parameters) or any(a is not b for a, b in zip(handed, parameters, strict=True)):
             raise Complaint(
-                "The numbers are right. But the list `parameters` holds other tensors than before, and the model does not: it would "
+                "The numbers are right. But the list `parameters` holds other tensors than before, while the model still holds the old ones: it would "
                 "go on with the old ones. Leave the list as it is."
             )
 
@@ -379,11 +384,11 @@ def _why_still(parameters: list) -> str:
         (p.grad, old.grad) for p, old in zip(parameters, _parameters(), strict=True) if p.grad is not None
     ]
     if any(not torch.equal(now, before) and bool((now != 0).any()) for now, before in left):
-        return "No parameter has moved, and the *gradients* are other numbers: the line writes into `p.grad`. Write into `p`."
+        return "No parameter has moved, but the *gradients* have changed: the line writes into `p.grad`. Write into `p`."
     if all(p.grad is None or not bool((p.grad != 0).any()) for p in parameters):
         return (
-            "The accounts are empty, and nothing has moved. Either they were emptied before the step, or the step made a new "
-            "tensor that nobody keeps, as `p.sub(...)` without its `_` and `p.data - ...` do. Write *into* `p`, and empty after that."
+            "The gradients are cleared, and nothing has moved. Either they were cleared before the step, or the step made a new "
+            "tensor that is then thrown away, as `p.sub(...)` without its `_` and `p.data - ...` do. Write *into* `p`, then clear `p.grad`."
         )
     return (
         "Nothing has moved. `p = p - ...` makes a new tensor and gives it the name `p`; the parameter itself is what it was. "
@@ -414,28 +419,28 @@ def _stops_at_none(parameters, lr):
 
 
 def _average_probe(function) -> Iterator[tuple]:
-    for turns, lr in ((5, 0.3), (3, 0.1)):
-        yield from _averaged(function, turns, lr)
+    for steps, lr in ((5, 0.3), (3, 0.1)):
+        yield from _averaged(function, steps, lr)
 
 
-def _averaged(function, turns: int, lr: float) -> Iterator[tuple]:
+def _averaged(function, steps: int, lr: float) -> Iterator[tuple]:
     x, t = _points()
     model = _start()
     optimizer = _Watched(model, lr=lr)
     watch = Watch({"model": {VALUES, GRAD}}, model=model, x=x, t=t)
-    average = function(model, optimizer, x, t, turns)
+    average = function(model, optimizer, x, t, steps)
     if average is None or average is Ellipsis:
         yield "what comes out", average
         return
     if model.weight.item() == 0.0 or optimizer.stale or not optimizer.found:
-        raise Complaint(optimizer.fault(turns))
-    yield f"The weight after {turns} turns", model.weight.detach()
-    yield f"The bias after {turns} turns", model.bias.detach()
+        raise Complaint(optimizer.fault(steps))
+    yield f"The weight after {steps} steps", model.weight.detach()
+    yield f"The bias after {steps} steps", model.bias.detach()
     if isinstance(average, torch.Tensor) and average.grad_fn is not None:
         raise Complaint(
-            "The loop learns, and the number is right. But it has a `grad_fn`: the graphs of all turns hang on it. Add up *values*."
+            "The loop learns, and the number is right. But it has a `grad_fn`: it holds on to the graphs of all steps. Add up *values*."
         )
-    yield f"The mean of the losses of {turns} turns", average
+    yield f"The mean of the losses of {steps} steps", average
     if told := watch.told():
         raise Complaint(told)
 
@@ -443,16 +448,16 @@ def _averaged(function, turns: int, lr: float) -> Iterator[tuple]:
 def averaging_with(add: Callable, walk: Callable, *, zero: bool = True, divide: bool = True) -> Callable:
     """A loop like `train_and_average` that adds up and walks in another way."""
 
-    def train(model, optimizer, x, t, turns):
+    def train(model, optimizer, x, t, steps):
         total = 0.0
-        for _turn in range(turns):
+        for _step in range(steps):
             if zero:
                 optimizer.zero_grad()
             loss = mse_loss(model(x), t)
             total = add(total, loss)
             walk(loss, total)
             optimizer.step()
-        return total / turns if divide else total
+        return total / steps if divide else total
 
     return train
 
@@ -469,6 +474,43 @@ def _by_total_retained(loss, total):
     total.backward(retain_graph=True)
 
 
+def _paired_probe(function) -> Iterator[tuple]:
+    values = [1.0, -2.0, 0.5, 4.0, -1.5], [2.0, 0.0, -1.0, 3.5, 2.5]
+    for rows, of_prediction, of_target in (
+        (4, (4, 1), (4,)),
+        (5, (5,), (5, 1)),
+        (3, (3, 1), (3, 1)),
+        (2, (2,), (2,)),
+        (1, (1, 1), (1,)),
+    ):
+        made = [torch.tensor(numbers[:rows]) for numbers in values]
+        prediction = made[0].reshape(of_prediction).requires_grad_(True)
+        target = made[1].reshape(of_target)
+        loss = function(prediction, target)
+        shapes = f"prediction {of_prediction}, target {of_target}"
+        if not isinstance(loss, torch.Tensor):
+            yield f"The loss: {shapes}", loss
+            return
+        if loss.numel() != 1:
+            raise Complaint(
+                f"With {shapes} a tensor of the shape {tuple(loss.shape)} comes out. A loss is one number: take the mean."
+            )
+        yield f"The loss: {shapes}", loss.detach()
+        if loss.grad_fn is None:
+            raise Complaint("The loss has no `grad_fn`: nothing leads back to the predictions.")
+        loss.backward()
+        yield f"The gradient of the predictions: {shapes}", prediction.grad
+
+
+def _shape_of_the_difference() -> str:
+    shape = tuple((torch.zeros(4, 1) - torch.zeros(4)).shape)
+    return {(4, 1): "a", (4,): "b", (4, 4): "c"}[shape]
+
+
+def _first_loss() -> float:
+    return torch.nn.functional.cross_entropy(torch.zeros(1, 10), torch.tensor([3])).item()
+
+
 def _first_activation() -> float:
     h = torch.sigmoid(torch.zeros(4))
     shown = h.detach()
@@ -476,11 +518,11 @@ def _first_activation() -> float:
     return h[0].item()
 
 
-def _bias_account() -> float:
+def _bias_grad() -> float:
     x, t = _points()
     model = _start()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
-    for _turn in range(2):
+    for _step in range(2):
         mse_loss(model(x), t).backward()
         found = model.bias.grad.item()
         optimizer.step()
@@ -490,31 +532,59 @@ def _bias_account() -> float:
 QUESTIONS: list[Question] = [
     Question(
         "9b.a",
-        asks="what is in the account of the bias in the second turn",
-        truth=_bias_account,
-        found="Yes: nobody has emptied the account, so $-4 + 0.5$.",
+        asks="what is in the .grad of the bias in the second step",
+        truth=_bias_grad,
+        found="Yes: nothing has cleared it, so $-4 + 0.5$.",
         answers=r"""
-            0.5   :: That is what the second pass brings. The account was not empty: $-4 + 0.5$.
-            -4.0  :: That is there from the first turn. The second pass adds its 0.5 to it.
+            0.5   :: That is what the second pass brings. But `.grad` was not empty: $-4 + 0.5$.
+            -4.0  :: That was there after the first step. The second pass adds its 0.5 to it.
             -4.5  :: 0.5 is positive: $-4 + 0.5$.
             4.5   :: $-4$ and 0.5 are added, with their signs.
             -1.75 :: Nothing is averaged: passes add up in `.grad`.
             -2.0  :: Passes add up, they are not multiplied: $-4 + 0.5$.
-            0.0   :: Nothing empties it in this loop. Which line would?
-            -1.05 :: That is what the step is made of, the rate times the account. What is in the account itself?
+            0.0   :: Nothing clears it in this loop. Which line would?
+            -1.05 :: That is the learning rate times `.grad`. The question is what is in `.grad` itself: $-4 + 0.5$.
         """,
-        missed="$-4 + 0.5 = -3.5$: nobody has emptied the account.",
+        missed="$-4 + 0.5 = -3.5$: nothing has cleared it.",
     ),
     Question(
         "9b.b",
-        asks="what is in h after its detached twin was shifted",
+        asks="what is in h after the detached tensor was shifted",
         truth=_first_activation,
         found="Yes: one memory, two names. $0.5 - 0.5 = 0$.",
         answers=r"""
-            0.5  :: `detach()` makes no copy. What is written into `shown` stands in `h`: $0.5 - 0.5 = 0$.
-            -0.5 :: The mean of four times 0.5 is 0.5, and that is taken away once: 0.
+            0.5  :: `detach()` makes no copy. Whatever is written into `shown` is also in `h`: $0.5 - 0.5 = 0$.
+            -0.5 :: The mean of the four is 0.5, and it is subtracted once: $0.5 - 0.5 = 0$.
         """,
-        missed="It is 0: `shown` and `h` have the same memory.",
+        missed="It is 0: `shown` and `h` share their memory.",
+    ),
+    Question(
+        "9b.c",
+        asks="the shape of (4, 1) minus (4,)",
+        truth=_shape_of_the_difference,
+        found="Yes: the column is repeated to the right and the row downwards. Sixteen differences, and no error.",
+        answers=r"""
+            "a" :: The flat list counts as a *row*, (1, 4), so both are repeated until they fit: **c**, (4, 4).
+            "b" :: The longer shape does not lose its dimension: the flat list counts as a row, (1, 4), and both are repeated: **c**, (4, 4).
+            "d" :: Only where shapes cannot be broadcast. These can: a column and a row give a table, **c**.
+        """,
+        missed="**c**: a column of 4 and a row of 4 are broadcast to a table of (4, 4).",
+    ),
+    Question(
+        "9b.d",
+        asks="the first cross entropy with ten classes",
+        truth=_first_loss,
+        found="Yes: each class has the probability 1/10, and $-\\log(1/10) = \\log 10 = 2.303$.",
+        answers=r"""
+            0.1  :: That is the probability. The loss is minus its logarithm: $\log 10 = 2.303$.
+            1.0  :: That is the logarithm to the base 10. PyTorch's `log` is the natural one: 2.303.
+            10.0 :: That is the number of classes. The loss is its logarithm: 2.303.
+            0.0  :: A loss of 0 would mean that the network is sure and right. It knows nothing yet: $\log 10 = 2.303$.
+            -2.303 :: The right size. *Minus* the logarithm of 1/10 is positive.
+            0.9  :: That is the share of wrong answers to expect. The cross entropy is minus the logarithm of 1/10: 2.303.
+            3.322 :: That is the logarithm to the base 2. PyTorch's `log` is the natural one: 2.303.
+        """,
+        missed="$-\\log(1/10) = \\log 10 = 2.303$: minus the natural logarithm of 1/10.",
     ),
 ]
 
@@ -524,65 +594,65 @@ EXERCISES: list[Exercise] = [
         title="cure patients 1 and 2",
         names=("cured_2",),
         solution=cured_2,
-        why="Whatever empties the accounts must not come between `backward()`, which fills them, and `step()`, which uses them.",
-        shows="Before the backward pass or after the step: both will do. In between it clears what was to be used.",
+        why="Whatever clears `.grad` must not come between `backward()`, which fills it, and `step()`, which uses it.",
+        shows="Clear before the backward pass or after the step. In between, it clears what the step needs.",
         hints=(
             "Three calls are missing: `optimizer.zero_grad()`, `loss.backward()`, `optimizer.step()`.",
-            "The backward pass fills the accounts, the step uses them. What must not come in between?",
-            "At the end of a turn, put `loss.item()` into the list.",
+            "The backward pass fills `.grad`, the step uses it. What must not come in between?",
+            "At the end of each iteration, append `loss.item()` to the list.",
         ),
         probe=_cured_2_probe,
         answers=r"""
-            _order("zero", "backward", "step", "backward") :: One graph is walked twice: `backward()` stands in the turn twice, and once is enough.
-            _order("backward", "zero", "step")         :: they were emptied *between* `backward()` and `step()`.
+            _order("zero", "backward", "step", "backward") :: One graph is walked twice: `backward()` is called twice in an iteration. Once is enough.
+            _order("backward", "zero", "step")         :: they were cleared *between* `backward()` and `step()`.
             _order("backward", "step")                 :: That is patient 1: where is `zero_grad()`?
             _order("zero", "backward")                 :: The optimizer never steps
             _order("zero", "step")                     :: No backward pass runs
-            _order("zero", "step", "backward")         :: The step comes before the backward pass of its turn.
-            _order("zero", "backward", "step", "step") :: In 4 turns there were 4 backward passes and 8 steps.
+            _order("zero", "step", "backward")         :: The step comes before the backward pass of its iteration.
+            _order("zero", "backward", "step", "step") :: In 4 iterations there were 4 backward passes and 8 steps.
 
-            return losses => >> :: In 4 turns there were 1 backward pass and 1 step.
-            losses.append(loss.item()) => :: of 4 turns 0 losses come back
+            return losses => >> :: In 4 iterations there were 1 backward pass and 1 step.
+            losses.append(loss.item()) => :: for 4 steps you return 0 losses
 
             losses = []
-            for _turn in range(turns):
+            for _step in range(steps):
                 optimizer.zero_grad()
                 mse_loss(model(x), t).backward()
                 optimizer.step()
                 losses.append(mse_loss(model(x), t).item())
-            return losses :: Those are the losses *after* each step. Note the one that the turn began with.
+            return losses :: Those are the losses *after* each step. Append the one from before it.
 
-            (loss.item()) => (loss) :: what you return holds the graph of each turn
+            (loss.item()) => (loss) :: what you return holds the graph of each step
 
             loss = mse_loss(model(x), t)
             losses = []
-            for _turn in range(turns):
+            for _step in range(steps):
                 optimizer.zero_grad()
                 loss.backward(retain_graph=True)
                 optimizer.step()
                 losses.append(loss.item())
-            return losses :: The forward line has to stand *in* the loop: the loss of each turn is that of the new weights.
+            return losses :: The forward line belongs *in* the loop: each iteration needs the loss of the new weights.
 
             mine = torch.optim.SGD(model.parameters(), lr=0.1)
             losses = []
-            for _turn in range(turns):
+            for _step in range(steps):
                 mine.zero_grad()
                 loss = mse_loss(model(x), t)
                 loss.backward()
                 mine.step()
                 losses.append(loss.item())
-            return losses :: Use `optimizer`, the one that comes in
+            return losses :: Use `optimizer`, the argument
 
             return losses => return loss :: Return the list `losses`
-            (turns): => (4): :: In 6 turns there were 4 backward passes and 4 steps.
+            (steps): => (4): :: In 6 iterations there were 4 backward passes and 4 steps.
             torch.nn.functional.mse_loss(model(x), t) => ((model(x) - t) ** 2).sum() :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
-            (loss.item()) => (loss.item() / turns) :: Each loss is divided by the number of turns. Note it as it is: `loss.item()`.
-            losses.append(loss.item()) => losses = [loss.item()] :: of 4 turns 1 losses come back
+            (loss.item()) => (loss.item() / steps) :: Each loss is divided by the number of steps. Append it as it is: `loss.item()`.
+            losses.append(loss.item()) => losses = [loss.item()] :: for 4 steps you return 1 loss
             losses = [] => model.eval(); losses = [] :: `model` is left in eval mode
             (model(x), t) => (model(t), x) :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
 
             losses = []
-            for _turn in range(turns):
+            for _step in range(steps):
                 def closure():
                     optimizer.zero_grad()
                     loss = mse_loss(model(x), t)
@@ -601,32 +671,32 @@ EXERCISES: list[Exercise] = [
         title="cure patient 3",
         names=("loss_of",),
         solution=loss_of,
-        why="`w` itself stands in the product, so the product is recorded and a way leads back to `w`.",
+        why="`w` itself is in the product, so the product is recorded and a path leads back to `w`.",
         shows="Both parameters get a gradient. `item()` is for printing, not for computing.",
-        look={"": "The prediction is a line with the slope `w` and the height `b`."},
+        look={"": "The prediction is a line with the slope `w` and the intercept `b`."},
         hints=("Which of the two is not in the picture, and what was done to it?", "`w * x + b`"),
         probe=_both_learn,
         answers=r"""
             squares_of(w, b, x):
-            (w * x + b - t).mean()           :: That adds up the distances with their signs: large ones above and below cancel, and there is no lowest place. Square them: leave the last line as it was.
+            (w * x + b - t).mean()           :: That adds up the distances with their signs: large ones above and below cancel, and there is no lowest point. Square them: leave the last line as it was.
             w.item() * x + b                 :: `w` is still not in the graph.
-            w * x + b.item()                 :: the other half is ill
+            w * x + b.item()                 :: the other half does not
             w.item() * x + b.item()          :: Now neither of the two is in the graph
             w * x                            :: Without the bias every line goes through 0. Add `b`.
             w + b * x                        :: `w` and `b` have changed places: `w` multiplies `x`.
             w * x - b                        :: The bias is added.
-            w * x + w                        :: `w` is added there. The height of the line is `b`.
-            (w + b) * x                      :: `b` is part of the slope there. It is added to the product: $w\,x + b$.
+            w * x + w                        :: That adds `w`. The intercept of the line is `b`.
+            (w + b) * x                      :: That makes `b` part of the slope. Add it to the product: $w\,x + b$.
             x + b                            :: The slope is missing: `w` multiplies `x`.
             w + b                            :: `x` is not in it. The line is $w\,x + b$.
-            b                                :: That is the height alone, the same for each point. Add $w\,x$.
+            b                                :: That is the intercept alone, the same for each point. Add $w\,x$.
             w                                :: That is the slope alone. The line is $w\,x + b$.
-            2 * x + 1                        :: That is the line to be found, as a formula: nothing is left to be learned. Use `w` and `b`.
+            2 * x + 1                        :: That is the line that the model should find. Nothing is left to learn. Use `w` and `b`.
             w * (x + b)                      :: The bias is added after the product: $w\,x + b$.
             abs(w) * x + b                   :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
             ((w * x + b - t) ** 2).sum()     :: That is the sum of the squares. The loss is their *mean*.
             ((w * x + b - t).abs()).mean()   :: Those are the distances, not their squares: `** 2`.
-            ((w * x + b) ** 2 - t**2).mean() :: The difference comes first, and then the square: `(prediction - t) ** 2`.
+            ((w * x + b) ** 2 - t**2).mean() :: First the difference, then the square: `(prediction - t) ** 2`.
             b + x * w                        :: right
             torch.add(x * w, b)              :: right
         """,
@@ -634,29 +704,31 @@ EXERCISES: list[Exercise] = [
     Exercise(
         "9b.3",
         title="cure patient 4",
-        names=("turn",),
-        solution=turn,
+        names=("one_step",),
+        solution=one_step,
         why="The log gets a tensor without history; the loss keeps its own, and `backward()` starts from that.",
         shows="`detach()` gives a *new* tensor for the log, and leaves `loss` as it is.",
-        look={"": "Two things: the value into the log, and the backward pass from the loss itself."},
+        look={
+            "": "Two things: the value goes into the log, and the backward pass starts from the loss itself."
+        },
         hints=(
             "`loss` must keep its history, or `backward()` has nowhere to go.",
             "What goes into the log is another tensor, or a plain number.",
             "`log.append(loss.detach())`, and then `loss.backward()`.",
         ),
-        probe=_turn_probe,
+        probe=_one_step_probe,
         answers=r"""
             (loss.detach()) => (loss) :: Put the *value* into the log.
-            (model(x), t) => (model(x), t).detach() ;; (loss.detach()) => (loss) :: There is nothing left to walk: the loss, or the prediction in it, is detached, and that is patient 4 as it came in. Detach only what goes into the log.
+            (model(x), t) => (model(x), t).detach() ;; (loss.detach()) => (loss) :: There is no graph left: the loss, or the prediction in it, is detached. That is patient 4 unchanged. Detach only what goes into the log.
             detach => backward ;; loss.backward() => :: `None` is in the log
             detach => item ;; loss.backward() => :: No gradient has arrived
             mse_loss(model(x), t).backward(); return :: there are 0 in the log
-            log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(model.weight.grad.item()) :: That is a gradient. The *loss* should be noted.
+            log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(model.weight.grad.item()) :: That is a gradient. The log is for the *loss*.
             log.append(loss.detach()) => loss.detach(); log.append(loss) :: `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log.
-            log.append(loss.detach()) => log.append(loss.item()); model.zero_grad() :: The gradients of the first turn were emptied here. That is the loop's business, and the optimizer's.
-            loss.detach() => 9.0 :: 9.0 is the loss of the first turn only. Note the loss that was just computed, whatever it is.
-            log.append(loss.detach()) => log.append(loss.item()); log.append(loss.item()) :: After 1 turn there are 2 in the log.
-            log.append(loss.detach()) => log.clear(); log.append(loss.item()) :: After 2 turns there is 1 in the log.
+            log.append(loss.detach()) => log.append(loss.item()); model.zero_grad() :: That clears the gradients of the first step. Leave that to the loop and its optimizer.
+            loss.detach() => 9.0 :: 9.0 is the loss of the first step only. Append the loss that was just computed, whatever it is.
+            log.append(loss.detach()) => log.append(loss.item()); log.append(loss.item()) :: After 1 step there are 2 in the log.
+            log.append(loss.detach()) => log.clear(); log.append(loss.item()) :: After 2 steps there is 1 in the log.
             log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(loss.item()) :: right
         """,
     ),
@@ -670,28 +742,28 @@ EXERCISES: list[Exercise] = [
         look={"": "The mean, over the rows, of minus the logarithm of the right class's probability."},
         hints=(
             "`torch.nn.functional` has it under its name.",
-            "It wants the scores as they are, and the numbers of the classes. The softmax is inside.",
+            "It takes the scores as they are, and the numbers of the classes. It applies the softmax itself.",
             "`torch.nn.functional.cross_entropy(scores, labels)`",
         ),
         probe=_class_probe,
         answers=r"""
-            torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: That is the probability of the right class itself. It is to become *large*, and a loss small: take minus its logarithm.
-            torch.nn.functional.cross_entropy(scores, labels) => (scores.argmax(1) != labels).float().mean() :: There is still no way back to the scores
-            torch.nn.functional.cross_entropy(scores, labels) => _share_of_wrong(scores, labels).requires_grad_(True) :: Now the loss asks, as a leaf of its own
-            cross_entropy(torch.softmax(scores, 1), labels) :: The softmax is inside already. Taken twice, it flattens the probabilities and the gradients.
+            torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: That is the probability of the right class itself. It should become *large*, and a loss should become small: take minus its logarithm.
+            torch.nn.functional.cross_entropy(scores, labels) => (scores.argmax(1) != labels).float().mean() :: There is still no path back to the scores
+            torch.nn.functional.cross_entropy(scores, labels) => _share_of_wrong(scores, labels).requires_grad_(True) :: Now the loss requires a gradient, but as a leaf
+            cross_entropy(torch.softmax(scores, 1), labels) :: `cross_entropy` applies the softmax itself. Applied twice, it flattens the probabilities and the gradients.
             cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. You need its mean, or the step would depend on the size of the batch.
             torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The minus is missing: that goes *up* when the right class becomes more probable, and a loss must go down.
             -torch.log_softmax(scores, 1).mean()         :: That is the mean over all classes. Only the right one of each row counts.
             -torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.
-            torch.nn.functional.nll_loss(scores, labels) :: That takes the *scores* for logarithms of probabilities: without the softmax it may go below 0, and never ends.
+            torch.nn.functional.nll_loss(scores, labels) :: That treats the *scores* as logarithms of probabilities. Without the softmax it can fall without end.
             1 - torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: you need minus the *logarithm* of the probability.
-            mse_loss(scores, (labels.reshape(-1, 1) == torch.arange(3)).float()) :: That wants each score to *be* 1 or 0. A score may be any number: it is their differences that count.
-            cross_entropy(scores.T, labels)              :: Turned round: each *row* of the scores belongs to a piece of data, as it came in.
+            mse_loss(scores, (labels.reshape(-1, 1) == torch.arange(3)).float()) :: That pulls each score to 1 or 0. A score may be any number; only the differences count.
+            cross_entropy(scores.T, labels)              :: The scores are transposed. Each *row* belongs to one example: leave them as they are.
             mse_loss(scores.max(1).values, labels.float()) :: That compares the largest *score* with the *number* of a class. A class number is a name, not a size.
-            cross_entropy(labels, scores)                :: The scores come first, as they are, then the labels. (A place, from `argmax`, is no score.)
+            cross_entropy(labels, scores)                :: The scores come first, as they are, then the labels. (A position, from `argmax`, is not a score.)
             cross_entropy(scores.detach().requires_grad_(), labels) :: The scores were copied out of the graph
-            -torch.log(scores[torch.arange(len(labels)), labels]).mean() :: The logarithm is of the *scores*. They are not probabilities, and a negative one has no logarithm: softmax first.
-            cross_entropy(scores, labels) / len(labels)  :: Divided by the number of rows twice: `cross_entropy` gives their mean already.
+            -torch.log(scores[torch.arange(len(labels)), labels]).mean() :: That is the logarithm of the *scores*. They are not probabilities, and a negative one has no logarithm: softmax first.
+            cross_entropy(scores, labels) / len(labels)  :: That divides by the number of rows twice: `cross_entropy` returns the mean already.
             cross_entropy(scores[:3], labels[:3])        :: That takes the first three rows only. There may be more of them.
             cross_entropy(scores, labels) * 3 / len(labels) :: 3 is the number of rows in one call. `cross_entropy` has divided by their number already.
 
@@ -716,18 +788,18 @@ EXERCISES: list[Exercise] = [
         probe=_show_probe,
         answers=r"""
             h.detach().sub_(h.mean().item())     :: and names that end in `_` do
-            h - h.mean()                         :: But what you give back has a history.
+            h - h.mean()                         :: But what you return has a history.
             h.detach()                           :: That is `h` as it was. Its mean should be 0.
-            h.detach() - 0.5                     :: 0.5 was the mean in the lesson. Take that of the `h` that came in.
-            h.detach() - h.detach().sum()        :: That takes away the *sum* of all. The mean is the sum divided by how many there are.
-            h.detach() - h.detach().max()        :: The largest is 0 then. The *mean* should be.
-            (h.detach() - h.detach().mean()) / h.detach().std() :: Shifted, and stretched as well: only the shift is asked for.
-            h.detach().mean()                    :: That is the mean itself. Take it away from each entry.
-            h.detach().mean() - h.detach()       :: The other way round: the mean is taken away from `h`.
-            h.detach() / h.detach().mean()       :: Divided, the mean is 1. It should be 0: subtract.
-            h.detach() - h.detach()[0]           :: That takes away the first entry. Take away the *mean* of all.
-            h.detach() - h.detach().median()     :: That takes away the one in the middle. The *mean* is asked for.
-            torch.zeros_like(h)                  :: The mean of zeros is 0, but nothing of `h` is left in them. Take its mean away from each entry.
+            h.detach() - 0.5                     :: 0.5 was the mean in the lesson. Use the mean of the `h` that you are given.
+            h.detach() - h.detach().sum()        :: That subtracts the *sum* of all. The mean is the sum divided by how many there are.
+            h.detach() - h.detach().max()        :: That makes the largest 0. The *mean* should be 0.
+            (h.detach() - h.detach().mean()) / h.detach().std() :: That shifts and stretches. Only shift.
+            h.detach().mean()                    :: That is the mean itself. Subtract it from each entry.
+            h.detach().mean() - h.detach()       :: The other way round: subtract the mean from `h`.
+            h.detach() / h.detach().mean()       :: After dividing, the mean is 1. It should be 0: subtract.
+            h.detach() - h.detach()[0]           :: That subtracts the first entry. Subtract the *mean* of all.
+            h.detach() - h.detach().median()     :: That subtracts the median. Subtract the *mean*.
+            torch.zeros_like(h)                  :: The mean of zeros is 0, but nothing of `h` is left. Subtract the mean of `h` from each entry.
             h.detach() - h.detach().mean() + 0.1 :: 0.1 has been added. Their mean should be 0.
 
             return h.detach() - h.detach().mean() => shown = h.detach().clone(); shown -= shown.mean(); return shown :: right
@@ -741,7 +813,7 @@ EXERCISES: list[Exercise] = [
         names=("step",),
         solution=step,
         why="Inside `no_grad` a leaf may be written to, and `p -= ...` writes into the very tensor that the model holds.",
-        shows="This is `optimizer.step()` and `zero_grad()` in five lines. The parameters stay the leaves that they were.",
+        shows="This is `optimizer.step()` and `zero_grad()` in five lines. The parameters stay the same leaves.",
         look={"": "Each value minus `lr` times its gradient."},
         hints=(
             "A loop over the parameters, inside `with torch.no_grad():`.",
@@ -756,13 +828,13 @@ EXERCISES: list[Exercise] = [
                     if p.grad is None:
                         break
                     p -= lr * p.grad
-                    p.grad = None :: The loop ends at the first parameter that has no gradient (`return`, `break`), and those behind it stay where they are. Leave out that one only.
+                    p.grad = None :: The loop ends at the first parameter that has no gradient (`return`, `break`), and those after it do not move. Skip only that one.
 
             with torch.no_grad():
                 for p in parameters:
                     if p.grad:
                         p -= lr * p.grad
-                        p.grad = None :: `if p.grad:` asks whether its *numbers* are true. Whether there is one at all is asked by `if p.grad is not None:`.
+                        p.grad = None :: `if p.grad:` asks whether its *numbers* are true. To ask whether there is a gradient at all, write `if p.grad is not None:`.
 
             for p in parameters:
                 if p.grad is not None:
@@ -776,26 +848,26 @@ EXERCISES: list[Exercise] = [
             with torch.no_grad():
                 for p in parameters:
                     p -= lr * p.grad
-                    p.grad = None :: One of the parameters has no gradient: skip it, `if p.grad is not None:`. And empty an account only after its step.
+                    p.grad = None :: One of the parameters has no gradient: skip it, `if p.grad is not None:`. And clear a gradient only after its step.
 
             p.add_(lr * p.grad)  :: Uphill: the gradient is subtracted.
-            stepping_with(lambda p, lr: p.sub_(lr * p.grad), lambda p: None) :: Moved, and not emptied: the next backward pass would add to what is there.
-            p.sub_(p.grad)       :: Without the learning rate the whole gradient is taken away.
-            p.copy_(lr * p.grad) :: The parameter *is* the step now. It should move by it.
-            p.mul_(1 - lr)       :: The gradient does not come into it: that shrinks each parameter.
-            p.sub_(lr)           :: Each moves by `lr` alone. It is `lr` times the gradient.
+            stepping_with(lambda p, lr: p.sub_(lr * p.grad), lambda p: None) :: It moves, but `.grad` is not cleared: the next backward pass would add to what is there.
+            p.sub_(p.grad)       :: That subtracts the whole gradient. Multiply it by the learning rate.
+            p.copy_(lr * p.grad) :: Now the parameter *is* the step. It should move by it.
+            p.mul_(1 - lr)       :: The gradient is not used: that shrinks each parameter.
+            p.sub_(lr)           :: Each moves by `lr` alone. It should move by `lr` times the gradient.
 
             with torch.no_grad():
                 for p in parameters:
                     p.grad = None
                     if p.grad is not None:
-                        p -= lr * p.grad :: The accounts are empty, and nothing has moved.
+                        p -= lr * p.grad :: The gradients are cleared, and nothing has moved.
 
             for p in parameters:
                 if p.grad is not None:
                     p.grad -= lr * p.grad :: the line writes into `p.grad`. Write into `p`.
 
-            p.sub_(p.grad / lr) :: Divided by `lr`: the smaller the rate, the longer the step. It is multiplied.
+            p.sub_(p.grad / lr) :: That divides by `lr`: the smaller the rate, the longer the step. Multiply.
 
             with torch.no_grad():
                 p = parameters[0]
@@ -811,7 +883,7 @@ EXERCISES: list[Exercise] = [
                 for p in parameters:
                     if p.grad is not None:
                         p -= lr * abs(p.grad)
-                        p.grad = None :: `abs` takes the sign away, and so every number goes down. Where the gradient is negative the parameter has to go *up*.
+                        p.grad = None :: `abs` removes the sign, so every number goes down. Where the gradient is negative, the parameter must go *up*.
 
             with torch.no_grad():
                 for p in parameters:
@@ -823,7 +895,7 @@ EXERCISES: list[Exercise] = [
                 for p in parameters:
                     if p.grad is not None:
                         p -= lr * p.grad
-                p.grad = None :: `.grad = None` stands behind the loop, so only the last parameter's account is emptied. Indent it.
+                p.grad = None :: `.grad = None` comes after the loop, so only the last parameter's gradient is cleared. Indent it.
 
             for p in parameters:
                 if p.grad is not None:
@@ -840,42 +912,42 @@ EXERCISES: list[Exercise] = [
         title="cure patient 8",
         names=("train_and_average",),
         solution=train_and_average,
-        why="The walk starts at the loss of *this* turn. What is added up is its value, so no graph hangs on the total.",
-        shows="Each turn walks its own graph, and `retain_graph` is not needed.",
+        why="The pass starts at the loss of *this* step. Only its value is added up, so the total holds no graph.",
+        shows="Each pass goes through its own graph, and `retain_graph` is not needed.",
         look={"": "Take the healthy loop, and add up the values of its losses."},
         hints=(
-            "From which tensor should `backward()` start, so that only this turn's graph is walked?",
-            "What may be added to `total`, so that it holds no graph?",
+            "From which tensor should `backward()` start, so that it goes through this step's graph only?",
+            "What can you add to `total` so that it holds no graph?",
             "`optimizer.zero_grad()`, the loss, `loss.backward()`, `optimizer.step()`, `total = total + loss.item()`.",
         ),
         probe=_average_probe,
         answers=r"""
-            averaging_with(lambda total, loss: total + loss, _by_total_retained) :: `backward()` starts at the total, so each walk goes through the earlier turns again. That is patient 8.
-            averaging_with(lambda total, loss: total + loss, _by_total) :: The total leads into the graph of the turn before, which has been walked already. Start at `loss`.
-            averaging_with(lambda total, loss: total + loss, _by_loss) :: the graphs of all turns hang on it
+            averaging_with(lambda total, loss: total + loss, _by_total_retained) :: `backward()` starts at the total, so each pass goes through the earlier steps again. That is patient 8.
+            averaging_with(lambda total, loss: total + loss, _by_total) :: The total leads into the graph of the previous step, which was freed by that step's pass. Start at `loss`.
+            averaging_with(lambda total, loss: total + loss, _by_loss) :: it holds on to the graphs of all steps
             averaging_with(lambda total, loss: total + loss.item(), _by_loss, zero=False) :: That is patient 1: where is `zero_grad()`?
-            averaging_with(lambda total, loss: total + loss.detach(), _by_total) :: What `backward()` starts at has been detached, the total or `loss` itself, so nothing leads back from it. Go backward from the loss first; detach only what you add up.
-            averaging_with(lambda total, loss: total + loss.item(), _by_loss, divide=False) :: That is the sum of the losses. The mean is the sum divided by `turns`.
+            averaging_with(lambda total, loss: total + loss.detach(), _by_total) :: `backward()` starts at a tensor that has been detached, so nothing leads back from it. Call it on the loss first, and detach only what you add up.
+            averaging_with(lambda total, loss: total + loss.item(), _by_loss, divide=False) :: That is the sum of the losses. The mean is the sum divided by `steps`.
 
             optimizer.step() => :: The optimizer never steps
-            averaging_with(lambda total, loss: total + loss.item() / 5, _by_loss) :: Divided twice: by `turns` in the loop, and again at the end. Once is enough.
-            averaging_with(lambda total, loss: total, _by_loss) :: The loop learns, and nothing is added to the total.
-            averaging_with(lambda total, loss: total + 1, _by_loss) :: That counts the turns. Add up the *losses*.
-            total = total + loss.item() => total = loss.item() :: Only the last loss is there. Add them up.
+            averaging_with(lambda total, loss: total + loss.item() / 5, _by_loss) :: That divides twice, in the loop and again at the end. Once is enough.
+            averaging_with(lambda total, loss: total, _by_loss) :: The loop learns, but nothing is added to the total.
+            averaging_with(lambda total, loss: total + 1, _by_loss) :: That counts the steps. Add up the *losses*.
+            total = total + loss.item() => total = loss.item() :: Only the last loss is in it. Add them up.
 
             total = 0.0
-            for _turn in range(turns):
+            for _step in range(steps):
                 optimizer.zero_grad()
                 mse_loss(model(x), t).backward()
                 optimizer.step()
                 total = total + mse_loss(model(x), t).item()
-            return total / turns :: Those are the losses *after* each step. You need the mean of those before it.
+            return total / steps :: Those are the losses *after* each step. You need the mean of the losses before it.
 
-            optimizer.zero_grad() => ;; loss.backward() => loss.backward(); optimizer.zero_grad() :: they were emptied *between* `backward()` and `step()`
-            return total / turns => >> :: Only one turn has run: the `return` is inside the loop. Put it behind the loop.
-            total / turns => total / 5 :: 5 is the number of turns in one call. Divide by `turns`, whatever it is.
-            total + loss.item() => max(total, loss.item()) ;; total / turns => total :: That is the largest loss. The mean is asked for: add them all up, and divide by `turns`.
-            total = total + loss.item() => total = loss.item() ;; total / turns => total :: That is the last loss alone. Add them all up, and divide by `turns`.
+            optimizer.zero_grad() => ;; loss.backward() => loss.backward(); optimizer.zero_grad() :: they were cleared *between* `backward()` and `step()`
+            return total / steps => >> :: Only one iteration has run: the `return` is inside the loop. Put it after the loop.
+            total / steps => total / 5 :: 5 is the number of steps in one call. Divide by `steps`, whatever it is.
+            total + loss.item() => max(total, loss.item()) ;; total / steps => total :: That is the largest loss. For the mean, add them all up and divide by `steps`.
+            total = total + loss.item() => total = loss.item() ;; total / steps => total :: That is the last loss alone. Add them all up and divide by `steps`.
             averaging_with(lambda total, loss: total + loss.detach(), _by_loss) :: right
         """,
     ),
@@ -884,41 +956,77 @@ EXERCISES: list[Exercise] = [
         title="cure patient 9",
         names=("gentle_loss",),
         solution=gentle_loss,
-        why="The square pulls towards 0 as well, and its slope $2w$ is 0 at 0: no rule divides. Optimizers call it weight decay.",
-        shows="Both parameters learn from the first turn on.",
-        look={"": "0.01 times the square of `w`, and nothing of `b`."},
+        why="The square pulls towards 0 as well, and its slope $2w$ is 0 at 0: no rule divides. With plain SGD it does the same as weight decay.",
+        shows="Both parameters learn from the first step on.",
+        look={"": "0.01 times the square of `w`, and nothing for `b`."},
         hints=(
-            "The square of the size of $w$ needs no root at all.",
+            "The square of $w$ needs no root at all.",
             "`loss + 0.01 * w * w`",
         ),
         probe=_gentle_probe,
         answers=r"""
             pulled_by(w, b):
-            0.01 * torch.sqrt(w * w)                     :: The root is still in it: at 0 its rule divides by 0. The square needs no root.
-            0.01 * w.abs()                               :: Finite now, but that is the size. The *square* is asked for: its pull fades as `w` comes near 0.
+            0.01 * torch.sqrt(w * w)                     :: The root is still there: at 0 its rule divides by 0. The square needs no root.
+            0.01 * w.abs()                               :: Finite now, but that is the size. Take the *square*: its pull fades as `w` comes near 0.
             0.01 * torch.sqrt(w * w) ** 2                :: The square of a root still goes through the root, and on the way back through its rule, which divides by 0.
             w * w                                        :: The factor 0.01 is missing: that pulls a hundred times as hard.
-            0.01 * w                                     :: That has no lowest place at 0: it pulls `w` down for ever. Square it.
-            0.005 * w * w                                :: Half of what is asked for: 0.01 times the whole square.
+            0.01 * w                                     :: That has no lowest point at 0: it pulls `w` down for ever. Square it.
+            0.005 * w * w                                :: That is half of it: use 0.01 times the whole square.
             0.1 * w * w                                  :: That pulls ten times as hard: the factor is 0.01.
             0.01 * b * b                                 :: That pulls `b`. It is `w` that should stay small.
-            0.01 * w**3                                  :: That is twice too much at $w = 2$. 0.01 times the *square* is asked for (a cube would even pull a negative `w` further down).
+            0.01 * w**3                                  :: That is the cube. Use the *square* (a cube would even pull a negative `w` further down).
             0.02 * w                                     :: $2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.
-            0.01 * (w * w + b * b)                       :: `b` is pulled too. Only `w` was to stay small.
-            0.01 * (w * w).detach()                      :: The number is added, and nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.
+            0.01 * (w * w + b * b)                       :: That pulls `b` too. Only `w` should stay small.
+            0.01 * (w * w).detach()                      :: The number is added, but nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.
             -0.01 * w * w                                :: With a minus it pushes `w` *away* from 0.
-            (0.01 * w) ** 2                              :: The 0.01 is squared too: take the square of `w` alone.
+            (0.01 * w) ** 2                              :: The 0.01 is squared too. Square `w` alone.
             return 0.0                                   :: The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.
-            0.01 * torch.relu(w) ** 2                    :: `relu` lets a negative `w` go free: only a positive one is pulled. The square needs no `relu`.
+            0.01 * torch.relu(w) ** 2                    :: With `relu` a negative `w` is not pulled at all. The square needs no `relu`.
             ((w * x + b - t) ** 2).mean() + 0.01 * w ^ 2 :: `^` is not a power in Python. Write `w ** 2` or `w * w`.
-            0.01 * w * abs(w)                            :: Where `w` is negative, that is negative, too, and pushes `w` away from 0. The square is never negative: `w * w`.
-            ((w * x + b - t) ** 2).mean() * 1.01         :: That makes the *loss* one hundredth larger. What is added is a hundredth of the square of `w`.
+            0.01 * w * abs(w)                            :: Where `w` is negative, that is negative too, and pushes `w` away from 0. The square is never negative: `w * w`.
+            ((w * x + b - t) ** 2).mean() * 1.01         :: That makes the *loss* a hundredth larger. Add a hundredth of the square of `w`.
             ((w * x + b - t) ** 2).mean() + 0.01 * (w * x + b - t).mean() ** 2 :: That pulls the mean *error* to 0. It is `w` that should stay small: `0.01 * w * w`.
-            ((w * x + b - t) ** 2 + 0.01 * w * w).sum()  :: The squares are added up. The loss is their *mean*, and the penalty comes to it once.
-            0.01 * torch.clamp(w, max=2) ** 2            :: The clamp lets a large `w` go free. The square needs no limit.
-            ((w * x + b - t) ** 2).mean() + 0.01 + w * w :: 0.01 is added there. It is a factor of the square: `0.01 * w * w`.
+            ((w * x + b - t) ** 2 + 0.01 * w * w).sum()  :: That adds up the squares. The loss is their *mean*, and the penalty is added once.
+            0.01 * torch.clamp(w, max=2) ** 2            :: With the clamp a large `w` is not pulled any harder. The square needs no limit.
+            ((w * x + b - t) ** 2).mean() + 0.01 + w * w :: That adds 0.01. It is a factor of the square: `0.01 * w * w`.
             0.01 * w.pow(2)                              :: right
             0.01 * w.abs() ** 2                          :: right
+        """,
+    ),
+    Exercise(
+        "9b.9",
+        title="cure patient 10",
+        names=("paired_loss",),
+        solution=paired_loss,
+        why="`target.reshape(prediction.shape)` gives the targets the shape of the predictions, so each meets its own.",
+        shows="A shape that is written down cannot be broadcast by accident. Some write `assert prediction.shape == target.shape`.",
+        look={"": "Bring both to one shape first. Then the mean of the squared differences."},
+        hints=(
+            "Which operation gives a tensor another shape and keeps its numbers?",
+            "The shape to aim at is there: `prediction.shape`. Or flatten both.",
+            "`((prediction - target.reshape(prediction.shape)) ** 2).mean()`",
+        ),
+        probe=_paired_probe,
+        answers=r"""
+            ((prediction - target) ** 2).mean() :: That is the patient unchanged: (4, 1) minus (4,) is (4, 4), in `mse_loss` too. Bring both to one shape first.
+            ((prediction - target.reshape(-1, 1)) ** 2).mean() :: That helps if the predictions are a column. If they are flat and the targets a column, it is the same bug the other way round.
+            ((prediction - target.unsqueeze(-1)) ** 2).mean() :: That helps if the targets are flat and the predictions a column. Other shapes get a dimension too many.
+            ((prediction.squeeze() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
+            ((prediction.flatten() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
+            ((prediction - target.flatten()) ** 2).mean() :: The targets are flat now, and a column of predictions is not: give both the same shape.
+            (prediction - target.reshape(prediction.shape)).mean() ** 2 :: That compares the two means: errors of both signs cancel. First square each difference, then take the mean.
+            ((prediction - target.reshape(prediction.shape)) ** 2).sum() :: That is the sum. You need the mean.
+            ((prediction - target.reshape(prediction.shape)) ** 2) :: A loss is one number: take the mean.
+            (prediction - target.reshape(prediction.shape)).abs().mean() :: Those are the distances. Square them.
+            ((prediction.detach() - target.reshape(prediction.shape)) ** 2).mean() :: nothing leads back to the predictions
+            ((prediction.flatten() - target.flatten()) ** 2).mean() / len(target) :: That divides by the number twice: `mean` does it already.
+            ((prediction - target.reshape(4, 1)) ** 2).mean() :: 4 is the size in one call. Use `prediction.shape`, whatever it is.
+            ((prediction.reshape(4) - target) ** 2).mean() :: 4 is the size in one call. Use `target.shape`, whatever it is.
+            ((prediction[0] - target) ** 2).mean() :: That compares the first prediction with every target.
+            ((prediction.flatten() - target.flatten()) ** 2).mean() :: right
+            mse_loss(prediction.reshape(target.shape), target) :: right
+            mse_loss(prediction, target.view_as(prediction)) :: right
+            ((prediction.reshape(-1, 1) - target.reshape(-1, 1)) ** 2).sum() / target.numel() :: right
         """,
     ),
 ]
