@@ -17,7 +17,7 @@ import { button, choice, fullWindow, item, menu, playLook, row, toFull, transpor
 import { kindOf, NAMES, viewport } from "./viewport.js";
 import { bytesOf, timeline, unpack } from "./timeline.js";
 
-const SPEEDS = [0.5, 1, 2, 4, 8], WORDS = 3; // times; views that are named in the bar, the others in the menu
+const SPEEDS = [0.5, 1, 2, 4, 8], IN_BAR = 3; // times; views that are named in the bar, the others in the menu
 
 // A page of its own can be linked to: page.html#step=7&view=cards opens there, and the address follows.
 export function mount(el, data, options = {}) {
@@ -213,7 +213,7 @@ class Pane {
     }
     this.bytes = bytesOf(data);
     const words = (kinds) => choice("View", kinds.map((kind) => [kind, NAMES[kind], `Show ${NAMES[kind].toLowerCase()}`]), () => kindOf(this.drawn ?? this.pictures[0]), (kind) => this.all((pane) => pane.setView(kind)));
-    const shown = this.kinds.slice(0, WORDS), rest = this.kinds.slice(WORDS);
+    const shown = this.kinds.slice(0, IN_BAR), rest = this.kinds.slice(IN_BAR);
     this.views = [shown, rest].map((kinds, n) => (kinds.length > 1 - n ? words(kinds) : null));
     const looks = [["size", "Gradient size", "The wider an arrow, the larger its gradient"], ...(this.bytes.size ? [["memory", "Saved memory", "Bytes that each box keeps for backward"]] : [])];
     this.looks = this.count > 1 ? choice("Overlay", looks, () => this.el.dataset.overlay || "", (name) => this.all((pane) => pane.setOverlay(name === pane.el.dataset.overlay ? "" : name))) : null;

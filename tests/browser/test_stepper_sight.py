@@ -1,0 +1,162 @@
+"""The pane in real JupyterLab as it opens and at every step: in sight as a whole, mostly picture, readable, without scrolling.
+
+Eight things that people do first, each in a cell of its own; what is asked of them is measured on the page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import nbformat
+import pytest
+
+from tests.browser.test_widgets_lab import KERNEL
+
+MODELS = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+import viz
+
+class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.ln1, self.ln2 = nn.LayerNorm(d), nn.LayerNorm(d)
+        self.qkv, self.proj = nn.Linear(d, 3 * d), nn.Linear(d, d)
+        self.mlp = nn.Sequential(nn.Linear(d, 4 * d), nn.GELU(), nn.Linear(4 * d, d))
+
+    def forward(self, x):
+        q, k, v = self.qkv(self.ln1(x)).chunk(3, -1)
+        x = x + self.proj(torch.softmax(q @ k.transpose(-2, -1) / 4, -1) @ v)
+        return x + self.mlp(self.ln2(x))
+
+class Tiny(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.b0, self.b1, self.head = nn.Embedding(11, 16), Block(16), Block(16), nn.Linear(16, 11)
+
+    def forward(self, ids):
+        return self.head(self.b1(self.b0(self.emb(ids))))
+
+torch.manual_seed(0)
+tiny, ids = Tiny(), torch.randint(11, (4, 9))
+"""
+CASES = {
+    "snippet": """\
+x = torch.randn(4, 3)
+w = torch.randn(3, 1, requires_grad=True)
+loss = ((x @ w) ** 2).mean()
+viz.step(loss)""",
+    "mlp": """\
+mlp = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 3))
+data, target = torch.randn(16, 10), torch.randint(3, (16,))
+mlp_loss = F.cross_entropy(mlp(data), target)
+viz.step(mlp_loss)""",
+    "cnn": """\
+cnn = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(4, 8, 3), nn.ReLU(),
+                    nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 3))
+cnn_loss = F.cross_entropy(cnn(torch.randn(4, 1, 12, 12)), torch.tensor([0, 2, 1, 1]))
+viz.step(cnn_loss)""",
+    "transformer": """\
+gpt_loss = F.cross_entropy(tiny(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
+viz.step(gpt_loss)""",
+    "recorded": """\
+with viz.record():
+    loss = F.cross_entropy(tiny(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
+viz.step(loss)""",
+    "lstm": """\
+cell = nn.LSTMCell(3, 4)
+h = c = torch.zeros(2, 4)
+for x in torch.randn(12, 2, 3):
+    h, c = cell(x, (h, c))
+lstm_loss = h.pow(2).mean()
+viz.step(lstm_loss)""",
+    "beside": """\
+def f(a):
+    return (a.exp() * 2).sum()
+a, b = torch.tensor([0.5, 1.0], requires_grad=True), torch.tensor([0.5, 1.0], requires_grad=True)
+viz.beside(f(a), f(b) + b.sum(), labels=["without", "with"])""",
+    "explore": """\
+viz.explore(lambda a, b: (a * b + a).tanh(), a=torch.tensor(1.0), b=torch.tensor(-0.5))""",
+}
+FILM = """\
+film, opt = viz.film(), torch.optim.SGD(mlp.parameters(), lr=0.1)
+for _ in range(30):
+    opt.zero_grad()
+    film.backward(F.cross_entropy(mlp(data), target))
+    opt.step()
+film"""
+
+# of the pane in a cell: what of it is in sight when the cell begins at the top, the share of the picture, the smallest text
+SEEN = """(cell) => {
+    const scroller = document.querySelector(".jp-WindowedPanel-outer"), top = cell.getBoundingClientRect().top;
+    const panes = [...cell.querySelectorAll(".mgv-frame")], last = panes.at(-1).getBoundingClientRect();
+    const area = (el) => el.offsetWidth * el.offsetHeight, sum = (all) => all.reduce((a, b) => a + b, 0);
+    const texts = panes.flatMap((pane) => [...pane.querySelectorAll(".mgv-svg .node text")].filter((t) => !t.closest(".mgv-grows"))).map((text) => {
+        const svg = text.closest(".mgv-svg");
+        return Number(text.getAttribute("font-size")) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    });
+    return {
+        room: scroller.clientHeight, bottom: Math.round(last.bottom - top),
+        share: sum(panes.map((pane) => area(pane.querySelector(".mgv-stage")))) / sum(panes.map(area)),
+        least: Math.min(...texts), bars: cell.querySelectorAll(".mgv-bar").length, columns: cell.querySelectorAll(".mgv-broad").length,
+    };
+}"""
+# at each position: whether panels or the sentence must be scrolled, how often the same array is shown, the time a step takes
+WALKED = """async (cell) => {
+    const slider = cell.querySelector(".mgv-slider"), out = { steps: 0, scrolls: [], cut: [], thrice: [], heights: new Set(), times: [] };
+    const over = (el) => el.scrollHeight > el.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(el).overflowY);
+    for (let k = 0; k <= Number(slider.max); k++) {
+        const began = performance.now();
+        slider.value = k;
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        cell.offsetHeight;
+        out.times.push(performance.now() - began);
+        out.steps += 1;
+        const parts = [...cell.querySelectorAll(".mgv-panels, .mgv-flow, .mgv-side")];
+        if (parts.some(over)) out.scrolls.push(k);
+        for (const el of cell.querySelectorAll(".mgv-sentence")) if (el.scrollHeight > el.clientHeight + 1) out.cut.push(k);
+        for (const pane of cell.querySelectorAll(".mgv-frame")) {
+            const shown = [...pane.querySelectorAll(".mgv-panels [data-values]")].map((el) => el.dataset.values + el.dataset.shape).filter((v) => v.split(",").length > 2);
+            if (shown.some((v) => shown.filter((o) => o === v).length > 2)) out.thrice.push(k);
+        }
+        out.heights.add(cell.offsetHeight);
+    }
+    slider.value = 0;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    out.times.sort((a, b) => a - b);
+    return { ...out, heights: out.heights.size, median: out.times[out.times.length >> 1], times: undefined };
+}"""
+OPEN = [(1366, "light"), (1366, "dark"), (1100, "light"), (1100, "dark")]
+
+
+def book() -> nbformat.NotebookNode:
+    cells = [MODELS, *CASES.values(), FILM]
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells], metadata=KERNEL)
+
+
+@pytest.mark.parametrize(("width", "theme"), OPEN)
+def test_every_pane_is_in_sight_and_mostly_picture(open_lesson: Callable, torch, width: int, theme: str):
+    lesson = open_lesson("sight.ipynb", theme=theme, book=book(), width=width, height=768)
+    lesson.page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    lesson.run_all()
+    wrong: list[str] = []
+    for name, cell in zip(CASES, lesson.page.locator(".jp-Notebook .jp-CodeCell").all()[1:-1], strict=True):
+        cell.locator(".mgv[data-ready]").first.wait_for()
+        seen = cell.evaluate(SEEN)
+        walked = cell.evaluate(WALKED)
+        print(width, theme, name, json.dumps(seen), json.dumps(walked))
+        bad = [
+            seen["bottom"] > seen["room"] and "not in sight",
+            seen["share"] < 0.6 and name != "beside" and f"the picture has {seen['share']:.0%}",
+            seen["least"] < 8.99 and f"text of {seen['least']:.1f} px",
+            seen["bars"] != 1 and "more than one toolbar",
+            seen["columns"] and "two columns of panels before the first step",
+            len(walked["scrolls"]) > 0.1 * walked["steps"] and f"panels scroll at {walked['scrolls']}",
+            walked["cut"] and f"the sentence is cut at {walked['cut']}",
+            walked["thrice"] and f"an array is shown three times at {walked['thrice']}",
+            walked["heights"] != 1 and "the cell changes its height",
+        ]
+        wrong += [f"{name}: {text}" for text in bad if text]
+    assert wrong == []
