@@ -39,10 +39,16 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Run the block for at most `seconds` of its thread. The interruption is repeated until the block is left.
 
     A POSIX main thread uses an alarm, which also ends a sleep. Elsewhere the exception is set on the thread
-    from a watcher, which takes effect between two Python instructions.
+    from a watcher, which takes effect between two Python instructions. In a browser, which has neither alarms nor threads,
+    each call and each iteration of a loop looks at the clock.
     """
-    posix = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    with _alarm(seconds) if posix else _watcher(seconds):
+    if sys.platform == "emscripten":
+        limit = _monitored
+    elif hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
+        limit = _alarm
+    else:
+        limit = _watcher
+    with limit(seconds):
         yield
 
 
@@ -102,6 +108,29 @@ def _alarm(seconds: float) -> Iterator[None]:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _monitored(seconds: float) -> Iterator[None]:
+    monitoring, tool = sys.monitoring, sys.monitoring.PROFILER_ID
+    end = time.monotonic() + seconds
+
+    def look(*where: object) -> None:
+        if time.monotonic() > end:
+            raise OutOfTime
+
+    monitoring.use_tool_id(tool, "time_limit")
+    watched = (monitoring.events.PY_START, monitoring.events.JUMP)
+    try:
+        for event in watched:
+            monitoring.register_callback(tool, event, look)
+        monitoring.set_events(tool, sum(watched))
+        yield
+    finally:
+        monitoring.set_events(tool, 0)
+        for event in watched:
+            monitoring.register_callback(tool, event, None)
+        monitoring.free_tool_id(tool)
 
 
 @contextmanager
