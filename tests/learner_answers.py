@@ -283,7 +283,7 @@ return 32 ::
 x * 10 + 12 ::
 
 [8.2]
-weighed = "150.1" :: near
+weighted = "150.1" :: near
 detached = "none"; block = "None" :: right
 
 [8.3]

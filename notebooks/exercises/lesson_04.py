@@ -236,17 +236,6 @@ QUESTIONS: list[Question] = [
         """,
         missed="`y` is visited twice: with 1, which gives 4, and then with $1 + 2 = 3$, which gives 12. Together 16.",
     ),
-    Question(
-        "4.c",
-        asks="when a leaf near the loss gets its gradient",
-        truth=lambda: "b",
-        found="Yes: `w` has all that it will ever get after the product has fired, and `AccumulateGrad` goes before everything else that is ready.",
-        answers=r"""
-            "a" :: So many pictures show it. But `w` has nothing to wait for once the product has fired, and its number is the highest of all.
-            "c" :: It does go before all others that are *ready*. But it is not ready before the product has sent its part.
-        """,
-        missed="It is **b**: ready after the product has fired, and then first in the queue.",
-    ),
 ]
 
 EXERCISES: list[Exercise] = [

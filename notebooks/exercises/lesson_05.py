@@ -281,7 +281,7 @@ QUESTIONS: list[Question] = [
 EXERCISES: list[Exercise] = [
     Exercise(
         "5.1",
-        title="four accounts",
+        title="four sequences",
         names=("first", "second", "third", "fourth"),
         solution="""
             first = 3 + 3 + 2    # three passes add up; the slope of w * w at 1 is 2

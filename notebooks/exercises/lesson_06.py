@@ -206,7 +206,7 @@ EXERCISES: list[Exercise] = [
             x_grad = [6, 30]                       :: Only the diagonal. Go down the whole first column: $x_0$ moves two of the results.
             x_grad = [28, 25]                      :: In the first column the last entry is 0: $y_2$ does not know of $x_0$. And $10 \cdot 2$ is 20.
             x_grad = [26, 30]                      :: The last row is missing: it counts $-1$.
-            x_grad = [6, 20, 0]                    :: That is the first column, weighed. Add it up: it is the first entry of `x_grad`.
+            x_grad = [6, 20, 0]                    :: That is the first column, weighted. Add it up: it is the first entry of `x_grad`.
             x_grad = [25, 26]                      :: The two are exchanged: the first entry belongs to $x_0$, the first column.
             x_grad = [26, 20]                      :: In the second column the middle entry is 3, not 2: $10 \cdot 3 - 1 \cdot 5$.
             jacobian = [[2, 0], [2, 3], [0, 5]]    :: 2 is only the factor: the slope of $x_0^2$ is $2x_0$, at $x_0 = 3$.

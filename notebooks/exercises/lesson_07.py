@@ -798,6 +798,17 @@ QUESTIONS: list[Question] = [
         """,
         missed="The second pass brings 12 once more, and `AccumulateGrad` adds it to the 12 that is there: 24.",
     ),
+    Question(
+        "7.c",
+        asks="when a leaf near the loss gets its gradient",
+        truth=lambda: "b",
+        found="Yes: once the product has fired, `w` has everything it will ever get, and `AccumulateGrad` goes before everything else that is ready.",
+        answers=r"""
+            "a" :: Many pictures show it so. But `w` has nothing to wait for once the product has fired, and its number is the highest of all.
+            "c" :: It goes before all other nodes that are *ready*. But it is not ready until the product has sent its part.
+        """,
+        missed="It is **b**: `w` is ready once the product has fired, and is then first in the queue.",
+    ),
 ]
 
 EXERCISES: list[Exercise] = [
@@ -1040,7 +1051,7 @@ EXERCISES: list[Exercise] = [
     ),
     Exercise(
         "7.5",
-        title="who waits for how many",
+        title="how many to wait for",
         names=("count_consumers",),
         solution=engine.count_consumers,
         why=(

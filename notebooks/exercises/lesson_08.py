@@ -350,14 +350,14 @@ EXERCISES: list[Exercise] = [
     Exercise(
         "8.2",
         title="six cuts",
-        names=("plain", "detached", "b_frozen", "block", "both", "weighed"),
+        names=("plain", "detached", "b_frozen", "block", "both", "weighted"),
         solution="""
             plain = 15      # b * x
             detached = None # the only way is cut
             b_frozen = 15   # b keeps its value: the walk passes through
             block = None    # h was not recorded
             both = 15       # only the attached half
-            weighed = 150   # b * x, times the constant h = 10
+            weighted = 150   # b * x, times the constant h = 10
             """,
         why=(
             "Ask of each line: is there a way back from `y` to `a`, and what stands on it? Detached things are constants; "
@@ -370,7 +370,7 @@ EXERCISES: list[Exercise] = [
             "b_frozen": "Freezing changes who is *given* a gradient. Does it change the way to `a`, or the value of `b`?",
             "block": "What was recorded when `h` was made?",
             "both": "Two halves: which of them leads back to `a`, and what does it bring?",
-            "weighed": "Put in 10 for `h.detach()`. What is left is $10\\,b\\,a\\,x$.",
+            "weighted": "Put in 10 for `h.detach()`. What is left is $10\\,b\\,a\\,x$.",
         },
         hints=(
             "First decide which are `None`: where is there no way from `y` back to `a` at all?",
@@ -381,8 +381,8 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             both = 60.0                         :: Without `detach` it would be 30, and here even less leads back: one of the two halves.
             both = 45.0                         :: The two halves bring 15 and nothing.
-            weighed = 450.0                     :: `b` counts once, in $b\,h \cdot 10$: that is $3 \cdot 5 \cdot 10$.
-            weighed = 600.0                     :: `a` itself is no factor of its slope: $10 \cdot b \cdot x$.
+            weighted = 450.0                     :: `b` counts once, in $b\,h \cdot 10$: that is $3 \cdot 5 \cdot 10$.
+            weighted = 600.0                     :: `a` itself is no factor of its slope: $10 \cdot b \cdot x$.
             plain = 75.0                        :: $x$ comes in once: $b \cdot x$.
             b_frozen = 3.0                      :: 3 is what comes to `h`. From there to `a` it is times $x$, frozen or not.
             b_frozen = 10.0                     :: 10 is `h`, and what `b` would get. `a` gets $b \cdot x$, frozen or not.
@@ -394,9 +394,9 @@ EXERCISES: list[Exercise] = [
             b_frozen = 1                        :: Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.
             both = 5                            :: 5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.
             both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
-            weighed = 50                        :: $10 \cdot 5$: the constant and $x$ are there, and $b$ is missing.
-            weighed = 75                        :: Half. The constant is not shared out between the two `h`: it multiplies, whole.
-            weighed = 1                         :: 1 is where it begins. From `y` to `a` it meets the constant, $b$ and $x$.
+            weighted = 50                        :: $10 \cdot 5$: the constant and $x$ are there, and $b$ is missing.
+            weighted = 75                        :: Half. The constant is not shared out between the two `h`: it multiplies, whole.
+            weighted = 1                         :: 1 is where it begins. From `y` to `a` it meets the constant, $b$ and $x$.
             15, 0, 15, 0, 15, 150               :: The right places, but nothing is computed where there is no way: `None`, not 0.
             detached = 15                       :: The number is that of `plain`. But `detach` cuts the only way that leads from `y` to `a`.
             detached = 3                        :: `detach` cuts the only way that leads from `y` to `a`. What is left of the way does not count for `a`.
@@ -414,9 +414,9 @@ EXERCISES: list[Exercise] = [
             block = 5                           :: The walk from `y` gets to `b` and no further: `h` has no `grad_fn`.
             both = 7.5                          :: Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.
             both = 0                            :: One half is cut. The other is whole, and brings what `plain` brings.
-            weighed = 30                        :: 30 is $b\,h$, the value of the first half. How far does $10\,b\,a\,x$ move with `a`?
-            weighed = 0                         :: One of the two `h` is attached: there is a way back, and the constant multiplies.
-            weighed = 1500                      :: The constant counts once: $10 \cdot b \cdot x$.
+            weighted = 30                        :: 30 is $b\,h$, the value of the first half. How far does $10\,b\,a\,x$ move with `a`?
+            weighted = 0                         :: One of the two `h` is attached: there is a way back, and the constant multiplies.
+            weighted = 1500                      :: The constant counts once: $10 \cdot b \cdot x$.
             15, None, None, None, 15, 150       :: Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.
             15, None, 15, 15, 15, 150           :: In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no way to `a`.
             15, None, 15, None, 30, 150         :: In the line `both` only the attached half leads back. 30 would be without `detach`.
