@@ -199,7 +199,7 @@ def gradient_node(t: Tensor) -> Node | None:
 
 def accumulator(leaf: Tensor) -> AccumulateGrad:
     """A new AccumulateGrad of a leaf. It holds the leaf; the leaf knows it weakly."""
-    meta, node = leaf._own_meta(), AccumulateGrad()
+    meta, node = leaf._meta or leaf._own_meta(), AccumulateGrad()
     node.variable, node._hooks = leaf, None
     meta.accumulator = weakref.ref(node)
     if meta.hooks is not None:

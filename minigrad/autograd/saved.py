@@ -28,10 +28,12 @@ def version_of(t: Tensor) -> int:
 
 def versions_of(node: Node) -> tuple[int, ...] | None:
     """The present versions of what a node saved: its inputs, then its result. None if all are 0, as they usually are."""
-    inputs = [node._context[i] for i in node._op.saved_inputs]
-    counters = [None if t is None else t._counter for t in inputs] + [node._result_counter]
-    versions = tuple([0 if c is None else c.version + c.detached for c in counters])
-    return versions if any(versions) else None
+    saved, versions, counter = node._context, [], node._result_counter
+    for i in node._op.saved_inputs:
+        own = None if saved[i] is None else saved[i]._counter
+        versions.append(0 if own is None else own.version + own.detached)
+    versions.append(0 if counter is None else counter.version + counter.detached)
+    return tuple(versions) if any(versions) else None
 
 
 def open_saved(node: Node, recorded: bool) -> list:

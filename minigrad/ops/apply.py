@@ -20,7 +20,7 @@ from ..autograd.saved import open_saved, read, versions_of
 from ..autograd.views import make_view
 from ..tensor import Tensor, plain_types, wrap
 from .errors import translated
-from .general import call_any, call_many, fitting_form, metadata
+from .general import call_any, call_many, form_of_types, metadata
 from .op import CallForm, Op, chooser
 from .operands import fit, operand, promoted
 from .signature import REQUIRED
@@ -70,7 +70,8 @@ def call_one(op: Op, form: CallForm) -> Callable:
             make_view(out, self)
         if node_class is not None and self._requires_grad and (not special or local.modes.grad):
             next_nodes, output_nrs = (gradient_node(self),), (self._output_nr,) if self._output_nr else None
-            saved = choose((None, self, out._array, *((x.shape, x.size) if saves_sizes else ()), *params))
+            values = (None, self, out._array, x.shape, x.size) if saves_sizes else (None, self, out._array)
+            saved = choose((*values, *params) if has_params else values)
             node = new_node(node_class, next_nodes, output_nrs, saved)
             if saves_input and self._counter is not None:
                 node._versions = versions_of(node)
@@ -86,12 +87,8 @@ def call_two(op: Op, form: CallForm) -> Callable:
     """An operation on two tensors, or on a tensor and a number: `x * y`, `x * 2`, `x @ y`."""
     forward, node_class, choose_all = op.forward, op.node_class, op.choose
     promotes, floating, numbers, broadcasts = op.promotes, op.floating, op.numbers, op.broadcasts
-    saves, saves_sizes, saves_inputs, guarded = (
-        bool(op.saves),
-        op.saves_sizes,
-        bool(op.saved_inputs),
-        op.guarded,
-    )
+    saves, saves_sizes, saves_inputs = bool(op.saves), op.saves_sizes, bool(op.saved_inputs)
+    choose_for_self, choose_for_other = op.chooser_for((True, False)), op.chooser_for((False, True))
 
     def call(self=REQUIRED, other=REQUIRED, /, *args, **kwargs):
         if type(self) not in plain_types or args or kwargs or (special and not is_plain()):
@@ -110,18 +107,19 @@ def call_two(op: Op, form: CallForm) -> Callable:
             raise translated(error, op, (x, y), (form, (self, other), {})) from None
         out = wrap(z)
         if (self._requires_grad or other._requires_grad) and node_class and (not special or local.modes.grad):
-            next_nodes = gradient_node(self), gradient_node(other)
+            node_self, node_other = gradient_node(self), gradient_node(other)
             output_nrs = (self._output_nr, other._output_nr) if self._output_nr or other._output_nr else None
             saved = ()
             if saves:
-                choose = op.needed(next_nodes) if guarded and None in next_nodes else choose_all
-                sizes = (x.shape, y.shape, x.size, y.size) if saves_sizes else ()
-                saved = choose((None, self, other, out._array, *sizes))
-            node = new_node(node_class, next_nodes, output_nrs, saved)
+                choose = choose_for_self if not node_other else choose_all if node_self else choose_for_other
+                values = (None, self, other, out._array)
+                saved = choose((*values, x.shape, y.shape, x.size, y.size) if saves_sizes else values)
+            node = new_node(node_class, (node_self, node_other), output_nrs, saved)
             if saves_inputs and (self._counter is not None or other._counter is not None):
                 node._versions = versions_of(node)
             if broadcasts and (mixed or x.shape != y.shape):
-                node._grad_metadata = metadata(op, (self, other), out)
+                x, y = self._array, other._array  # as they were before promotion
+                node._grad_metadata = (x.shape, x.dtype), (y.shape, y.dtype)
             out._requires_grad, out._grad_fn = True, node
         return out
 
@@ -130,20 +128,20 @@ def call_two(op: Op, form: CallForm) -> Callable:
 
 def call_forms(name: str, forms: Sequence[Callable], method: bool) -> Callable:
     """Several declarations of one name: the first that takes the arguments runs, such as `sum(x)` or `sum(x, dim)`. Which one
-    depends on their types, and is remembered."""
+    is remembered for their types, where these decide it."""
     chosen: dict[object, Callable] = {}
     for form in forms:
         if len(form.signature().names) == 1:  # a tensor alone
             chosen.setdefault(Tensor, form)
 
     def call(*args, **kwargs):
-        if kwargs:
+        if kwargs or not 0 < len(args) < 3:
             types = (*map(type, args), *kwargs, *map(type, kwargs.values()))
-        else:
-            types = type(args[0]) if len(args) == 1 else (*map(type, args),)
+        else:  # `x.sum()`, `x.sum(1)`
+            types = type(args[0]) if len(args) == 1 else (type(args[0]), type(args[1]))
         form = chosen.get(types)
         if form is None:
-            form = chosen[types] = fitting_form(name, forms, method, args, kwargs)
+            form = chosen[types] = form_of_types(name, forms, method, args, kwargs)
         return form(*args, **kwargs)
 
     call.forms = forms

@@ -123,15 +123,45 @@ def only_arrays(op: Op, inputs: Sequence) -> bool:
     return True
 
 
+def takes(form: Callable, name: str, method: bool, args: tuple, kwargs: dict) -> bool:
+    """Whether the arguments fit a form of a function."""
+    try:
+        form.signature().bind(args, kwargs, name, method)
+    except TypeError:
+        return False
+    return True
+
+
+def form_of_types(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
+    """What takes all calls with arguments of the types of these: one form, or a function that chooses among several by the
+    values of its arguments."""
+    possible = []
+    for form in forms:
+        depends = form.signature().depends_on_values(args, kwargs)
+        if depends or takes(form, name, method, args, kwargs):
+            possible.append(form)
+            checks = hasattr(form, "op")  # an operation checks the values itself
+            if not depends:
+                break
+    if len(possible) == 1 and (checks or not depends):
+        return possible[0]
+
+    def choose(*args, **kwargs):
+        return fitting_form(name, possible or forms, method, args, kwargs)(*args, **kwargs)
+
+    return choose
+
+
 def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
     """The first form of a function that takes these arguments. Raises the TypeError of the form that comes nearest."""
     errors = []
     for form in forms:
         try:
             form.signature().bind(args, kwargs, name, method)
-            return form
         except TypeError as error:
             errors.append(error)
+        else:
+            return form
     if name.startswith("__"):
         return forms[-1]  # of an operator, which leaves to Python what it does not know
     errors = [e for e in errors if not re.search("takes|by position", str(e))] or errors
@@ -209,7 +239,7 @@ def record(
     values += [out.rewrapped() if in_transform else out._array for out in outs[: len(op.outputs)]]
     if op.saves_sizes:
         values += sizes_of(op, arrays)
-    choose = op.needed(next_nodes) if op.guarded and None in next_nodes else op.choose
+    choose = op.chooser_for(tuple(map(bool, next_nodes))) if op.guarded and None in next_nodes else op.choose
     node = new_node(op.node_class, tuple(next_nodes), tuple(output_nrs), choose((*values, *params)))
     if op.saved_inputs:
         node._versions = versions_of(node)

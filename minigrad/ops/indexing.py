@@ -171,10 +171,9 @@ def at_position(t: Tensor, dim: int, k: int, place: int = 0) -> Tensor:
 
 def sliced(t: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
     """A slice of one dimension; a slice of everything gives `t` itself unless `keep`."""
-    start, end, step = key.start, key.stop, key.step
-    start = 0 if start is None else start if type(start) is int else operator.index(start)
-    end = END if end is None else end if type(end) is int else operator.index(end)
-    step = 1 if step is None else step if type(step) is int else operator.index(step)
+    start = 0 if key.start is None else operator.index(key.start)
+    end = END if key.stop is None else operator.index(key.stop)
+    step = 1 if key.step is None else operator.index(key.step)
     if step <= 0:
         raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     if not keep and start == 0 and step == 1 and end >= t._array.shape[dim]:
@@ -243,7 +242,7 @@ select_backward = op("select_backward(self, sizes: size, dim: newdim, index: int
                      node="SelectBackwardBackward0", self=lambda grad, dim, index: select(grad, dim, index))
 alias = op("alias(self)", ndarray.view, **VIEW, at="", batch="rows", self=lambda grad: grad)
 cut = op("slice(self, dim: front, start: object, end: object, step: object)",
-         lambda self, dim, start, end, step: self[key_along(dim, slice(start, end, step)) if dim else slice(start, end, step)],
+         lambda self, dim, start, end, step: self[start:end:step] if not dim else self[key_along(dim, slice(start, end, step))],
          **VIEW, at="",
          self=lambda grad, self_sym_sizes, dim, start, end, step: slice_backward(grad, self_sym_sizes, dim, start, end, step))
 slice_backward = op("slice_backward(self, sizes: size, dim: dim, start: int, end: int, step: int)",

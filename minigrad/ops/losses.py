@@ -131,9 +131,11 @@ def _nll(self, target, weight, reduction, ignore_index):
 
 def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_index):
     kept, out = target != ignore_index, np.zeros(sizes, self.dtype)
-    target = np.where(kept, target, 0)
-    own = kept.astype(self.dtype) if weight is None else weight.take(target) * kept
-    out.reshape(-1)[rows(sizes) + target] = -(self / total_weight if reduction == MEAN else self) * own
+    each = -(self / total_weight if reduction == MEAN else self)
+    if weight is not None or not kept.all():
+        target = np.where(kept, target, 0)
+        each = each * (kept.astype(self.dtype) if weight is None else weight.take(target) * kept)
+    out.reshape(-1)[rows(sizes) + target] = each
     return out
 
 

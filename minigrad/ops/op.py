@@ -38,6 +38,7 @@ class Op:
         False  # whether inputs are broadcast or cast, and gradients fitted; several elementwise always are
     )
     numbers: bool | None = None  # whether numbers may stand for all inputs but the first; elementwise usually
+    number_first: bool = False  # whether one may stand for the first as well: `torch.mul(2, x)`
     zero_slope: tuple = ()  # saved tensors that gradients depend on with slope 0: a second derivative finds zeros there
     jvp: Callable | None = None  # forward-mode rule, where `kind` does not imply one
     batch: object = None  # how vmap runs it, where the signature does not tell
@@ -62,7 +63,7 @@ class Op:
         elementwise, several = self.kind == "elementwise", len(self.inputs) > 1
         self.broadcasts = self.broadcasts or (elementwise and several)
         self.numbers = (elementwise if self.numbers is None else self.numbers) and several
-        signature.numbers = self.numbers
+        signature.numbers, signature.number_first = self.numbers, self.number_first
         # the inputs that are brought into one dtype first, by their positions
         alike = self.differentiable if self.rules else range(len(self.inputs))
         self.promotes = tuple(alike) if elementwise and len(alike) > 1 else ()
@@ -108,7 +109,7 @@ class Op:
         }
         start["param"] = 1 + (3 if self.saves_sizes else 1) * count + results
         self.positions = [start[source] + i for source, i in self.sources]
-        self.choose, self.choose_for = chooser(self.positions), {}
+        self.choose = chooser(self.positions)
 
     # ------------------------------------------------------------ what a rule reads
 
@@ -132,15 +133,13 @@ class Op:
             raise TypeError(f"op({self.name!r}): a rule reads {name!r}: no input, output or parameter")
         return source
 
-    def needed(self, next_nodes: tuple) -> Callable[[tuple], tuple]:
-        """`choose` for a node that has not all of its next nodes: an input that only the rule of another one reads, whose
+    @functools.cache  # noqa: B019 - operations are never freed
+    def chooser_for(self, needed: tuple[bool, ...]) -> Callable[[tuple], tuple]:
+        """`choose` for a node whose inputs do not all need a gradient: an input that only the rule of another one reads, whose
         gradient is not needed, is None."""
-        absent = tuple([n is None for n in next_nodes])
-        if absent not in self.choose_for:
-            guarded = [g is not None and absent[g] for g in self.guards]
-            positions = [0 if g else position for position, g in zip(self.positions, guarded, strict=True)]
-            self.choose_for[absent] = chooser(positions)
-        return self.choose_for[absent]
+        guarded = [g is not None and not needed[g] for g in self.guards]
+        positions = [0 if g else position for position, g in zip(self.positions, guarded, strict=True)]
+        return chooser(positions)
 
     def without_tensors(self, saved: tuple) -> tuple:
         """What a node saved, with None in place of the tensors."""

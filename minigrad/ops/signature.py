@@ -23,7 +23,7 @@ from ..missing import argument
 from ..tensor import Tensor, plain_types
 
 REQUIRED = Parameter.empty
-INT, NUMBER = frozenset({int}), frozenset({int, float})
+INT = frozenset({int})
 NUMBERS = (int, float, np.number, np.bool_)
 
 # ---------------------------------------------------------------- kinds of parameters
@@ -37,7 +37,7 @@ def is_number(value: object) -> bool:
 
 def is_int(value: object) -> bool:
     if isinstance(value, Tensor):
-        return not value.dim() and value._array.dtype.kind in "iu"
+        return not value.dim() and value._array.dtype.kind in "iub"
     return isinstance(value, (int, np.integer)) and type(value) is not bool
 
 
@@ -86,21 +86,24 @@ def as_shape(size: object, numel: int) -> tuple[int, ...]:
     return (*size[:free], numel // known, *size[free + 1 :])
 
 
+def as_given(value: object, array: object) -> object:
+    return value
+
+
 class Kind(NamedTuple):
     """A kind of parameter."""
 
     word: str  # what PyTorch's messages call it
     accepts: Callable[[object], bool]  # whether it may have this value
     # what `forward` gets, from a value and the array of the first input; a value that is not accepted must raise
-    prepare: Callable[[object, np.ndarray], object] | None = None
-    usual: frozenset[type] = frozenset()  # types of which `forward` gets every value as it is
+    prepare: Callable[[object, np.ndarray], object] = as_given
 
 
-def checked(accepts: Callable[[object], bool]) -> Callable[[object, object], object]:
-    """A `Kind.prepare` that only looks whether the value is accepted."""
+def checked(accepts: Callable[[object], bool], *usual: type) -> Callable[[object, object], object]:
+    """A `Kind.prepare` that only checks whether the value is accepted. usual: types whose values all are."""
 
     def prepare(value: object, array: object) -> object:
-        if not accepts(value):
+        if type(value) not in usual and not accepts(value):
             raise TypeError
         return value
 
@@ -108,9 +111,19 @@ def checked(accepts: Callable[[object], bool]) -> Callable[[object, object], obj
 
 
 def as_number(value: object, array: np.ndarray) -> float:
+    if type(value) is float or type(value) is int:
+        return value
     if not is_number(value):
         raise TypeError
     return value.item() if hasattr(value, "item") else value
+
+
+def as_int(value: object, array: np.ndarray) -> int:
+    if type(value) is int:
+        return value
+    if not is_int(value):
+        raise TypeError
+    return index(value)
 
 
 def as_dim(value: object, array: np.ndarray) -> int:
@@ -149,11 +162,11 @@ INTS = "tuple of ints"
 KINDS = {
     "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.generic))),
     "tensors": Kind("tuple of Tensors", lambda v: isinstance(v, (tuple, list))),
-    "Scalar": Kind("Number", is_number, as_number, NUMBER),
-    "int": Kind("int", is_int, checked(is_int), INT),
-    "float": Kind("float", is_number, checked(is_number), NUMBER),
-    "bool": Kind("bool", is_bool, checked(is_bool), frozenset({bool})),
-    "str": Kind("str", is_str, checked(is_str), frozenset({str})),
+    "Scalar": Kind("Number", is_number, as_number),
+    "int": Kind("int", is_int, as_int),
+    "float": Kind("float", is_number, checked(is_number, float, int)),
+    "bool": Kind("bool", is_bool, checked(is_bool, bool)),
+    "str": Kind("str", is_str, checked(is_str, str)),
     "dtype": Kind("torch.dtype", is_dtype, lambda v, a: dtypes.to_numpy(v)),
     "object": Kind("object", lambda v: True),
     # a dimension, and one that the library has counted from the front; the position of a new one; some; all of them
@@ -166,6 +179,7 @@ KINDS = {
     "size": Kind(INTS, are_ints, lambda v, a: as_size(v)),
     "shape": Kind(INTS, are_ints, lambda v, a: as_shape(v, a.size)),
 }
+COUNTED = ("dim", "newdim", "dims", "order", "shape")  # what is prepared depends on the tensor
 IN_PYTHON = {  # a kind, by PyTorch's word for it, as an annotation
     "Tensor": Tensor, "tuple of Tensors": tuple[Tensor, ...], "Number": float, "int": int, "float": float, "bool": bool,
     "str": str, "torch.dtype": dtypes.dtype, "object": object, INTS: int | tuple[int, ...],
@@ -200,6 +214,7 @@ class Signature:
     """The parameters of an operation or a function; its annotations, which `words` may translate, are the kinds."""
 
     numbers = False  # whether a Python number may stand for any tensor but the first
+    number_first = False  # whether it may stand for the first as well, beside a tensor
     arrays = (np.ndarray,)  # may arrays stand for all tensors? In operations, which rules call
 
     def __init__(self, name: str, parameters: Mapping[str, Parameter], words: dict[str, str]):
@@ -221,26 +236,33 @@ class Signature:
         """A function that prepares the values of these parameters, the last of which may be left out, for `forward`: dimensions
         counted from the front, sizes as tuples. Its arguments are the values and the array of the first input. It raises if
         a value does not fit."""
-        count, rest, steps = len(names), tuple([self.defaults[n] for n in names]), []
-        for name in names:
-            kind, may_be_none = (
-                KINDS[self.kinds[name]],
-                self.defaults[name] is None and self.kinds[name] != "dims",
-            )
-            steps.append((kind.usual | {type(None)} if may_be_none else kind.usual, kind.prepare))
-        prepares = any(prepare for _, prepare in steps)
+        count, defaults = len(names), tuple([self.defaults[n] for n in names])
+        steps = [self.preparation(n) for n in names]
+        first, prepares = steps[0] if steps else as_given, any(step is not as_given for step in steps)
+        # whether the defaults after the first are ready as they are
+        ready = all(self.kinds[n] not in COUNTED or self.may_be_none(n) for n in names[1:])
 
         def order(values: Sequence, array: np.ndarray) -> Sequence:
+            if ready and len(values) == 1:  # `x.sum(1)`
+                return (first(values[0], array), *defaults[1:])
             if len(values) < count:
-                values = (*values, *rest[len(values) :])
+                values = (*values, *defaults[len(values) :])
             if not prepares:
                 return values
-            return [
-                value if prepare is None or type(value) in usual else prepare(value, array)
-                for value, (usual, prepare) in zip(values, steps)  # noqa: B905 - there is a value for each
-            ]
+            return [prepare(v, array) for prepare, v in zip(steps, values)]  # noqa: B905 - one for each
 
         return order
+
+    def may_be_none(self, name: str) -> bool:
+        """Whether `forward` gets None for this parameter as it is: None for `dims` means all of them."""
+        return self.defaults[name] is None and self.kinds[name] != "dims"
+
+    def preparation(self, name: str) -> Callable[[object, np.ndarray], object]:
+        """What checks and prepares a value of this parameter, in one step."""
+        prepare = KINDS[self.kinds[name]].prepare
+        if prepare is as_given or not self.may_be_none(name):
+            return prepare
+        return lambda value, array: None if value is None else prepare(value, array)
 
     def placed(self, args: tuple, kwargs: dict) -> Sequence[object]:
         """The values of all parameters in their order, not looked at. Raises TypeError if there are too many; `bind` says it in
@@ -280,6 +302,21 @@ class Signature:
                 argument(name, message, "Tensor" * method) or f"{name}(){colon} {message}"
             ) from None
 
+    def depends_on_values(self, args: tuple, kwargs: dict) -> bool:
+        """Whether the values of the arguments, and not their types alone, decide if they fit: a 0-d tensor may be a number, a
+        sequence may hold ints."""
+        try:
+            values, unknown = self.by_name(args, kwargs, False)
+        except TypeError:
+            return False
+        if unknown or any(v is REQUIRED for v in values.values()):
+            return False
+        return any(
+            isinstance(values[n], (tuple, list, Tensor) if KINDS[kind].word == INTS else Tensor)
+            for n, kind in self.kinds.items()
+            if kind not in ("", "object")
+        )
+
     def by_name(self, args: tuple, kwargs: dict, method: bool) -> tuple[dict[str, object], list[str]]:
         """The values of the parameters by name, and what is wrong with arguments that have no parameter."""
         values, more = {**self.defaults, **dict(zip(self.named, args))}, args[len(self.named) :]  # noqa: B905
@@ -309,8 +346,11 @@ class Signature:
             if value is self.defaults[n] or KINDS[kind].accepts(value):
                 continue
             # a rule computes on arrays; beside a Tensor they are none
-            arrays = () if any(isinstance(v, Tensor) for v in values.values()) else self.arrays
-            if kind or not isinstance(value, arrays + NUMBERS * bool(self.numbers and place)):
+            beside = any(isinstance(v, Tensor) for v in values.values())
+            allowed = () if beside else self.arrays
+            if self.numbers and (place or (self.number_first and beside)):
+                allowed += NUMBERS
+            if kind or not isinstance(value, allowed):
                 position = f" (position {place + 1 - method})" * (place < count and n not in kwargs)
                 found = full_name(Tensor if hasattr(value, "level") else type(value))
                 raise TypeError(f"argument '{shown(n)}'{position} must be {KINDS[kind].word}, not {found}")
