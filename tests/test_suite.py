@@ -108,7 +108,7 @@ def test_who_has_solved_something_sees_it_on_the_map():
 
 def test_three_routes_and_one_of_them_takes_everything():
     afternoon, evenings, knows = suite.ROUTES
-    assert len(evenings.sittings) == 8
+    assert len(evenings.sittings) == 9
     assert [number for _, numbers in evenings.sittings for number in numbers] == list(BY_NUMBER)
     assert suite.minutes_of(afternoon.sittings[0][1], EVERY) <= 240
     for route in (afternoon, knows):

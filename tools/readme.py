@@ -36,7 +36,7 @@ def with_lessons(readme: str) -> str:
 def with_evenings(teaching: str) -> str:
     """The text of TEACHING.md with the evenings of the course as they should be."""
     every = suite.lessons()
-    course = next(route for route in suite.ROUTES if len(route.sittings) == 8)
+    course = next(route for route in suite.ROUTES if route.name.startswith("A course"))
     rows = "".join(
         f"| {number} | {about} | {', '.join(str(lesson.number) for lesson in there)} | {minutes} |\n"
         for number, (about, there, minutes) in enumerate(suite.route_rows(course, every), 1)

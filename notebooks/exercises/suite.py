@@ -111,7 +111,7 @@ ROUTES = (
         (("in one go, with a break after lesson 2", ("0", "1", "2", "3", "4")),),
     ),
     Route(
-        "A course of eight evenings",
+        "A course of nine evenings",
         "Two hours each or a little more, the second, the third and the last two and a half. Everything, without the exercises "
         "that can wait; those are for the days between.",
         (
@@ -122,7 +122,8 @@ ROUTES = (
             ("loops that are ill, and what a graph keeps", ("9b", "10")),
             ("loops in the graph, and functions of your own", ("11", "12")),
             ("hooks, and where NaN comes from", ("13", "14")),
-            ("second order, the other direction, and a whole network", ("15", "16", "17")),
+            ("second order, and the other direction", ("15", "16")),
+            ("a network that reads, and one that writes", ("17", "18")),
         ),
     ),
     Route(
@@ -191,15 +192,16 @@ FILE = (  # a picture that stands by itself
 
 def levels(every: tuple[Lesson, ...]) -> list[list[str]]:
     """The numbers of the lessons, row by row: each stands below all that it needs, or to their right: lessons that come
-    one after the other, with nothing beside them, share a row."""
+    one after the other, with nothing beside them, share a row, unless an arrow comes around to one of them."""
     row: dict[str, int] = {}
     for lesson in every:
         row[lesson.number] = 1 + max((row[need] for need in lesson.needs if need in row), default=-1)
+    around = {number for need, number in arrows(every) if row[number] - row[need] > AROUND}
     rows: list[list[str]] = []
     alone = False
     for at in range(max(row.values(), default=-1) + 1):
         numbers = [number for number in row if row[number] == at]
-        if alone and len(numbers) == 1:
+        if alone and len(numbers) == 1 and not around & {*rows[-1], *numbers}:
             rows[-1] += numbers
         else:
             rows.append(numbers)

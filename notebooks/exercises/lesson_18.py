@@ -1,0 +1,610 @@
+"""Exercises of lesson 18, attention from scratch: forward, a score's gradient, the way back, an empty row, a leak."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import minigrad as torch
+
+from .lesson_14 import first_bad
+from .model import Complaint, Exercise, Question
+from .side_effects import Watch
+
+
+def attention(q, k, v, causal=False):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if causal:
+        later = torch.ones(scores.shape[-2:]).triu(1) > 0
+        scores = scores.masked_fill(later, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v
+
+
+def attention_backward(upstream, q, k, v, weights):
+    root = math.sqrt(q.shape[-1])
+    v_grad = weights.T @ upstream
+    weights_grad = upstream @ v.T
+    mean = (weights * weights_grad).sum(1, keepdim=True)
+    scores_grad = weights * (weights_grad - mean)
+    q_grad = scores_grad @ k / root
+    k_grad = scores_grad.T @ q / root
+    return q_grad, k_grad, v_grad
+
+
+def safe_weights(scores, allowed):
+    some = allowed.any(1, keepdim=True)
+    masked = scores.masked_fill(~allowed, float("-inf"))
+    inside = torch.where(some, masked, 0.0)
+    return torch.where(some, torch.softmax(inside, dim=1), 0.0)
+
+
+def reads(f, x, t):
+    x = x.clone().requires_grad_()
+    row = f(x)[t]
+    v = torch.arange(1.0, len(row) + 1)
+    (g,) = torch.autograd.grad(row @ v, x)
+    return [j for j in range(len(x)) if g[j].abs().sum() > 0]
+
+
+# what the checks try
+
+
+def _table(*shape: int, step: float = 1.3, begin: float = 0.4) -> Any:
+    """Numbers of both signs that look random and are the same each time."""
+    return torch.sin(torch.arange(math.prod(shape)) * step + begin).reshape(shape)
+
+
+def _attended(attention: Callable) -> Iterator[tuple]:
+    """Other numbers of queries, keys and columns; without and with the mask; a batch."""
+    for said, q, k, v, causal in (
+        ("three positions with the causal mask", (3, 4), (3, 4), (3, 2), True),
+        ("two queries, five keys", (2, 3), (5, 3), (5, 2), False),
+        ("a batch of two, with the mask", (2, 4, 3), (2, 4, 3), (2, 4, 5), True),
+    ):
+        handed = _table(*q) * 2, _table(*k, step=0.7) * 2, _table(*v, step=2.1)
+        watch = Watch(q=handed[0], k=handed[1], v=handed[2])
+        got = attention(*handed, causal=causal)
+        yield f"For {said}", got.detach() if isinstance(got, torch.Tensor) else got
+        if told := watch.told():
+            raise Complaint(told)
+
+
+def _backward_cases() -> list[tuple]:
+    cases = []
+    for queries, keys, size, columns in ((3, 5, 2, 4), (4, 4, 3, 2)):
+        q, k, v = _table(queries, size) * 2, _table(keys, size, step=0.7), _table(keys, columns, step=2.1)
+        scores = q @ k.T / math.sqrt(size)
+        if queries == keys:
+            scores = scores.masked_fill(torch.ones(queries, keys).triu(1) > 0, float("-inf"))
+        cases.append((_table(queries, columns, step=3.1), q, k, v, torch.softmax(scores, 1)))
+    return cases
+
+
+ROWS = {
+    "all rows with something": [[1, 0, 0], [1, 1, 0], [0, 1, 1]],
+    "an empty row in the middle": [[1, 1, 0], [0, 0, 0], [0, 1, 0]],
+    "two empty rows of four": [[0, 0], [1, 1], [0, 0], [0, 1]],
+}
+
+
+def _weighed(safe_weights: Callable) -> Iterator[tuple]:
+    for name, rows in ROWS.items():
+        allowed = torch.tensor(rows) > 0
+        scores = (_table(*allowed.shape) * 3).requires_grad_()
+        watch = Watch(scores=scores, allowed=allowed)
+        weights = safe_weights(scores, allowed)
+        if not isinstance(weights, torch.Tensor):
+            yield f"The weights for {name}", weights
+            return
+        yield f"The weights for {name}", weights.detach()
+        if not weights.requires_grad:
+            raise Complaint("No graph leads back from these weights to the scores: nothing could learn.")
+        loss = (weights * _table(*allowed.shape, step=2.3)).sum()
+        (g,) = torch.autograd.grad(loss, scores)
+        yield f"The gradient of the scores for {name}", g
+        bad = first_bad(safe_weights(scores.detach().clone().requires_grad_(), allowed).sum())
+        yield f"The first node that sends a bad number for {name}", bad or "none"
+        if told := watch.told():
+            raise Complaint(told)
+
+
+def _one(x: Any) -> Any:
+    """One number a position."""
+    return x[:, 0] - x[:, 1]
+
+
+def _causal(x: Any) -> Any:
+    return attention(x, x, x, causal=True)
+
+
+def _everything(x: Any) -> Any:
+    return torch.softmax(attention(x, x, x), 1)
+
+
+def _difference(x: Any) -> Any:
+    """A row of y and -y, where y is the running sum of the differences: its plain sum is 0."""
+    y = torch.tril(torch.ones(len(x), len(x))) @ _one(x)
+    return torch.stack([y, -y], 1)
+
+
+def _second_looks_ahead(x: Any) -> Any:
+    """The first column reads its own position, the second the next one."""
+    return torch.stack([x[:, 0] * 2, torch.roll(x, -1, 0)[:, 1] * 3], 1)
+
+
+def _last_only(x: Any) -> Any:
+    return x[-1:, 1:] * torch.ones(len(x), 2) * -0.1
+
+
+LOOKS = (
+    ("causal attention", _causal, 5, (0, 2, 4)),
+    ("a running sum whose rows are (y, -y)", _difference, 4, (1, 3)),
+    ("a function whose second column reads the next position", _second_looks_ahead, 4, (0, 3)),
+    ("attention without a mask", _everything, 3, (1,)),
+    ("a function that reads the last position only", _last_only, 3, (0,)),
+)
+
+
+def _looked(reads: Callable) -> Iterator[tuple]:
+    for name, f, count, positions in LOOKS:
+        for t in positions:
+            x = _table(count, 2)
+            watch = Watch(x=x)
+            got = reads(f, x, t)
+            if isinstance(got, torch.Tensor) and got.dtype == torch.bool and got.shape == (count,):
+                raise Complaint(
+                    "It returns a table of True and False. Return the positions themselves: a list of numbers."
+                )
+            if isinstance(got, range | tuple | set):
+                got = sorted(got)
+            if isinstance(got, torch.Tensor):
+                got = got.tolist()
+            if isinstance(got, list):
+                yield (
+                    f"For {name}, output {t} reads the positions",
+                    ", ".join(str(n.item() if isinstance(n, torch.Tensor) else n) for n in got) or "none",
+                )
+            else:
+                yield f"For {name} and t = {t}", got
+                return
+            if told := watch.told():
+                raise Complaint(told)
+
+
+# what people write
+
+
+def attending(score=None, mask=None, weigh=None, mix=None):
+    """`attention` with one of its four lines written in another way."""
+
+    def attention(q, k, v, causal=False):
+        scores = score(q, k) if score else q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        if causal:
+            later = torch.ones(scores.shape[-2:]).triu(1) > 0
+            scores = mask(scores, later) if mask else scores.masked_fill(later, float("-inf"))
+        weights = weigh(scores) if weigh else torch.softmax(scores, dim=-1)
+        return mix(weights, v) if mix else weights @ v
+
+    return attention
+
+
+def attending_and_masking(mask):
+    """`attention` that masks the weights, after the softmax."""
+
+    def attention(q, k, v, causal=False):
+        weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), dim=-1)
+        if causal:
+            weights = mask(weights, torch.ones(weights.shape[-2:]).triu(1) > 0)
+        return weights @ v
+
+    return attention
+
+
+def reading(number=None, keep=None):
+    """`reads` with another number to start the pass from, or another question to the gradient."""
+
+    def reads(f, x, t):
+        x = x.clone().requires_grad_()
+        row = f(x)[t]
+        start = number(row) if number else row @ torch.arange(1.0, len(row) + 1)
+        (g,) = torch.autograd.grad(start, x)
+        return [j for j in range(len(x)) if (keep(g, j) if keep else g[j].abs().sum() > 0)]
+
+    return reads
+
+
+# predictions
+
+
+def _undecided() -> float:
+    q, keys = torch.tensor([2.0, 0, 0, 0]), [[1.0, 0, 0, 0], [1, 2, 0, 0], [1, 0, 2, 0], [1, 0, 0, 4]]
+    return (torch.softmax(torch.tensor(keys) @ q / 2, 0) @ torch.tensor([0.0, 4, 4, 8])).item()
+
+
+def _zeros() -> int:
+    scores = torch.zeros(4, 4).masked_fill(torch.ones(4, 4).triu(1) > 0, float("-inf"))
+    return int((torch.softmax(scores, 1) == 0).sum())
+
+
+def _empty_row() -> str:
+    weight = torch.softmax(torch.tensor([float("-inf")] * 3), 0)[0].item()
+    return "c" if math.isnan(weight) else "a" if weight == 0 else "b"
+
+
+def _first_query() -> float:
+    q, k, v = (_table(4, 4, step=step).requires_grad_() for step in (1.3, 0.7, 2.1))
+    attention(q, k, v, causal=True).sum().backward()
+    return q.grad[0].abs().sum().item()
+
+
+def _centred() -> int:
+    return len(reads(lambda x: _causal(x - x.mean(0)), _table(6, 2), 2))
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "18.a",
+        asks="what a query reads that finds all four keys alike",
+        truth=_undecided,
+        found="Yes: four equal weights, so the result is the plain mean of the values.",
+        answers=r"""
+            16.0 :: That is the sum of the values. The weights add up to 1, so the result is a *mean*.
+            8.0  :: That is the largest value. A query that finds all keys alike does not choose.
+            0.0  :: That is the smallest value. With equal scores all four values have the same weight.
+            1.0  :: That is each scaled score. What comes out is a mean of the *values*.
+            0.25 :: That is each weight. The result is what they make of the values 0, 4, 4 and 8.
+            2.0  :: That is each score before it is scaled. What comes out is a mean of the *values*.
+        """,
+        missed="Equal scores become equal weights, a quarter each: $(0 + 4 + 4 + 8)/4 = 4$.",
+    ),
+    Question(
+        "18.b",
+        asks="how many of the 16 weights a causal mask sets to 0",
+        truth=_zeros,
+        found="Yes: 3 + 2 + 1, everything to the right of the diagonal.",
+        answers=r"""
+            10 :: That is how many are *left*: 1 + 2 + 3 + 4. The other 6 are 0.
+            4  :: The diagonal stays: a position may look at itself.
+            12 :: That would be everything but the diagonal. What came earlier stays visible too.
+            8  :: Half of 16 would be right if the diagonal were shared out. It stays whole: 6 are hidden.
+            3  :: That is the first row alone. The second hides two more, the third one more.
+        """,
+        missed="Position 0 may not see three others, position 1 two, position 2 one: 6.",
+    ),
+    Question(
+        "18.c",
+        asks="the gradient of the first position's query",
+        truth=_first_query,
+        found="Yes. It sees itself only, so its one weight is 1, whatever the score is.",
+        answers=r"""
+            1.0 :: 1 is the *weight*. It stays 1 whatever the query is, so the query's gradient is 0.
+            4.0 :: Four entries, yes, and all of them are 0: the one weight stays 1 whatever the query does.
+        """,
+        missed="Position 0 sees only itself. Its one weight is 1 for every query, so nothing changes with the query: 0.",
+    ),
+    Question(
+        "18.d",
+        asks="the weights of a row in which everything is masked",
+        truth=_empty_row,
+        found="Yes. The sum of three zeros is 0, and the softmax divides by it: 0/0.",
+        answers=r"""
+            "a" :: Each exponential is 0, that is right. But the softmax then divides them by their sum, which is 0 as well.
+            "b" :: That would be the result for three equal *finite* scores. Here $e^{-\infty} = 0$ is divided by 0.
+            "d" :: A softmax of minus infinities divides 0 by 0, and that is `nan`.
+        """,
+        missed="$e^{-\\infty} = 0$, three times, divided by their sum, 0: that is 0/0, `nan`. It is **c**.",
+    ),
+    Question(
+        "18.e",
+        asks="how many of six positions a centred model reads at position 2",
+        truth=_centred,
+        found="Yes: the mean is made of all six. The mask in the head comes too late.",
+        answers=r"""
+            3 :: The mask allows positions 0, 1 and 2. But the mean that was subtracted before contains all six.
+            2 :: It sees itself too, and, through the mean, all the others.
+            1 :: Attention lets it look back at 0 and 1; and the mean contains all six.
+            4 :: There are six positions in the mean, those before, its own, and all that follow.
+            5 :: Its own position is in the mean as well: all six.
+        """,
+        missed="The mean over the positions contains all six, and it was taken before the mask: 6.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "18.1",
+        title="the gradient of a score",
+        names=("out", "d_0", "d_1", "d_2", "d_3", "v_3"),
+        solution="""
+            out = 1 / 2 * 8 + 1 / 4 * 4 + 1 / 4 * 0  # 5
+            d_0 = 1 / 2 * (8 - out)
+            d_1 = 1 / 4 * (4 - out)
+            d_2 = 1 / 4 * (0 - out)
+            d_3 = 0 * (100 - out)  # its weight is 0
+            v_3 = 0  # the weight again
+            """,
+        why="The rule is *weight times (value minus result)*. The four gradients add up to 0: if one weight grows, others shrink. What is masked has weight 0, so both of its gradients are 0.",
+        shows="A key is asked to match better if its value lies on the side to which the result should move, in proportion to the weight that it has already.",
+        about={
+            "out": "The mean of the values, with these weights. The fourth weight is 0.",
+            "d_0": "Weight times (value minus result).",
+            "d_1": "Its value is 4. On which side of the result is that?",
+            "d_2": "Its value is 0. Weight times (value minus result).",
+            "d_3": "Its weight is 0.",
+            "v_3": "The result moves with a value by the value's weight.",
+        },
+        look={
+            "out": "Each value times its weight, added up.",
+            "d_0": "Three things meet in the rule: the weight, the value, and the result.",
+            "d_1": "Three things meet in the rule: the weight, the value, and the result.",
+            "d_2": "Three things meet in the rule: the weight, the value, and the result.",
+            "d_3": "How much weight does the fourth key have?",
+            "v_3": "How much does the result move if this value moves by 1?",
+        },
+        hints=(
+            "First the result: $\\tfrac12 \\cdot 8 + \\tfrac14 \\cdot 4 + \\tfrac14 \\cdot 0$.",
+            "Then $w_i\\,(v_i - \\text{out})$ for each key. The four must add up to 0.",
+        ),
+        answers=r"""
+            out = 4     :: That is the mean of 8, 4 and 0 without the weights. The first one counts twice as much as the others.
+            out = 12    :: That is the sum of the values. The weights share out a 1.
+            out = 28    :: That is the plain mean of all four values. Each counts with its weight, and the last has none.
+            out = 105   :: The masked value is in it with its full 100. Its weight is 0.
+            d_0 = 4     :: That is weight times value. The softmax takes away the result: if this weight grows, the others shrink.
+            d_0 = 3     :: That is value minus result. The weight is still missing.
+            d_0 = 0.5   :: That is the weight, which is the gradient of the *value*. The score's is the weight times (value minus result).
+            d_0 = -1.5  :: The sign: a better match with this key makes the result *larger*, since its value is above 5.
+            d_0 = 2     :: That is $w(1-w)\,v$: what this score does through its own weight alone. The other weights move as well, since all add up to 1.
+            d_0 = 8     :: That is what arrives at the *weight*. The softmax's rule is still to come.
+            d_1 = 1     :: That is weight times value. The softmax takes away the result: $\tfrac14 (4 - 5)$.
+            d_1 = -1    :: That is value minus result. The weight is still missing.
+            d_1 = 0.25  :: That is the weight alone, or the sign is lost: 4 is *below* the result.
+            d_1 = 0.75  :: That is $w(1-w)\,v$: what this score does through its own weight alone. The other weights move as well.
+            d_1 = 4     :: That is what arrives at the *weight*. The softmax's rule is still to come.
+            d_2 = 0     :: A value of 0 adds nothing, but a larger weight *for it* takes weight away from the others, and the result falls.
+            d_2 = -5    :: That is value minus result. The weight is still missing.
+            d_2 = 1.25  :: The sign: a better match with this key pulls the result down towards 0.
+            d_2 = 0.25  :: A quarter is the weight. Multiply it by (value minus result).
+            d_3 = 95    :: That is value minus result, and it is multiplied by the weight, 0.
+            d_3 = 100   :: That is its value, and what arrives at its weight. The rule multiplies it by that weight, 0.
+            d_3 = None  :: The score is part of the graph, and a gradient is computed for it: a zero.
+            v_3 = 100   :: That is the value itself. Its gradient is the weight with which it is read.
+            v_3 = 0.25  :: A quarter is the weight of the two before. This one is masked.
+            v_3 = 1     :: It would be 1 if all of the weight lay on it. It is masked.
+            v_3 = None  :: The value is in the product `weights @ v`, so a gradient is computed for it: a zero.
+        """,
+    ),
+    Exercise(
+        "18.2",
+        title="attention",
+        names=("attention",),
+        solution=attention,
+        probe=_attended,
+        look={
+            "": "Go through the four steps: scores $q\\,k^\\top/\\sqrt d$, the mask, the softmax along each row, and the mean of the values."
+        },
+        why="Each row of `scores` belongs to one query. The mask acts before the softmax, so that the weights that are left add up to 1.",
+        shows="Two products, a division, a mask and a softmax: that is all of attention.",
+        hints=(
+            "`q` has a row for each query and `k` a row for each key. Which product gives a table with a row for each query and a column for each key?",
+            "`q @ k.transpose(-2, -1)`, divided by `math.sqrt(q.shape[-1])`. The mask writes minus infinity into that table.",
+            '`scores.masked_fill(later, float("-inf"))`, `dim=-1`, and `weights @ v`',
+        ),
+        answers=r"""
+            attending(score=lambda q, k: q @ k.transpose(-2, -1)) :: The scores are not scaled. Divide them by $\sqrt d$, `math.sqrt(q.shape[-1])`.
+            attending(score=lambda q, k: q @ k.transpose(-2, -1) / q.shape[-1]) :: You divide by $d$. Divide by its *root*.
+            attending(score=lambda q, k: q @ k.transpose(-2, -1) / math.sqrt(k.shape[-2])) :: That is the root of the number of keys. $d$ is the length of one query: `q.shape[-1]`.
+            attending(score=lambda q, k: q @ k.transpose(-2, -1) * math.sqrt(q.shape[-1])) :: You multiply by $\sqrt d$. Divide by it.
+            attending(score=lambda q, k: q @ k.transpose(-2, -1) / 2) :: 2 is the root of 4, which was right in the example above. Take it from the input: `math.sqrt(q.shape[-1])`.
+            attending(weigh=lambda scores: torch.softmax(scores, dim=-2)) :: Your columns add up to 1. Each *row* belongs to a query: `dim=-1`.
+            attending(weigh=lambda scores: torch.softmax(scores, dim=0)) :: `dim=0` is not the axis of the keys. Each row belongs to a query, and its weights add up to 1: `dim=-1`.
+            attending(weigh=lambda scores: scores) :: The softmax is missing: these are scores, not weights.
+            attending(weigh=torch.exp) :: Exponentials alone do not add up to 1. `torch.softmax(scores, dim=-1)` divides each by the sum of its row.
+            attending(weigh=torch.sigmoid) :: A sigmoid looks at each score on its own. The weights of a row share out a 1: `torch.softmax`.
+            attending(weigh=lambda scores: torch.log_softmax(scores, dim=-1)) :: Those are the logarithms of the weights. Use `torch.softmax`.
+            attending(mask=lambda scores, later: scores) :: The mask is missing: with `causal=True`, a position still sees what comes later.
+            attending(mask=lambda scores, later: scores * ~later) :: A score of 0 does not hide anything: $e^0 = 1$. The hidden scores must be minus infinity.
+            attending(mask=lambda scores, later: scores.masked_fill(later, float("inf"))) :: *Plus* infinity: the hidden places get all the weight, and two of them give `nan`. It needs a minus.
+            attending(mask=lambda scores, later: scores.masked_fill(~later, float("-inf"))) :: That hides the past and shows the future. `later` is already True where something should be hidden.
+            attending(mask=lambda scores, later: scores.masked_fill(torch.ones(scores.shape[-2:]).triu(0) > 0, float("-inf"))) :: That hides the diagonal as well. The first position then sees nothing, and its weights are `nan`.
+            attending(mask=lambda scores, later: scores.masked_fill(later.T, float("-inf"))) :: The mask is transposed: a position sees itself and what comes later, and not what came before.
+            attending(mask=lambda scores, later: scores.masked_fill(later, -1.0)) :: -1 is an ordinary score, and $e^{-1}$ is a weight. Use minus infinity.
+            attending_and_masking(lambda weights, later: weights.masked_fill(later, 0.0)) :: The mask comes after the softmax, so the rows do not add up to 1 any more. Mask the *scores*.
+            attending_and_masking(lambda weights, later: weights.masked_fill(later, float("-inf"))) :: Minus infinity among the *weights* makes everything infinite or `nan`. Mask the scores, before the softmax.
+            attending(mix=lambda weights, v: weights.transpose(-2, -1) @ v) :: `weights` is transposed in the last product. It has a row for each query, just as the result does: `weights @ v`.
+            attending(mix=lambda weights, v: weights) :: Those are the weights. Take the mean of the values with them: `weights @ v`.
+            attending(mix=lambda weights, v: v) :: The values come out as they went in. Multiply: `weights @ v`.
+            scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+            return torch.softmax(scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) > 0, float("-inf")), dim=-1) @ v :: You mask even where `causal` is False. Only `if causal:`.
+            return attention(q, k, k, causal) :: You read from the keys. What is mixed are the *values*, `v`.
+            return attention(k, q, v, causal) :: `q` and `k` are exchanged: there is a row for each *key* in your table.
+            attending(mask=lambda scores, later: scores + later * -1e9) :: right
+            attending(mask=lambda scores, later: torch.where(later, float("-inf"), scores)) :: right
+            attending(score=lambda q, k: (q / q.shape[-1] ** 0.5) @ k.mT) :: right
+            attending(weigh=lambda scores: torch.exp(scores) / torch.exp(scores).sum(-1, keepdim=True)) :: right
+        """,
+    ),
+    Exercise(
+        "18.3",
+        title="the way back",
+        names=("attention_backward",),
+        solution=attention_backward,
+        cases=_backward_cases,
+        returns=("the gradient of q", "the gradient of k", "the gradient of v"),
+        look={
+            "": "Check the shapes: each gradient has the shape of what it belongs to. And the softmax: weights times (what arrived minus its weighted mean in *that row*)."
+        },
+        why="Two products (lesson 3: each factor gets what arrived times the other one, transposed) and a softmax. Nothing here knows of the mask: where a weight is 0, the score's gradient is 0 as well.",
+        shows="The way back through attention in six lines; it needs the weights, not the scores.",
+        hints=(
+            "`weights @ v` is a product: `v` gets `weights.T @ upstream`, and `weights` gets `upstream @ v.T`.",
+            "The weighted mean of a row: `(weights * weights_grad).sum(1, keepdim=True)`.",
+            "The scores were `q @ k.T / root`. So `q` gets `scores_grad @ k / root`, and `k` gets `scores_grad.T @ q / root`.",
+        ),
+        answers=r"""
+            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
+            root = math.sqrt(q.shape[-1])
+            return q_grad * root, k_grad * root, v_grad :: The scores were divided by $\sqrt d$ on the way forward, so the gradients of `q` and `k` are divided by it too.
+
+            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
+            root = math.sqrt(q.shape[-1])
+            return q_grad / root, k_grad / root, v_grad :: You divide by $d$. The scores were divided by its root, once.
+
+            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
+            return q_grad, k_grad * math.sqrt(q.shape[-1]), v_grad :: `k` has lost its $\sqrt d$: both factors of the scores were divided by it.
+
+            g = weights * (upstream @ v.T) / math.sqrt(q.shape[-1])
+            return g @ k, g.T @ q, weights.T @ upstream :: The softmax is half done: take the weighted mean of the row away from what arrives, before you multiply by the weights.
+
+            g = weights * (1 - weights) * (upstream @ v.T) / math.sqrt(q.shape[-1])
+            return g @ k, g.T @ q, weights.T @ upstream :: $w(1-w)$ is what a score does to its *own* weight. It moves the other weights of its row as well.
+
+            g = (upstream @ v.T) / math.sqrt(q.shape[-1])
+            return g @ k, g.T @ q, weights.T @ upstream :: The softmax has been left out: what arrives at the weights is not yet what arrives at the scores.
+
+            a = upstream @ v.T
+            g = weights * (a - (weights * a).sum(0, keepdim=True)) / math.sqrt(q.shape[-1])
+            return g @ k, g.T @ q, weights.T @ upstream :: The mean is taken down the columns. A softmax belongs to one *row*: sum over `1`, with `keepdim=True`.
+
+            a = upstream @ v.T
+            g = weights * (a - (weights * a).sum()) / math.sqrt(q.shape[-1])
+            return g @ k, g.T @ q, weights.T @ upstream :: One mean for the whole table. Each row has a softmax of its own: `sum(1, keepdim=True)`.
+
+            a = upstream @ v.T
+            g = weights * (a - a.mean(1, keepdim=True)) / math.sqrt(q.shape[-1])
+            return g @ k, g.T @ q, weights.T @ upstream :: That is the plain mean of a row. It needs the weights: `(weights * weights_grad).sum(1, keepdim=True)`.
+
+            a = upstream @ v.T
+            g = (a - (weights * a).sum(1, keepdim=True)) / math.sqrt(q.shape[-1])
+            return g @ k, g.T @ q, weights.T @ upstream :: The weights in front of the bracket are missing.
+
+            a = upstream @ v.T
+            g = -weights * (a - (weights * a).sum(1, keepdim=True)) / math.sqrt(q.shape[-1])
+            return g @ k, g.T @ q, weights.T @ upstream :: The bracket is the wrong way round: what arrived, *minus* the mean.
+
+            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
+            return k_grad, q_grad, v_grad :: The gradients of `q` and `k` are exchanged.
+
+            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
+            return q_grad, k_grad, upstream :: `v` gets what arrived, times the weights with which it was read: `weights.T @ upstream`.
+
+            a = upstream @ v.T
+            g = weights * (a - (weights * a).sum(1, keepdim=True)) / math.sqrt(q.shape[-1])
+            return g @ k, g.T @ k, weights.T @ upstream :: `k` gets the scores' gradient times the *other* factor, which is `q`.
+
+            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
+            return q_grad, k_grad, v :: That is `v` itself. Its gradient is `weights.T @ upstream`.
+
+            a = upstream @ v.T
+            g = weights * (a - torch.einsum("ij,ij->i", weights, a)[:, None]) / q.shape[-1] ** 0.5
+            return g @ k, g.T @ q, weights.T @ upstream :: right
+
+            q, k, v = (t.clone().requires_grad_() for t in (q, k, v))
+            scores = (q @ k.T / math.sqrt(q.shape[-1])).masked_fill(weights == 0, float("-inf"))
+            return torch.autograd.grad(torch.softmax(scores, 1) @ v, (q, k, v), upstream) :: right
+        """,
+    ),
+    Exercise(
+        "18.4",
+        title="a row with nothing in it",
+        names=("safe_weights",),
+        solution=safe_weights,
+        probe=_weighed,
+        look={
+            "": "In a row without anything allowed: weights of 0 and gradients of 0. In every other row: the softmax of what is allowed."
+        },
+        why="As in lesson 14: `where` twice. The first one gives the softmax harmless numbers in the empty rows, so that no `nan` is ever computed; the second one writes the zeros.",
+        shows="A `nan` that was never made cannot come back. Zeros written over it afterwards only hide it.",
+        hints=(
+            "Which rows have something allowed? `allowed.any(1, keepdim=True)`.",
+            "Lesson 14's cure: a `where` *in front of* the dangerous function, and one after it.",
+            "`inside = torch.where(some, masked, 0.0)`, then `torch.where(some, torch.softmax(inside, dim=1), 0.0)`",
+        ),
+        answers=r"""
+            torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1) :: That is the softmax as it was, and an empty row gives 0/0.
+            torch.softmax(scores, dim=1) :: The mask is missing.
+            torch.softmax(scores, dim=1) * allowed :: Masked after the softmax, a row does not add up to 1. Mask the scores.
+            torch.softmax(scores.masked_fill(~allowed, -1e9), dim=1) :: With a large negative number instead of minus infinity, an empty row becomes a row of *equal* weights: it reads a mean of what should be hidden. Write zeros there, with a second `where`.
+            torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1).nan_to_num(0.0) :: The weights are right, but the softmax has made a `nan`, and on the way back it sends one. `masked_fill` happens to stop it. Give the softmax harmless numbers instead.
+            some = allowed.any(1, keepdim=True)
+            return torch.softmax(torch.where(some, scores, 0.0), dim=1) * some :: The empty rows are right. In the others the mask is missing.
+            some = allowed.any(0, keepdim=True)
+            masked = scores.masked_fill(~allowed, float("-inf"))
+            return torch.where(some, torch.softmax(torch.where(some, masked, 0.0), dim=1), 0.0) :: You ask whether anything is allowed in a *column*. A row is `any(1, keepdim=True)`.
+            safe_weights(scores.detach(), allowed) :: No graph leads back from these weights
+            safe_weights(scores, ~allowed) :: The mask is the wrong way round: `allowed` is True where a position may be read.
+            safe_weights(scores.T, allowed.T).T if scores.shape[0] == scores.shape[1] else safe_weights(scores, allowed) :: Your columns add up to 1. A *row* belongs to a query.
+            masked = scores.masked_fill(~allowed, -1e9)
+            return torch.softmax(masked, dim=1) * allowed.any(1, keepdim=True) :: right
+        """,
+    ),
+    Exercise(
+        "18.5",
+        title="which inputs does it depend on?",
+        names=("reads",),
+        solution=reads,
+        probe=_looked,
+        look={
+            "": "One number made of row `t` with *unequal* weights; its gradient with respect to `x`; the positions in which any entry of that gradient is not 0."
+        },
+        why="Unequal weights $v$, because the plain sum of a row can be constant: probabilities add up to 1. And sizes, because the entries of a gradient can cancel in a sum.",
+        shows="A test that works for any model, without reading a line of it.",
+        hints=(
+            "A pass begins at one number. `row.sum()` is one, but for a row (y, -y) it is always 0.",
+            "$v^\\top J$ with unequal entries in $v$: `row @ torch.arange(1.0, len(row) + 1)`.",
+            "Position `j` is read if any entry of `g[j]` is not 0: `g[j].abs().sum() > 0`.",
+        ),
+        answers=r"""
+            reading(number=lambda row: row.sum()) :: The plain sum of a row, and its mean, can be constant: for (y, -y) it is always 0, for probabilities always 1. Use unequal weights.
+            reading(number=lambda row: row[0]) :: That asks the first entry of the row alone. Another one may read more.
+            reading(number=lambda row: row[-1]) :: That asks the last entry of the row alone. Another one may read more.
+            reading(number=lambda row: row.max()) :: Only one entry of the row gets through `max`. All of them should be asked.
+            reading(keep=lambda g, j: g[j].sum() > 0) :: A sum of the entries can cancel to 0, or be negative. Take sizes: `g[j].abs().sum()`.
+            reading(keep=lambda g, j: g[j].sum() != 0) :: A sum of the entries can cancel: in the running sum they are +1 and -1. Take sizes first, `g[j].abs()`.
+            reading(keep=lambda g, j: g[j][0] != 0) :: That looks at the first entry of each position only.
+            reading(keep=lambda g, j: (g[j] != 0).all()) :: One entry that is not 0 is enough: `any`, not `all`.
+            reading(keep=lambda g, j: (g[j] > 0).any()) :: A negative gradient is a dependence too. Take sizes: `abs()`.
+            reading(keep=lambda g, j: g[j].abs().sum() > 0.5) :: A small gradient is a dependence too: more than 0 is enough.
+            reading(keep=lambda g, j: g[j].abs().sum() == 0) :: Those are the positions that are *not* read.
+            reading(keep=lambda g, j: True) :: That is every position. Ask the gradient which of them are read.
+            x = x.clone().requires_grad_()
+            out = f(x)
+            (g,) = torch.autograd.grad((out * torch.arange(1.0, out.numel() + 1).reshape(out.shape)).sum(), x)
+            return [j for j in range(len(x)) if g[j].abs().sum() > 0] :: You have asked all outputs at once. Only row `t`.
+            return list(range(t + 1)) :: That is what a causal model *should* read. Find out what this one does.
+            x.requires_grad_()
+            row = f(x)[t]
+            (row @ torch.arange(1.0, len(row) + 1)).backward()
+            return [j for j in range(len(x)) if x.grad[j].abs().sum() > 0] :: leaves a gradient in `x.grad`
+            x = x.clone().requires_grad_()
+            row = f(x)[t]
+            (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
+            return [bool(g[j].abs().sum() > 0) for j in range(len(x))] :: Those are True and False. Return the positions: `[j for j in ... if ...]`.
+            x = x.clone().requires_grad_()
+            row = f(x)[t]
+            (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
+            return len([j for j in range(len(x)) if g[j].abs().sum() > 0]) :: That is how many. Return *which*: a list of positions.
+            x = x.clone().requires_grad_()
+            row = f(x)[t]
+            (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
+            return [j + 1 for j in range(len(x)) if g[j].abs().sum() > 0] :: Positions count from 0.
+            x = x.clone().requires_grad_()
+            row = f(x)[:, t]
+            (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
+            return [j for j in range(len(x)) if g[j].abs().sum() > 0] :: `[:, t]` is a *column* of the output. Position `t` is a row: `f(x)[t]`.
+            reading(number=lambda row: (row**2).sum()) :: right
+            reading(number=lambda row: row @ torch.randn(len(row))) :: right
+            reading(keep=lambda g, j: g[j].any()) :: right
+            before = f(x)[t]
+            found = []
+            for j in range(len(x)):
+                moved = x.clone()
+                moved[j] += torch.tensor([0.1, 0.23])
+                if not torch.equal(f(moved)[t], before):
+                    found.append(j)
+            return found :: right
+        """,
+    ),
+]
