@@ -9,11 +9,11 @@ import { arrayView } from "./numbers.js";
 const PRODUCT = /^-?grad(?: [*/] (?!.*\bgrad\b)(?!.*@)(?!.*\.(?:sum|mean|mT|T|t)\b).*)?$/;
 const TOKENS = /(?<![.\w])[A-Za-z_]\w*(?![\w(]|\.(?:shape|numel|ndim|dtype))/g; // names in code, but for attributes and functions
 
-const same = (a, b) => Boolean(a && b) && String(a) === String(b);
+const alike = (a, b) => Boolean(a && b) && String(a) === String(b);
 
 // ∂output/∂input along one edge, where it acts entry by entry: an array like any other, or null.
 export function local(total, value, code, reduced) {
-  if (!total?.values || !value?.values || reduced || !(same(total.shape, value.shape) ? PRODUCT.test(code || "") : false)) return null;
+  if (!total?.values || !value?.values || reduced || !(alike(total.shape, value.shape) ? PRODUCT.test(code || "") : false)) return null;
   const values = value.values.map((v, i) => (typeof v === "number" && typeof total.values[i] === "number" && total.values[i] !== 0 ? Number((v / total.values[i]).toPrecision(6)) : null));
   if (values.includes(null)) return null;
   return { shape: value.shape, dtype: value.dtype, values, min: Math.min(...values), max: Math.max(...values), nonfinite: 0 };
@@ -24,7 +24,7 @@ const term = (array, under, room) => h("span", { class: "mgv-term" }, arrayView(
 const sign = (text) => h("span", { class: "mgv-sign" }, text);
 
 // The right side: code, in which every name that stands for a recorded array or number is that array or number.
-function written(code, known, labels, room) {
+function ruleWithNumbers(code, known, labels, room) {
   const out = [];
   let at = 0;
   for (const found of code.matchAll(TOKENS)) {
@@ -48,10 +48,10 @@ export function equation(step, out, rule, to, { asked, room, factor }) {
   if (total) known.set("grad", total);
   const code = rule?.code || "", labels = new Map((step.saved || []).map(({ name, label }) => [name, label]));
   const left = asked ? h("span", { class: "mgv-term" }, h("span", { class: "mgv-none" }, "?"), h("span", { class: "mgv-under" }, `to ${to}`)) : term(out.value, `to ${to}`, room);
-  const unchanged = code === "grad" && total && (asked || same(total.values, out.value.values));
+  const unchanged = code === "grad" && total && (asked || alike(total.values, out.value.values));
   const right = unchanged ? [term(total, "arrives", room)]
     : factor ? [term(total, "arrives", room), sign("×"), term(factor, "local derivative", room)]
-    : code && total && room ? written(code, known, labels, room) : total ? [sign("from"), term(total, "arrives", room)] : [];
+    : code && total && room ? ruleWithNumbers(code, known, labels, room) : total ? [sign("from"), term(total, "arrives", room)] : [];
   return h("div", { class: "mgv-equation" }, left, right.length ? sign("=") : null, right);
 }
 
