@@ -1,4 +1,4 @@
-"""Exercises of lesson 11, Control flow and a small RNN: ways taken, three turns by hand, clipping, truncating, reading on."""
+"""Exercises of lesson 11, Control flow and a small RNN: paths, three steps by hand, clipping, truncating, reading on."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def clip(parameters, most):
 
 
 def truncated(w, h, steps, keep):
-    for turn in range(steps):
-        if turn == steps - keep:
+    for step in range(steps):
+        if step == steps - keep:
             h = h.detach()
         h = w * h
     return h
@@ -57,7 +57,7 @@ def _clip_probe(function) -> Iterator[tuple]:
         if parameters[2].grad is not None:
             raise Complaint("A parameter without a gradient has got one. Leave it at `None`.")
         if any(p.grad is None for p in parameters[:2]):
-            raise Complaint("A gradient is gone. It should be made shorter, not taken away.")
+            raise Complaint("A gradient is gone. It should be made shorter, not removed.")
         for name, p in zip(("first", "second"), parameters, strict=False):
             yield (
                 f"The gradient of the {name} parameter, {abs(scale) * (25 + second**2) ** 0.5:.3g} long together, at most {most:g}",
@@ -110,22 +110,22 @@ def _truncated_probe(function) -> Iterator[tuple]:
         if not isinstance(out, torch.Tensor):
             yield "what comes out", out
             return
-        how = f"with w = {weight:g}, h = {start:g}, {steps} turns, the last {keep} kept"
+        how = f"with w = {weight:g}, h = {start:g}, {steps} steps, the last {keep} kept"
         yield f"The value {how}", out.detach()
         if out.grad_fn is None:
             raise Complaint(
-                "The result has no way back at all: `h` is detached after the last turn. Detach *before* the first turn that should be seen."
+                "Nothing leads back from the result: `h` is detached after the last step. Detach *before* the first step that should be seen."
             )
         out.backward()
         yield f"w.grad {how}", w.grad
 
 
 def truncating_when(when: Callable) -> Callable:
-    """A function like `truncated` that detaches in other turns."""
+    """A function like `truncated` that detaches in other steps."""
 
     def truncated(w, h, steps, keep):
-        for turn in range(steps):
-            if when(turn, steps, keep):
+        for step in range(steps):
+            if when(step, steps, keep):
                 h = h.detach()
             h = w * h
         return h
@@ -147,9 +147,9 @@ def _reading_probe(function) -> Iterator[tuple]:
             isinstance(loss, torch.Tensor) and loss.grad_fn for loss in losses
         ):
             raise Complaint(
-                "Each loss in the list holds the graph of its piece. Put in plain numbers, `loss.item()`."
+                "Each loss in the list holds the graph of its piece. Append plain numbers, `loss.item()`."
             )
-        how = f"for {count} pieces of {length} turns"
+        how = f"for {count} pieces of {length} steps"
         yield f"The losses {how}", losses
         yield f"w {how}", w.detach()
         if told := watch.told():
@@ -193,7 +193,7 @@ def reading_with(before: Callable, **how) -> Callable:
     return read_on
 
 
-def _each_turn(w, pieces, lr):
+def _each_step(w, pieces, lr):
     h = torch.zeros(pieces[0].shape[1])
     losses = []
     for piece in pieces:
@@ -217,7 +217,7 @@ def _other_branch() -> list:
 def _fifth_power() -> float:
     weight = torch.tensor(0.5, requires_grad=True)
     h = torch.tensor(1.0)
-    for _turn in range(5):
+    for _step in range(5):
         h = weight * h
     h.backward()
     return weight.grad.item()
@@ -236,8 +236,8 @@ QUESTIONS: list[Question] = [
         found="Yes: $3x$ was the line that ran, with the slope 3 everywhere.",
         answers=r"""
             [-2.0, -4.0] :: That is $2x$, the slope of the line that did *not* run. Here it was $3x$.
-            [1.0, 2.0]   :: Not both lines together: only the one that ran, $3x$.
-            [-3.0, -6.0] :: That is the value, $3x$. Its slope is 3.
+            [1.0, 2.0]   :: That mixes the two lines. Only one ran, $3x$.
+            [-3.0, -6.0] :: Those are the values of $3x$. The slope is 3.
             [0.5, -0.5]  :: Nothing is averaged: one line ran, $3x$.
             [0.0, 0.0]   :: A line ran, $3x$, and it has a slope: 3.
             3.0          :: right
@@ -252,22 +252,22 @@ QUESTIONS: list[Question] = [
         answers=r"""
             0.0625  :: That is what *one* of the five uses brings. They add up.
             0.03125 :: That is the value, $W^5$. Its slope is $5 W^4$.
-            2.5     :: Five times $W$? It is five times $W^4$: the other four factors.
+            2.5     :: That is five times $W$. It is five times $W^4$: the other four factors.
             5.0     :: Five uses, yes. Each brings $W^4 = 0.0625$.
-            1.0     :: That would be a single turn with $h = 1$. There are five, and each brings $W^4$.
+            1.0     :: That would be a single step with $h = 1$. There are five, and each brings $W^4$.
             0.5     :: That is $W$. Its slope in $W^5$ is $5 W^4$.
         """,
         missed="$5 W^4 = 5 \\cdot 0.0625 = 0.3125$.",
     ),
     Question(
         "11.c",
-        asks="how large a gradient gets in twenty turns with 1.5",
+        asks="how large a gradient gets in twenty steps with 1.5",
         truth=_how_large,
         found="Yes: $1.5^{20} = 3325$.",
         answers=r"""
             "a" :: Along a chain factors are *multiplied*, not added: $1.5^{20}$.
             "b" :: Too careful: $1.5^{10}$ is 58 already, and that squared is $1.5^{20}$.
-            "d" :: The same weight, and it is met twenty times: $1.5^{20}$.
+            "d" :: The same weight, but used twenty times: $1.5^{20}$.
         """,
         missed="It is **c**: $1.5^{20} = 3325$.",
     ),
@@ -276,28 +276,28 @@ QUESTIONS: list[Question] = [
 EXERCISES: list[Exercise] = [
     Exercise(
         "11.1",
-        title="the way that was taken",
+        title="the path taken",
         names=("above", "below", "short", "middle", "long"),
         solution="""
             above = 2 * 4     # x * x
             below = -3        # -3 * x
             short = 1         # 6 > 5 at once: y is x
-            middle = 2 * 3    # one turn: x * x is 9
-            long = 4          # three turns: x to the fourth
+            middle = 2 * 3    # one iteration: x * x is 9
+            long = 4          # three iterations: x to the fourth
             """,
         rtol=1e-4,
         why="Run the lines in your head and write down what was computed. Only that is in the graph.",
-        shows="From the same lines come $x$, $x^2$ and $x^4$, and each has the slope of its own.",
+        shows="The same lines compute $x$, $x^2$ or $x^4$, and each has its own slope.",
         look={
             "above": "Which line runs at 4, and what is its slope there?",
             "below": "Which line runs at $-4$, and what is its slope?",
-            "short": "Is there a first turn at all?",
-            "middle": "Write down `y` after each turn, until it is more than 5.",
-            "long": "Write down `y` as a power of $x$ after each turn. It never gets to 5.",
+            "short": "Is there a first iteration at all?",
+            "middle": "Write down `y` after each iteration, until it is more than 5.",
+            "long": "Write down `y` as a power of $x$ after each iteration. It never exceeds 5.",
         },
         hints=(
             "Follow the lines with the number, and write down the formula that was computed.",
-            "`h` at 6: the first thing that happens in the loop is the question, and 6 is more than 5.",
+            "`h` at 6: the first line of the loop is the condition, and 6 is more than 5.",
             "`h` at 1: $y$ is $x$, then $x^2$, $x^3$, $x^4$. Its value is 1 each time; its slope is not.",
         ),
         answers=r"""
@@ -308,41 +308,41 @@ EXERCISES: list[Exercise] = [
             below = -1.5  :: Nothing is averaged between the two lines: one of them ran.
             below = 1.0   :: That is the slope of $x$. The line that ran is $-3x$.
             below = -1.0  :: That would be $-x$. The line that ran is $-3x$.
-            below = -6.0  :: Twice the slope of $-3x$? `x` stands in it once.
-            short = 2.0   :: `x` would have to come in twice. There is no turn at all, so `y` is `x`.
+            below = -6.0  :: That is twice the slope of $-3x$. `x` is in it once.
+            short = 2.0   :: For that `x` would have to be used twice. The loop ends before any product, so `y` is `x`.
             short = 0.5   :: Nothing is averaged: `y` is `x`.
-            middle = 0.0  :: One turn ran, and `y` is $x \cdot x$. That is not flat at 3.
-            middle = 1.0  :: That would be without a turn. 3 is not more than 5, so there is one.
-            middle = 12.0 :: Twice too much: one turn, $x \cdot x$, and its slope at 3 is $2 \cdot 3$.
+            middle = 0.0  :: One product was computed, so `y` is $x \cdot x$. That is not flat at 3.
+            middle = 1.0  :: That would be `y = x`, without a product. 3 is not more than 5, so there is one.
+            middle = 12.0 :: Twice too much: one iteration, $x \cdot x$, and its slope at 3 is $2 \cdot 3$.
             middle = 2.0  :: The slope of $x \cdot x$ is $2x$, and `x` is 3.
-            long = 0.0    :: Its value stays at 1, but only at $x = 1$. How does $x^4$ move when $x$ does?
+            long = 0.0    :: The value stays 1, but only at $x = 1$. How does $x^4$ change when $x$ does?
             long = 1.333  :: Nothing is averaged: four factors, and each brings 1.
-            long = 8.0    :: That would be twice as many factors. `x`, and one more in each of three turns.
-            long = 5.0    :: Before the first turn `y` is `x`; then three turns. That makes four factors.
+            long = 8.0    :: That is twice as much: there is `x`, and one more factor in each of three iterations.
+            long = 5.0    :: Before the first iteration `y` is `x`; then three iterations. That makes four factors.
             above = 16    :: That is the value, $4^2$. Its slope is $2 \cdot 4$.
             above = 4     :: The slope of $x \cdot x$ is $2x$: both factors are `x`.
             above = 5     :: Only one of the two lines ran. The other has left nothing behind.
             above = -3    :: At 4 the condition holds: the first line ran.
             below = 12    :: That is the value. The slope of $-3x$ is $-3$ everywhere.
             below = -8    :: That is the slope of the line that did *not* run.
-            below = 3     :: The sign: the line is $-3x$, whatever sign `x` has.
-            below = -11   :: Not both: the condition chose the second line alone.
-            short = 12    :: There is no first turn: 6 is more than 5, and the loop is left before it multiplies.
+            below = 3     :: Check the sign: the line is $-3x$, whatever the sign of `x`.
+            below = -11   :: That adds up both lines. The condition chose the second one alone.
+            short = 12    :: 6 is more than 5 at once, so the loop ends before it multiplies.
             short = 6     :: That is the value. `y` is `x`, with the slope 1.
-            short = 0     :: No turn, but `y` is `x`: when `x` moves, so does `y`.
+            short = 0     :: Nothing is multiplied, but `y` is `x`: when `x` changes, so does `y`.
             short = None  :: `y` is `x` itself, so the way back is short. The gradient is 1.
             middle = 9    :: That is the value, $3^2$. Its slope is $2 \cdot 3$.
-            middle = 27   :: After one turn `y` is 9, and that is more than 5: the loop is left.
-            middle = 108  :: That is $4x^3$, for three turns. After the first one `y` is 9: the loop is left.
+            middle = 27   :: After one iteration `y` is 9. That is more than 5, so the loop ends.
+            middle = 108  :: That is $4x^3$, for three products. After the first one `y` is 9, so the loop ends.
             middle = 3    :: $x \cdot x$ has two factors that are `x`: $2x$.
-            long = 1      :: Its *value* is 1. Four factors are `x`, and each brings 1.
-            long = 3      :: Three turns, and `y` was `x` before the first one: four factors.
-            long = 2      :: That would be one turn. `y` never gets to 5, so all three run.
+            long = 1      :: The *value* is 1. Four factors are `x`, and each brings 1.
+            long = 3      :: Three iterations, and `y` was `x` before the first one: four factors.
+            long = 2      :: That would be one iteration. `y` never exceeds 5, so all three run.
         """,
     ),
     Exercise(
         "11.2",
-        title="three turns by hand",
+        title="three steps by hand",
         names=("last", "middle", "first", "whole", "start"),
         solution="""
             last = 3           # h_2, times what arrives: 1
@@ -352,57 +352,57 @@ EXERCISES: list[Exercise] = [
             start = 2 * 2 * 2
             """,
         rtol=1e-4,
-        why="In each turn the product hands on *the other factor times what arrives*: to W the old state, to the old state W.",
-        shows="One weight, three uses, three parts that add up. What arrives is doubled in each turn on the way back.",
+        why="In each step the product sends *the other factor times what arrives*: to $W$ the old state, to the old state $W$.",
+        shows="One weight, three uses, three parts that add up. What arrives is doubled in each step on the way back.",
         look={
-            "last": "At $h_3$ a 1 arrives. What is the other factor, beside $W$, in the third turn?",
-            "middle": "What arrives at $h_2$, and what is the other factor in the second turn?",
-            "first": "What is the other factor in the first turn?",
-            "whole": "What do all three turns bring together?",
+            "last": "At $h_3$ a 1 arrives. Which factor does $W$ multiply in the third step?",
+            "middle": "What arrives at $h_2$, and what is the other factor in the second step?",
+            "first": "What is the other factor in the first step?",
+            "whole": "What do all three steps bring together?",
             "start": "How many times is it multiplied by $W$ on the way from $h_3$ to $h_0$?",
         },
         hints=(
             "At $h_3$ a 1 arrives, at $h_2$ a 2, at $h_1$ a 4.",
-            "Turn three multiplied $W$ and $h_2$. So it brings $h_2$ times 1 to $W$.",
+            "The third step multiplied $W$ and $h_2$. So it brings $h_2$ times 1 to $W$.",
             "Parts of several uses are added (lesson 4).",
         ),
         answers=r"""
-            start = 2.0   :: Once multiplied by $W$ is the way back through *one* turn. There are three.
-            start = 15.0  :: It is not the parts of three turns added: along one way the factors are multiplied.
+            start = 2.0   :: One factor $W$ is the way back through *one* step. There are three steps.
+            start = 15.0  :: Nothing is added here: along one path the factors are multiplied.
             last = 0.0    :: A 1 arrives, and the other factor $h_2$ is not zero.
             last = 1.5    :: Nothing is halved: $h_2$ times 1.
-            middle = 0.0  :: $h_1$ is 1, and 2 arrives. Only the *first* turn has a state of zero.
-            whole = 0.0   :: The first part is 0; the two others are not.
-            whole = 2.5   :: Nothing is averaged. The parts of all turns are added.
-            whole = 1.0   :: 1 is what arrives at $h_3$. What do the three turns bring?
-            whole = 10.0  :: Twice too much: each of the three turns brings its part once.
-            start = 16.0  :: Once too often: three turns lie in between.
-            start = 2.667 :: Nothing is shared out between the turns: along the way it is multiplied, three times.
-            start = 9.0   :: $3^2$? It is the factor 2, three times.
-            start = 7.0   :: 7 is the value $h_3$. How much does it move when $h_0$ does?
+            middle = 0.0  :: $h_1$ is 1, and 2 arrives. Only the *first* step has a state of zero.
+            whole = 0.0   :: The first part is 0; the other two are not.
+            whole = 2.5   :: Nothing is averaged. The parts of all steps are added.
+            whole = 1.0   :: 1 is what arrives at $h_3$. What do the three steps bring?
+            whole = 10.0  :: That is twice as much: each of the three steps brings its part once.
+            start = 16.0  :: One factor too many: there are three steps in between.
+            start = 2.667 :: Nothing is divided between the steps: along the path it is multiplied, three times.
+            start = 9.0   :: The factor is 2, and it is met three times: $2^3$.
+            start = 7.0   :: 7 is the value $h_3$. How much does it change when $h_0$ does?
             last = 7      :: 7 is $h_3$, what came out. The other factor is what went in, $h_2$.
             last = 1      :: 1 is what arrives. It is multiplied by the other factor, $h_2$.
-            last = 6      :: $W h_2$ is the product itself. To $W$ goes the other factor alone.
-            last = 2      :: 2 is $W$; that goes to the state. To $W$ goes the old state, $h_2$.
-            last = 4      :: 4 is what comes to $h_1$. In the third turn 1 arrives and the other factor is $h_2$.
-            middle = 1    :: 1 is $h_1$, the local part. 2 has arrived from the turn behind it.
-            middle = 3    :: Added? What arrives, 2, is *multiplied* by the other factor, $h_1 = 1$.
-            middle = 6    :: The old state of the second turn is $h_1$, not $h_2$.
+            last = 6      :: $W h_2$ is the product itself. Only the other factor goes to $W$.
+            last = 2      :: 2 is $W$, which goes to the state. The old state, $h_2$, goes to $W$.
+            last = 4      :: 4 is what arrives at $h_1$. In the third step 1 arrives, and the other factor is $h_2$.
+            middle = 1    :: 1 is $h_1$, the other factor. Multiply it by what arrives at $h_2$: 2.
+            middle = 3    :: What arrives, 2, is *multiplied* by the other factor, $h_1 = 1$.
+            middle = 6    :: The old state of the second step is $h_1$, not $h_2$.
             middle = 4    :: At $h_2$ the 1 has been multiplied by $W$ once, so 2 arrives.
             first = 4     :: 4 arrives, and the other factor is $h_0$.
-            first = 1     :: The other factor is the state *before* the turn, $h_0 = 0$. The input 1 is added, it does not multiply $W$.
-            first = 8     :: 8 is what arrives at $h_0$. To $W$ goes the other factor, $h_0$, times 4.
-            first = None  :: The first turn did run: $W$ was multiplied by $h_0$, and that is a number.
-            whole = 12    :: That is $3 W^2$, right for $W^3$. Here an input comes in: add up the three parts.
-            whole = 3     :: That is the last turn alone. All three uses count.
+            first = 1     :: The other factor is the state *before* the step, $h_0 = 0$. The input 1 is added, it does not multiply $W$.
+            first = 8     :: 8 is what arrives at $h_0$. What goes to $W$ is the other factor, $h_0$, times 4.
+            first = None  :: The first step did run: $W$ was multiplied by $h_0$, and that is a number.
+            whole = 12    :: That is $3 W^2$, right for $W^3$. Here an input is added in each step: add up the three parts.
+            whole = 3     :: That is the last step alone. All three uses count.
             whole = 1.667 :: Nothing is averaged: the parts add up.
             whole = 7     :: That is the value $h_3$.
             whole = 6     :: The parts are added, not multiplied: $3 + 2 + 0$.
-            whole = 9     :: The first turn has $h_0 = 0$ as its other factor: it brings nothing.
-            start = 4     :: Three turns lie in between, so $W$ is met three times.
-            start = 6     :: Along a way the factors are multiplied, not added.
-            start = 0     :: The *value* of $h_0$ is 0. Its gradient says how $h_3$ moves when $h_0$ does.
-            start = 1     :: 1 is where it begins, at $h_3$. On the way back it meets $W$ three times.
+            whole = 9     :: The first step has $h_0 = 0$ as its other factor: it brings nothing.
+            start = 4     :: There are three steps in between, so $W$ is met three times.
+            start = 6     :: Along a path the factors are multiplied, not added.
+            start = 0     :: The *value* of $h_0$ is 0. Its gradient says how $h_3$ changes when $h_0$ does.
+            start = 1     :: 1 is the gradient at $h_3$. On the way back it meets $W$ three times.
         """,
     ),
     Exercise(
@@ -410,37 +410,37 @@ EXERCISES: list[Exercise] = [
         title="clip",
         names=("clip",),
         solution=clip,
-        why="All are multiplied by the same number, so their direction stays; afterwards they are `most` long together.",
+        why="All are multiplied by the same number, so their direction stays. Afterwards their joint length is `most`.",
         shows="That is `torch.nn.utils.clip_grad_norm_`. Short gradients are left alone.",
-        look={"": "All gradients together have one length, and one factor makes them shorter."},
+        look={"": "All gradients together have one length, and one factor shortens them all."},
         hints=(
             "The length: square all entries of all gradients, add them all up, and take the root.",
             "`sum((gradient**2).sum() for gradient in gradients) ** 0.5`",
-            "The factor is `most / n`: for `n` twice too long, a half.",
+            "The factor is `most / n`: if `n` is twice the limit, a half.",
         ),
         probe=_clip_probe,
         answers=r"""
-            clipping_with(lambda gs: max(g.abs().max().item() for g in gs), _by_ratio) :: That takes the largest *entry* for the length. The length is the root of the sum of all squares.
+            clipping_with(lambda gs: max(g.abs().max().item() for g in gs), _by_ratio) :: That uses the largest *entry* as the length. The length is the root of the sum of all squares.
             clipping_with(lambda gs: sum((g**2).sum() for g in gs), _by_ratio) :: That is the square of the length: the root is missing.
-            clipping_with(_length, lambda most, n: n / most) :: Upside down: `n / most` makes what is too long longer still.
-            clipping_with(_length, _by_ratio, when=lambda n, most: True) :: Short gradients are stretched: leave them alone unless they are too long.
-            clipping_with(_length, _by_ratio, when=lambda n, most: n < most) :: The other way round: what is short was stretched, and what is long was left.
+            clipping_with(_length, lambda most, n: n / most) :: Upside down: `n / most` makes long gradients even longer.
+            clipping_with(_length, _by_ratio, when=lambda n, most: True) :: That stretches short gradients. Leave them alone unless they are too long.
+            clipping_with(_length, _by_ratio, when=lambda n, most: n < most) :: The other way round: short gradients are stretched, and long ones are left.
             clipping_with(_length, lambda most, n: 1 / n) :: Their length is 1 afterwards, whatever `most` is.
-            clipping_with(_length, lambda most, n: most) :: Multiplied by `most` itself. They are to *be* `most` long: divide by the length they have.
-            clipping_with(lambda gs: sum(g.abs().sum() for g in gs), _by_ratio) :: Those are the sizes added up. The length is the root of the sum of the *squares*.
-            clipping_with(lambda gs: sum(g.sum() ** 2 for g in gs) ** 0.5, _by_ratio) :: First added, then squared: entries of different sign cancel. Square each entry, and add those.
-            clipping_with(lambda gs: max((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: That is the longest of them. All gradients *together* have one length.
-            clipping_with(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: The lengths of the parts do not add up: add the squares, and take the root once.
+            clipping_with(_length, lambda most, n: most) :: That multiplies by `most` itself. They should *be* `most` long: divide by the length they have.
+            clipping_with(lambda gs: sum(g.abs().sum() for g in gs), _by_ratio) :: That adds up the absolute values. The length is the root of the sum of the *squares*.
+            clipping_with(lambda gs: sum(g.sum() ** 2 for g in gs) ** 0.5, _by_ratio) :: That adds first and squares then, so entries of different sign cancel. Square each entry, then add.
+            clipping_with(lambda gs: max((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: That is the length of the longest. All gradients *together* have one length.
+            clipping_with(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: Lengths do not add up like that: add the squares, and take the root once.
             clipping_with(lambda gs: (sum((g**2).sum() for g in gs) / 3) ** 0.5, _by_ratio) :: Nothing is averaged: the length has no division in it.
-            _each_alone                                  :: Each parameter was clipped by itself. Then their sizes to each other change, and so does the direction.
+            _each_alone                                  :: That clips each parameter separately. Then their proportions change, and so does the direction.
 
             for p in parameters:
                 if p.grad is not None:
-                    p.grad.clamp_(-most, most) :: That cuts each *entry* to the range. The direction changes: a large entry becomes as small as its neighbours.
+                    p.grad.clamp_(-most, most) :: That limits each *entry*. The direction changes: a large entry becomes as small as its neighbours.
 
             sum((gradient**2).sum() for gradient in gradients) ** 0.5 => _length(gradients) ;; gradient *= most / n => gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` has made a new tensor and thrown it away: write into it with `*=`.
             clipping_with(_length, _by_ratio, when=lambda n, most: n >= 1.0) :: 1 is the limit of one call. Compare with `most`, whatever it is.
-            clipping_with(lambda gs: sum((g**2).sum() for g in gs) ** 1 / 2, _by_ratio) :: Python reads `** 1 / 2` as *to the power of 1, and then halved*. Write `** 0.5`.
+            clipping_with(lambda gs: sum((g**2).sum() for g in gs) ** 1 / 2, _by_ratio) :: Python reads `** 1 / 2` as *to the power of 1, then halved*. Write `** 0.5`.
             clipping_with(lambda gs: (gs[0] ** 2).sum() ** 0.5, _by_ratio) :: That is the length of the first gradient alone. All of them *together* have one length.
 
             gradients = [p.grad for p in parameters if p.grad is not None]
@@ -453,7 +453,7 @@ EXERCISES: list[Exercise] = [
             for p in parameters:
                 if p.grad is not None:
                     p.grad *= -most / p.grad.norm()
-            return :: Each gradient is made `most` long by itself, and turned round. They have one length *together*, and keep their direction.
+            return :: That makes each gradient `most` long separately, and flips its sign. They have one length *together*, and keep their direction.
 
             with torch.no_grad():
                 n = _length([p.grad for p in parameters if p.grad is not None])
@@ -473,7 +473,7 @@ EXERCISES: list[Exercise] = [
                 if p.grad is not None:
                     n = p.grad.norm()
                     p.grad *= most / n
-            return :: Each gradient is brought to length `most` by itself, even a short one. All of them together have one length, and only if that is too long are they scaled, by one factor.
+            return :: That brings each gradient to the length `most` separately, even a short one. All of them together have one length. Only if that is too long, scale them all by one factor.
 
             n = _length([p.grad for p in parameters if p.grad is not None])
             if n > most:
@@ -486,62 +486,62 @@ EXERCISES: list[Exercise] = [
     ),
     Exercise(
         "11.4",
-        title="the last few turns",
+        title="the last few steps",
         names=("truncated",),
         solution=truncated,
-        why="Before turn `steps - keep` there are `keep` turns left, that one included. Whatever came before counts as a number.",
-        shows="The value never changes; the gradient is that of the last turns. With `keep = steps` it is whole.",
-        look={"": "Count the turns that come after the cut, the one right behind it included."},
+        why="From step `steps - keep` on there are `keep` steps left. Whatever came before counts as a number.",
+        shows="The value never changes; the gradient is that of the last steps. With `keep = steps` it is the full gradient.",
+        look={"": "Count the steps that come after the cut."},
         hints=(
-            "With five turns, 0 to 4, the last two are 3 and 4.",
-            "The state is detached *before* the product of that turn.",
-            "`turn == steps - keep`",
+            "With five steps, 0 to 4, the last two are 3 and 4.",
+            "The state is detached *before* the product of that step.",
+            "`step == steps - keep`",
         ),
         probe=_truncated_probe,
         answers=r"""
-            h = h.detach() => w = w.detach() :: That detaches the weight: the turns after it see no weight at all, and the gradient is that of the *first* turns.
+            h = h.detach() => w = w.detach() :: That detaches the weight: the steps after it see no weight at all, and the gradient is that of the *first* steps.
 
-            truncating_when(turn, steps, keep):
-            turn % keep == 0         :: A cut every `keep` turns: how many are seen is then left to chance. One cut, `keep` turns before the end.
-            turn == steps - keep - 1 :: One turn too early: `keep + 1` of them are seen.
-            turn == steps - keep + 1 :: One turn too late: the gradient sees one turn less than it should.
-            turn == keep             :: That leaves out the first `keep` turns. The *last* `keep` should be seen: count from the end.
-            return True              :: Detached in each turn, or in each of the last: only the very last is seen, whatever `keep` is. Once is enough.
-            return False             :: Nothing is cut: the gradient sees all turns. (`h.detach()` by itself changes nothing: it returns a new tensor. Write `h = h.detach()`.)
+            truncating_when(step, steps, keep):
+            step % keep == 0         :: That cuts every `keep` steps, so the number of steps that are seen varies. Cut once, `keep` steps before the end.
+            step == steps - keep - 1 :: One step too early: `keep + 1` of them are seen.
+            step == steps - keep + 1 :: One step too late: the gradient sees one step fewer than it should.
+            step == keep             :: That leaves out the first `keep` steps. The *last* `keep` should be seen: count from the end.
+            return True              :: That detaches in each step, or in each of the last ones, so only the very last is seen. Once is enough.
+            return False             :: Nothing is cut: the gradient sees all steps. (`h.detach()` on its own line changes nothing: it returns a new tensor. Write `h = h.detach()`.)
 
-            for _turn in range(keep):
+            for _step in range(keep):
                 h = w * h
-            return h :: Only the last turns were *computed*. The value should be that of all `steps` turns.
+            return h :: Only the last steps were *computed*. The value should be that of all `steps` steps.
 
-            for turn in range(steps):
+            for step in range(steps):
                 h = w * h
-                if turn == steps - keep:
+                if step == steps - keep:
                     h = h.detach()
-            return h :: The cut comes after the product, one turn too late.
+            return h :: The cut comes after the product, one step too late.
 
-            for turn in range(steps):
-                if turn == steps - keep:
+            for step in range(steps):
+                if step == steps - keep:
                     h = torch.tensor(1.0)
                 h = w * h
-            return h :: The state begins anew at the cut. `detach()` keeps its *value* and drops the history.
+            return h :: The state starts again at the cut. `detach()` keeps its *value* and drops the history.
 
-            for turn in range(steps):
-                if turn == 3:
+            for step in range(steps):
+                if step == 3:
                     h = h.detach()
                 h = w * h
-            return h :: 3 is right for one call. The cut comes `keep` turns before the end, whatever `steps` and `keep` are: `steps - keep`.
+            return h :: 3 is right for one call. The cut comes `keep` steps before the end, whatever `steps` and `keep` are: `steps - keep`.
 
-            for turn in range(steps):
-                if turn < keep:
+            for step in range(steps):
+                if step < keep:
                     h = h.detach()
                 h = w * h
             return h :: That detaches in the first `keep` iterations. The gradient should see the *last* `keep`: detach once, `keep` iterations before the end.
 
-            for turn in range(steps):
-                h = (w.detach() if turn < steps - keep else w) * h
+            for step in range(steps):
+                h = (w.detach() if step < steps - keep else w) * h
             return h :: right
 
-            turn <= steps - keep :: right
+            step <= steps - keep :: right
         """,
     ),
     Exercise(
@@ -549,7 +549,7 @@ EXERCISES: list[Exercise] = [
         title="piece by piece",
         names=("read_on",),
         solution=read_on,
-        why="`h.detach()` has the numbers of the last state and no history. So each graph begins at its piece.",
+        why="`h.detach()` has the numbers of the last state and no history. So each graph begins with its piece.",
         shows="Reading goes on for as long as you like, and each graph is as long as one piece.",
         look={"": "The state goes on as a number."},
         hints=(
@@ -561,11 +561,11 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             reading_with(h):
             _keeps_the_graphs                            :: Each loss in the list holds the graph of its piece.
-            h                                            :: The second graph grows on top of the first, whose saved values have been freed. Take the state over without its history: `h = h.detach()` (`h.detach()` by itself changes nothing).
+            h                                            :: The second graph grows on top of the first, whose saved values have been freed. Carry the state over without its history: `h = h.detach()` (`h.detach()` on its own line changes nothing).
             torch.zeros_like(h)                          :: Each piece begins from zero: what was read before is forgotten. Keep the numbers.
-            h.mean().detach()                            :: The mean of the states is not the states. Take over each number.
-            reading_with(lambda h: h, retain_graph=True) :: The old graph was kept, and it belongs to the old weight: `w` has been written to since.
-            _each_turn                                   :: Detached in every *turn*, so that only the last one of a piece is seen. Once a piece is enough.
+            h.mean().detach()                            :: That carries over the mean of the states. Carry over each number.
+            reading_with(lambda h: h, retain_graph=True) :: That keeps the old graph, but the old graph belongs to the old weight: `w` has been changed since.
+            _each_step                                   :: That detaches in every *step*, so that only the last one of a piece is seen. Once per piece is enough.
             torch.ones_like(h)                           :: Each piece begins from ones. The state should go on.
 
             h = torch.zeros(3)
@@ -580,7 +580,7 @@ EXERCISES: list[Exercise] = [
                 with torch.no_grad():
                     w -= lr * w.grad
                 losses.append(loss.item())
-            return losses :: 3 is the width of one text. The state has as many entries as a row of a piece: `pieces[0].shape[1]`.
+            return losses :: 3 is the width in one call. The state has as many entries as a row of a piece: `pieces[0].shape[1]`.
 
             h = torch.zeros(pieces[0].shape[1])
             losses = []
@@ -593,7 +593,7 @@ EXERCISES: list[Exercise] = [
                 with torch.no_grad():
                     w -= lr * w.grad
                 losses.append(loss.item())
-            return losses :: The gradient of the piece before is still in `w.grad`, and the new one is added. Clear it before each pass: `w.grad = None`.
+            return losses :: The gradient of the previous piece is still in `w.grad`, and the new one is added. Clear it before each pass: `w.grad = None`.
 
             h = torch.zeros(pieces[0].shape[1])
             losses = []
@@ -621,7 +621,7 @@ EXERCISES: list[Exercise] = [
                 with torch.no_grad():
                     w -= lr * w.grad
                 losses.append(loss.item())
-                return losses :: Only one piece was read: the `return` is inside the loop. Put it behind the loop.
+                return losses :: Only one piece was read: the `return` is inside the loop. Put it after the loop.
 
             h = torch.zeros(pieces[0].shape[1])
             losses = []
