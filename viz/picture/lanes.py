@@ -19,8 +19,8 @@ from .tooltips import describe, function_tooltip, leaf_tooltip
 from .view import View, classes_of, shape_words
 
 # how close a lane is set, from roomy to close: how many numbers of an array are written out, the side of a painted cell,
-# whether functions are called by their whole names, the width of a name, inches between two items
-CLOSER = ((12, 14.0, True, 120.0, 0.4), (4, 13.0, False, 110.0, 0.3), (1, 11.0, False, 84.0, 0.24))
+# whether functions are called by their whole names, the width of a name, inches between two items, points around a text
+CLOSER = ((12, 14.0, True, 120.0, 0.4, 10), (4, 13.0, False, 110.0, 0.3, 9), (1, 11.0, False, 72.0, 0.2, 6))
 NUMBER = (38.0, 17.0)  # a cell with a number in it
 _NUMBER = re.compile(r"\(?-?[\d.]+(e[-+]?\d+)?j?\)?$").match
 _ONE_AXIS = re.compile(r"^[(\[](-?\d+),?[)\]]$")  # sum(1) rather than sum((1,))
@@ -31,7 +31,7 @@ class Lanes(View):
 
     def __init__(self, graph: Graph, picture: Picture, close: int = 0):
         super().__init__(graph, picture)
-        self.written, self.side, self.whole_names, self.widest, picture.gap = CLOSER[close]
+        self.written, self.side, self.whole_names, self.widest, picture.gap, self.pad = CLOSER[close]
         if picture.direction != "LR":
             picture.gap = 0.28
         self.labelled = False
@@ -135,7 +135,7 @@ class Lanes(View):
         out, leaf = f.output(nr), f.kind == "accumulate"
         hooks = "hook" * bool(out.hooks or (leaf and (f.hooks or f.after_hooks)))
         said = fit(out.name or "?", self.widest, SUB + 1.5, bold=True)
-        room = max(84.0, width(said, SUB + 1.5, bold=True))
+        room = max(64.0 + 2 * self.pad, width(said, SUB + 1.5, bold=True))
         title = f"{fit(out.name or '?', self.widest - 30, SUB + 1.5)}.grad" if leaf else f"grad of {said}"
         if not leaf and width(title, SUB + 1.5, bold=True) > room:
             title = "its gradient"
@@ -194,14 +194,14 @@ class Lanes(View):
             w, h = max(columns * self.side, 36.0), max(rows * self.side, 16.0)
         words = [t for t in (shape_text(shape) if shape_said is None else shape_said, about) if t]
         lines = [name_line(fit(name, self.widest + 40, SUB + 1.5, bold=True), SUB + 1.5)]
-        column = Column.of(lines, w + 20, 9, 6)
+        column = Column.of(lines, w + 2 * self.pad, self.pad, 6)
         places = {}
         shown = self.p.values or caption == "grad"
         for key in [caption] + ["tangent"] * tangent if shown else []:
             places[key] = (0.0, column.height, w, h)
             column.height += h + 4
         below = sub_line(" · ".join(words) or "shape not known")
-        column.width = max(column.width, width(below.text, below.size) + 18)
+        column.width = max(column.width, width(below.text, below.size) + 2 * self.pad)
         below.y = column.height + below.size - (0 if shown else 4)
         column.lines.append(below)
         column.height += below.size + 8
