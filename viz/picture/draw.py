@@ -90,7 +90,7 @@ def draw(
     * view: "lanes" (values flow to the right, below them their gradients come back), "graph" (tensors and functions apart),
       "cards" (value and gradient on one card), "functions" (compact). By default "lanes" for a small graph (up to a dozen
       functions), "graph" for one that is a little larger; of still larger ones the modules, or the functions.
-    * direction: "LR" (inputs on the left), "TB" (inputs above) or "BT" (inputs below); by default what fits.
+    * direction: "LR" (inputs on the left) or "TB" (inputs above); by default what fits.
     * fold: which modules are one box: a depth (1: the layers of the model, 2: what is in these, ...), a class or its name,
       a function of the module that returns True or False, True or "module" (as many as can be looked at). "repeat": what
       comes many times in a row, such as the time steps of an RNN. False: draw everything.

@@ -52,7 +52,9 @@ export function halves(p, t) {
   return [first, second];
 }
 
-// An arrow in the pieces that lie in one column each: [[column, points], ...]
+const flipped = (p) => { const out = []; for (let i = p.length - 2; i >= 0; i -= 2) out.push(p[i], p[i + 1]); return out; }, goesUp = (p) => p[1] > p[p.length - 1];
+
+// An arrow, from its upper end, in the pieces that lie in one column each: [[column, points], ...]
 function pieces(points, cut, columnOf) {
   const todo = [], out = [];
   for (let i = 0; i + 7 < points.length; i += 6) todo.push(points.slice(i, i + 8));
@@ -87,7 +89,7 @@ export function columns(picture, k) {
   for (const [x, y, w, h] of Object.values(picture.frames || {})) { const c = columnOf(y + h / 2); stretch(c, x - 6); stretch(c, x + w + 6); }
   const cutUp = {};
   for (const [id, points] of Object.entries(known.lines)) {
-    cutUp[id] = pieces(points, cut, columnOf);
+    cutUp[id] = pieces(goesUp(points) ? flipped(points) : points, cut, columnOf);
     cutUp[id].forEach(([c, p], i) => { for (let j = 0; j < p.length; j += 2) stretch(c, p[j]); if (i) set[c].crossed++; });
   }
   let x = 8, height = 0;
@@ -113,7 +115,8 @@ export function columns(picture, k) {
       path.push(...q.slice(2));
       height = Math.max(height, low + 3);
     });
-    edges[id] = { d: all.length > 1 ? `M${text(path.slice(0, 2))}C${text(path.slice(2))}` : null, moves: all.map(([c]) => set[c].move) };
+    const moves = all.map(([c]) => set[c].move), way = goesUp(known.lines[id]) ? (moves.reverse(), flipped(path)) : path; // its head is where it ends
+    edges[id] = { d: all.length > 1 ? `M${text(way.slice(0, 2))}C${text(way.slice(2))}` : null, moves };
   }
   const nodes = {};
   for (const [id, { at: [, y, , h] }] of Object.entries(picture.nodes)) nodes[id] = set[columnOf(y + h / 2)].move;

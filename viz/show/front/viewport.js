@@ -22,7 +22,7 @@ export function readable(picture) {
 // slim pane one that is not too wide.
 export function choose(pictures, width, height, slim) {
   const found = pictures.flatMap((picture) => {
-    const least = readable(picture), most = picture.direction === "BT" && Object.keys(picture.nodes).length <= 400 ? 8 : 1, sets = [];
+    const least = readable(picture), most = picture.direction === "TB" && picture.view === "functions" && Object.keys(picture.nodes).length <= 400 ? 8 : 1, sets = [];
     for (let k = 1; k <= most; k++) {
       const set = most === 1 ? { width: picture.width, height: picture.height, k: 1, crossed: 0 } : columns(picture, k);
       if (!set) break;
