@@ -250,13 +250,18 @@ def scale(cells) -> float:
 
 
 def numbers(value: Value, w: float, h: float) -> tuple[float, list[str]] | None:
-    """The font size and the text of each number of an array where they have room in a box of this size."""
+    """The font size and the text of each number of an array where they have room in a box of this size: none is
+    smaller than can be read."""
     cells, smaller = value.cells()
     wide, high = w / cells.shape[1], h / cells.shape[0]
     if smaller or cells.size > WRITTEN or wide < 20 or high < 10:
         return None
-    texts = [f"{x:z.3g}" for x in map(float, cells.ravel())]
-    return min(11.0, high - 2, (wide - 3) / (0.58 * max(map(len, texts)))), texts
+    for digits in (3, 2):
+        texts = [f"{x:z.{digits}g}" for x in map(float, cells.ravel())]
+        size = min(11.0, high - 2, (wide - 3) / (0.58 * max(map(len, texts))))
+        if size >= 9:
+            return size, texts
+    return None
 
 
 def tint_of(x: float, top: float) -> float:

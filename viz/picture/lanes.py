@@ -136,7 +136,7 @@ class Lanes(View):
         hooks = "hook" * bool(out.hooks or (leaf and (f.hooks or f.after_hooks)))
         said = fit(out.name or "?", self.widest, SUB + 1.5, bold=True)
         room = max(64.0 + 2 * self.pad, width(said, SUB + 1.5, bold=True))
-        title = f"{fit(out.name or '?', self.widest - 30, SUB + 1.5)}.grad" if leaf else f"grad of {said}"
+        title = f"{_short(out.name or '?', self.widest - 24)}.grad" if leaf else f"grad of {said}"
         if not leaf and width(title, SUB + 1.5, bold=True) > room:
             title = "its gradient"
         value, places = self.card(
@@ -155,7 +155,7 @@ class Lanes(View):
                 inner,
                 "leaf" if leaf else "gradient",
                 f"the gradient of {out.name}",
-                classes_of(f) if leaf else classes,
+                classes_of(f) + ["node-hooked"] * bool(f.after_hooks and not f.hooks) if leaf else classes,
             ),
         ):
             by = (wide - column.width) / 2
@@ -228,6 +228,13 @@ class Lanes(View):
         self.p.link(pair[0], card, "flow", f"{card.name} shares the numbers of {head.name}")
 
 
+def _short(name: str, limit: float) -> str:
+    """A name in bold; where there is no room for it, the last part of a dotted one."""
+    if width(name, SUB + 1.5, bold=True) > limit and not name.endswith("]"):
+        name = name.rpartition(".")[2]
+    return fit(name, limit, SUB + 1.5, bold=True)
+
+
 def operation(f: Function, drawn: set[Edge]) -> str:
     """A forward operation without the inputs that have cards of their own: ``@``, ``+ 1``, ``mean``, ``sum(1)``, ``[0]``."""
     operands = operand_names(f)
@@ -245,5 +252,10 @@ def operation(f: Function, drawn: set[Edge]) -> str:
     text = "".join(
         "" if part in own else words.get(part, part) if k % 2 else part for k, part in enumerate(parts)
     )
-    text = text.strip().removeprefix(".").removesuffix("()").replace("(, ", "(").replace(", )", ")").strip()
+    text = (
+        re.sub(r"\((, )+", "(", re.sub(r"(, )+\)", ")", text.strip()))
+        .removeprefix(".")
+        .removesuffix("()")
+        .strip()
+    )
     return "neg" if text == "-" else text or called

@@ -142,8 +142,9 @@ def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) ->
         return (u, v) if along == 0 else (v, u)
 
     words = 18.0  # room for what is written at the lanes
-    low = min(at.items[i.id][across] for i in p.items if i not in p.below)
-    high = max(at.items[i.id][across] + size(i)[1] for i in p.items if i not in p.below)
+    edges = [(at.items[i.id][across], size(i)[1]) for i in p.items if i not in p.below]
+    edges += [(frame[across], frame[2 + across]) for frame in at.frames]
+    low, high = min(v for v, _ in edges), max(v + wide for v, wide in edges)
     first = min(at.items[above.id][across] for above in p.below.values())
     shift = [point(0.0 if along == 0 else words, margin - low + (words if along == 0 else 0.0))]
     shift.append(point(shift[0][along], shift[0][across] + high - first + BETWEEN))
@@ -183,6 +184,9 @@ def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) ->
         else:
             at.lines[link.id] = curve, tip and point(*tip)
     at.items = {item.id: point(*q) for item, q in placed.items()}
+    at.frames = [
+        (x + shift[0][0], y + shift[0][1], w, h, base + shift[0][1]) for x, y, w, h, base in at.frames
+    ]
     last = max(v + size(item)[1] for item, (_, v) in placed.items())
     middle = high + shift[0][across] + BETWEEN / 2
     said = [width(text, NOTE) for text in LANES[along]]

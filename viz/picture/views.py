@@ -59,8 +59,7 @@ def build(
     picture.terse = terse
     if view == "lanes":
         Lanes(graph, picture, close).draw()
-        return picture
-    if view == "graph":
+    elif view == "graph":
         _GraphView(graph, picture).draw()
     else:
         (_Cards if view == "cards" else _Functions)(graph, picture, groups or []).draw()
@@ -86,7 +85,11 @@ def _frame_modules(made: dict, p: Picture, classes: dict[str, str]) -> None:
         inside = set(functions)
         leaves = {e.target for f in functions for e in f.edges if e.target and e.target.kind == "accumulate"}
         inside |= {f for f in leaves if all(e.source in inside for e in f.users)}
-        members = [item for item in p.items if item.function in inside and item.kind != "alias"]
+        members = [
+            item
+            for item in p.items
+            if item.function in inside and item.kind != "alias" and item not in p.below
+        ]
         if len(members) > 1:
             kind = classes.get(module)
             clusters.append((one_line(f"{caption}: {kind}" if kind else caption), members))

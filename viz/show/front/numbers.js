@@ -100,12 +100,16 @@ export function paintCells(a, x, y, width, height, gap = 0.8) {
 export function paintBox(a, x, y, width, height) {
   const { rows, cols } = grid(a), w = width / cols, t = height / rows;
   if (!a.values || !a.values.length || a.values.length > 12 || rows * cols !== a.values.length || w < 20 || t < 10) return paintCells(a, x, y, width, height);
+  const written = (digits) => a.values.map((value) => (typeof value === "number" ? number(Number(value.toPrecision(digits))) : value));
+  const sized = (texts) => ({ texts, font: Math.min(11, t - 2, (w - 3) / (0.58 * Math.max(...texts.map((text) => text.length)))) });
+  const { texts, font } = [3, 2].map(written).map(sized).find((one) => one.font >= 9) ?? {};
+  if (!texts) return paintCells(a, x, y, width, height); // no number is smaller than can be read
   const g = s("g", { class: "mgv-cells mgv-written" }), scale = scaleOf(a);
   a.values.forEach((value, i) => {
-    const text = typeof value === "number" ? number(Number(value.toPrecision(3))) : value, cx = x + (i % cols) * w, cy = y + Math.floor(i / cols) * t;
-    const [sign, size] = cellLook(value, scale), font = Math.min(11, t - 2, (w - 3) / (0.58 * text.length));
+    const cx = x + (i % cols) * w, cy = y + Math.floor(i / cols) * t;
+    const [sign, size] = cellLook(value, scale);
     g.append(s("rect", { x: cx + 0.5, y: cy + 0.5, width: w - 1, height: t - 1, class: sign, "fill-opacity": sign === "bad" ? 0.15 : (0.06 + 0.24 * size).toFixed(3) }),
-      s("text", { x: cx + w / 2, y: cy + t / 2 + font * 0.36, "text-anchor": "middle", "font-size": font.toFixed(1) }, text));
+      s("text", { x: cx + w / 2, y: cy + t / 2 + font * 0.36, "text-anchor": "middle", "font-size": font.toFixed(1) }, texts[i]));
   });
   return g;
 }
