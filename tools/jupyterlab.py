@@ -29,6 +29,7 @@ import nbformat
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+from tools.lessons import styled
 from tools.set_up import EXPORT, LAB_SETTINGS
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
@@ -84,6 +85,7 @@ class Lab:
     module = "jupyterlab"  # what python -m runs
     app = "LabApp"
     place = "lab/tree/{}?reset"  # where it opens a notebook
+    options: tuple[str, ...] = tuple(styled())
     window: Page | None = None  # JupyterLab with no notebook open, for the next
 
     def __init__(self, notebooks: Path = NOTEBOOKS, theme: Theme = "light"):
@@ -152,6 +154,7 @@ class Lab:
                     *(sys.executable, "-m", self.module, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
                     *(f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token="),
                     f"--ServerApp.root_dir={self.folder}",
+                    *self.options,
                     f"--{self.app}.expose_app_in_browser=True",  # to ask whether the kernel has started
                 ],
                 env=environment,
@@ -221,6 +224,7 @@ class Notebook7(Lab):
     module = "notebook"
     app = "JupyterNotebookApp"
     place = "notebooks/{}"
+    options = ()
 
 
 class Lesson:

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a file
 from tools import learners_copy, set_up
 
 DEFAULT_PORT = 8888
+STYLE = Path(__file__).resolve().with_name("lab")  # custom.css: text of a readable width, exercises as cards
 
 
 def is_free(port: int) -> bool:
@@ -65,6 +66,11 @@ def encrypted() -> list[str]:
     return ["--KernelManager.transport_encryption=auto"] if able else []
 
 
+def styled() -> list[str]:
+    """The options by which JupyterLab loads the lessons' own style, for this server and no other."""
+    return ["--LabApp.custom_css=True", f"--ServerApp.tornado_settings={{'static_custom_path': [{str(STYLE)!r}]}}"]
+
+
 def serve(folder: Path, port: int) -> int:
     """Run JupyterLab until it is stopped; its exit code."""
     token = secrets.token_hex(16)
@@ -81,6 +87,7 @@ def serve(folder: Path, port: int) -> int:
         "--log-level=ERROR",
         "--LabApp.log_level=ERROR",
         *encrypted(),
+        *styled(),
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container; JupyterLab refuses otherwise

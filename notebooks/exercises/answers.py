@@ -202,6 +202,17 @@ def wanted(want: Any) -> str:
     return "Enter a number such as `0.5` or `1/3`, or `None` if you expect nothing."
 
 
+def example(want: Any) -> str:
+    """What an answer looks like, for the empty field in which it is typed."""
+    if isinstance(want, str):
+        return "a letter, such as a"
+    if isinstance(want, bool):
+        return "True or False"
+    if isinstance(want, np.ndarray) and want.ndim:
+        return "a list, such as [0.5, 2]"
+    return "a number, such as 0.5 or 1/3, or None"
+
+
 SEPARATED = r"(?:[\s,;.+&|/\\()\[\]{}\"'`>]|->|=>|-|\band\b|\bthen\b)+"
 """What may stand between names or letters."""
 

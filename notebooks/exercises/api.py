@@ -10,7 +10,7 @@ from typing import Any
 from viz.read.text import write_whole
 
 from . import answers, lessons, options, store
-from .cards import Card, code_block, fold, heading, paragraphs
+from .cards import Card, code_block, fold, heading, inline, paragraphs
 from .judge import CORRECT, NOT_YET, judge
 from .model import Exercise, Question
 from .replies import say
@@ -97,29 +97,60 @@ def _closed() -> bool:
 
 
 def predict(question: str = "", guess: Any = ...) -> Card:
-    """Note what you expect before you run the next cell; the reply to it is folded. Never raises."""
+    """Note what you expect before you run the next cell; the reply to it is folded. Never raises.
+
+    Without a guess: a field to type it in, where the notebook can show one.
+    """
     try:
         found = lessons.find_question(question)
-        if blank(plain(guess)):
-            return _not_predicted(found.id, "not yet predicted", say("predict"))
-        truth = plain(found.truth())
-        value = _read(found, guess, truth)
-        if not answers.fits(value, truth):  # not a wrong guess: not a guess at all, so nothing is noted
-            text = say("not an answer", wanted=answers.wanted(truth))
-            return _not_predicted(found.id, "not yet: that is not an answer", text)
-        if strange := _no_such_letter(found, value, truth):
-            return _not_predicted(found.id, "not yet: there is no such letter", strange)
-        reply, came_true = _reply(found, guess, truth)
-        store.note(predicted=(found.id, came_true, describe(value, 40)))
+        return _to_predict(found) if blank(plain(guess)) else _predicted(found, guess)
     except lessons.Unknown as unknown:
         return _unknown(unknown)
     except Exception as error:
         return _our_fault(question, error)
+
+
+def _predicted(found: Question, guess: Any, *, note: bool = True) -> Card:
+    """The reply to a prediction, which is noted."""
+    truth = plain(found.truth())
+    value = _read(found, guess, truth)
+    if not answers.fits(value, truth):  # not a wrong guess: not a guess at all, so nothing is noted
+        text = say("not an answer", wanted=answers.wanted(truth))
+        return _not_predicted(found.id, "not yet: that is not an answer", text)
+    if strange := _no_such_letter(found, value, truth):
+        return _not_predicted(found.id, "not yet: there is no such letter", strange)
+    reply, came_true = _reply(found, guess, truth)
+    if note:
+        store.note(predicted=(found.id, came_true, describe(value, 40)))
     shown = describe(guess)
     body = heading("Noted", f"Prediction {found.id}")
     body += paragraphs(_with_news(say("noted", guess=shown.replace("`", "'"))))
     body += fold("I have looked. What does my prediction say?", paragraphs(reply))
     return Card("noted", f"{found.id} noted: {shown}", reply, body)
+
+
+def _to_predict(found: Question) -> Card:
+    """The card of a prediction that is not made yet; in a notebook it shows a field, with what was predicted earlier."""
+
+    def widget() -> Any:
+        from .field import field  # not before it is needed: the import takes a while
+
+        kept = store.load()["guesses"].get(found.id)
+        told = None if kept is None else _predicted(found, kept, note=False)
+        example = answers.example(plain(found.truth()))
+        return field(found.id, inline(found.asks), example, told, lambda text: _heard(found, text))
+
+    text = say("predict")
+    body = heading(NOT_YET, f"Prediction {found.id}") + paragraphs(text)
+    return Card(NOT_YET, f"{found.id} not yet predicted", text, body, widget)
+
+
+def _heard(found: Question, text: str) -> Card:
+    """The reply to what was typed into a field. Never raises: it would be lost in the kernel's log."""
+    try:
+        return _predicted(found, text)
+    except Exception as error:
+        return _our_fault(found.id, error)
 
 
 def progress(lesson: int | str | None = None, *, save: str | Path | None = None) -> Card:

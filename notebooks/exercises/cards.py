@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import viz
 
 ACCENT = {
     "not yet": "var(--jp-border-color1, #9e9e9e)",
@@ -33,13 +37,15 @@ LINE = 108  # characters of a text/plain
 class Card:
     """What `check`, `hint`, `solution`, `predict` and `progress` return.
 
-    `state` is one word or two ("correct", "try again", ...), `line` the short form, `text` the whole message.
+    `state` is one word or two ("correct", "try again", ...), `line` the short form, `text` the whole message. `widget` makes
+    what is shown in place of the HTML where a front end runs widgets.
     """
 
     state: str
     line: str
     text: str
     body: str  # HTML
+    widget: Callable[[], Any] | None = None
 
     def __repr__(self) -> str:
         line = plain_text(self.line)
@@ -47,6 +53,13 @@ class Card:
 
     def __str__(self) -> str:
         return plain_text(self.text)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        shown = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        if self.widget is None or not viz.widgets():
+            return shown
+        bundle = self.widget()._repr_mimebundle_(**kwargs)
+        return (bundle[0] if isinstance(bundle, tuple) else bundle or {}) | shown
 
     def _repr_html_(self) -> str:
         accent = ACCENT.get(self.state, ACCENT["noted"])
