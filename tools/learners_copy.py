@@ -29,6 +29,8 @@ FOLDER = ROOT / "my_lessons"
 FIRST = "index.ipynb"  # the page that a learner sees first
 RECORD = ".copied.json"
 FOLD = "<details>\n<summary>I have run it. What does it show?</summary>\n\n{}\n\n</details>"
+BLANK = re.compile(r"^(?!.*\b(?:check|predict)\().*(?<![\w.\[])\.\.\.(?![\w.\]])")
+LEVEL = re.compile(r"(?m)(^### Exercise .*\n\*[^*\n]+)\*$")  # "*medium · 6 min*" below an exercise's heading
 NUMBER = r"^(\d\d[a-z]?_|)"  # how a lesson's name begins; a narrow list shows little more than that
 THEIRS = "written by the learner"  # in place of a fingerprint: never to be replaced
 QUIET: dict[str, Any] = {"capture_output": True, "text": True, "encoding": "utf-8"}
@@ -45,6 +47,7 @@ def clean(notebook: dict[str, Any]) -> str:
         if cell["cell_type"] == "code":
             cell |= {"outputs": [], "execution_count": None}
         cells.append(cell)
+    mark_blanks(cells)
     for at in explanations(cells):
         explained, leads_on = parted("".join(cells[at]["source"]))
         text = FOLD.format(explained) + (f"\n\n{leads_on}" if leads_on else "")
@@ -52,6 +55,34 @@ def clean(notebook: dict[str, Any]) -> str:
     metadata = {key: value for key, value in notebook["metadata"].items() if key != "widgets"}
     whole = notebook | {"cells": cells, "metadata": metadata}
     return json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def mark_blanks(cells: list[dict[str, Any]]) -> None:
+    """Say in the cell of each exercise, and on the line below its heading, which lines are the learner's to fill in."""
+    heading: dict[str, Any] | None = None
+    for cell in cells:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown" and LEVEL.search(source):
+            heading = cell
+        if not any(tag.startswith("exercise:") for tag in cell["metadata"].get("tags", ())):
+            continue
+        lines = source.split("\n")
+        yours = [at for at, line in enumerate(lines, 1) if BLANK.search(line)]
+        for at in yours if any(line.startswith(("def ", "class ")) for line in lines) else ():
+            if "#" not in lines[at - 1]:
+                lines[at - 1] += "  # your line"
+        cell["source"] = "\n".join(lines).splitlines(keepends=True)
+        if heading and yours:
+            words = LEVEL.sub(rf"\1 · {_yours(yours)}*", "".join(heading["source"]), count=1)
+            heading["source"], heading = words.splitlines(keepends=True), None
+
+
+def _yours(lines: list[int]) -> str:
+    if len(lines) == 1:
+        return f"line {lines[0]} is yours"
+    if len(lines) > 2 and lines == [*range(lines[0], lines[-1] + 1)]:
+        return f"lines {lines[0]} to {lines[-1]} are yours"
+    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]} are yours"
 
 
 def explanations(cells: list[dict[str, Any]]) -> Iterator[int]:

@@ -68,7 +68,10 @@ def encrypted() -> list[str]:
 
 def styled() -> list[str]:
     """The options by which JupyterLab loads the lessons' own style, for this server and no other."""
-    return ["--LabApp.custom_css=True", f"--ServerApp.tornado_settings={{'static_custom_path': [{str(STYLE)!r}]}}"]
+    return [
+        "--LabApp.custom_css=True",
+        f"--ServerApp.tornado_settings={{'static_custom_path': [{str(STYLE)!r}]}}",
+    ]
 
 
 def serve(folder: Path, port: int) -> int:

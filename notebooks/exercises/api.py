@@ -22,9 +22,11 @@ def check(exercise: str = "", *given: Any) -> Card:
     try:
         found = lessons.find_exercise(exercise)
         state, message, cause = judge(found, given)
-        if state == CORRECT:
+        if state == NOT_YET:
+            message += _so_far(found.id)
+        elif state == CORRECT:
             store.note(solved=found.id)
-        elif state != NOT_YET:
+        else:
             store.note(tried=(found.id, _as_written(found, given), cause or message.partition("\n")[0]))
             message += f"\n\n{say('stuck', id=found.id)}"
     except lessons.Unknown as unknown:
@@ -35,6 +37,15 @@ def check(exercise: str = "", *given: Any) -> Card:
     line = f"{found.id} {state}" + ("" if state == CORRECT else f": {message}")
     body = heading(state, f"Exercise {found.id}: {found.title}") + paragraphs(message)
     return Card(state, " ".join(line.split()), f"{found.id} {state}\n{message}", body)
+
+
+def _so_far(key: str) -> str:
+    """What the learner did with an exercise before, in another session perhaps."""
+    done = store.load()
+    if key in done["solved"]:
+        return f"\n\n{say('solved before')}"
+    tries = len(done["tries"].get(key, ()))
+    return f"\n\n{say('tried before', count=tries, tries='tries' if tries > 1 else 'try')}" if tries else ""
 
 
 def _with_news(text: str) -> str:
@@ -122,7 +133,7 @@ def _predicted(found: Question, guess: Any, *, note: bool = True) -> Card:
     reply, came_true = _reply(found, guess, truth)
     if note:
         store.note(predicted=(found.id, came_true, describe(value, 40)))
-    shown = describe(guess)
+    shown = describe(value if isinstance(guess, str) else guess)
     body = heading("Noted", f"Prediction {found.id}")
     body += paragraphs(_with_news(say("noted", guess=shown.replace("`", "'"))))
     body += fold("I have looked. What does my prediction say?", paragraphs(reply))

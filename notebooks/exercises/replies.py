@@ -13,6 +13,8 @@ REPLIES = {
     "blanks": "Still to do: {names}.",
     "no answer": 'Pass your answer: `check("{id}", {names})`.',
     "answers": 'Pass {count} answers: `check("{id}", {names})`.',
+    "solved before": "You have solved this one before.",
+    "tried before": "So far: {count} {tries}.",
     "stopped by you": "You stopped it. Run the cell again when you are ready.",
     # the answer is of the wrong kind
     "not a class": "`{name}` is {what}, not a class. Pass the class `{name}` itself, without parentheses.",
