@@ -46,20 +46,19 @@ def call_one(op: Op, form: CallForm) -> Callable:
     forward, node_class, choose = op.forward, op.node_class, op.choose
     floating, is_view, broadcasts = op.floating, op.view, op.broadcasts
     saves_sizes, saves_input = op.saves_sizes, bool(op.saved_inputs)
-    placed, order, has_params, most = op.signature.placed, op.order, bool(op.params), op.signature.most - 1
+    placed, order, prepares, most = op.signature.placed, op.order, op.prepares, op.signature.most - 1
 
     def call(self=REQUIRED, /, *args, **kwargs):
         if type(self) not in plain_types or (special and not is_plain()):
             if type(self) is ndarray and len(args) <= most and not kwargs:  # inside a rule
                 return forward(self, *order(args, self))
             return call_any(op, form, (self, *args), kwargs)
-        x, params = self._array, ()
+        x = self._array
         try:
             if floating and x.dtype.kind != "f":
                 x = x.astype(dtypes.default_float())
             values = placed((self, *args), kwargs)[1:] if kwargs or len(args) > most else args
-            if has_params:
-                params = order(values, x)
+            params = order(values, x) if prepares else values
             y = forward(x, *params)
         except TypeError:  # an argument does not fit, perhaps
             return call_any(op, form, (self, *args), kwargs)
@@ -71,7 +70,7 @@ def call_one(op: Op, form: CallForm) -> Callable:
         if node_class is not None and self._requires_grad and (not special or local.modes.grad):
             next_nodes, output_nrs = (gradient_node(self),), (self._output_nr,) if self._output_nr else None
             values = (None, self, out._array, x.shape, x.size) if saves_sizes else (None, self, out._array)
-            saved = choose((*values, *params) if has_params else values)
+            saved = choose((*values, *params) if params else values)
             node = new_node(node_class, next_nodes, output_nrs, saved)
             if saves_input and self._counter is not None:
                 node._versions = versions_of(node)

@@ -67,7 +67,9 @@ class Op:
         # the inputs that are brought into one dtype first, by their positions
         alike = self.differentiable if self.rules else range(len(self.inputs))
         self.promotes = tuple(alike) if elementwise and len(alike) > 1 else ()
-        self.order = signature.ordering(self.params)  # prepares parameters for `forward`
+        self.order, self.prepares = signature.ordering(
+            self.params
+        )  # prepares parameters for `forward`, if any need it
         self.casts = "dtype" in signature.kinds.values()  # into integers it has no gradient
         self.find_saved()
 

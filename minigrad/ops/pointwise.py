@@ -224,11 +224,13 @@ clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp
 add = elementwise("add(self, other)", np.add, number_first=True, operators="add radd iadd", doc="`input + other`.",
                   self=lambda grad: grad, other=lambda grad: grad)
 add_alpha = elementwise("add(self, other, *, alpha: Scalar=1)", lambda x, y, alpha: x + _scaled(y, alpha),
-                        number_first=True, doc="`input + alpha * other`.", self=lambda grad: grad, other=lambda grad, alpha: grad * alpha)
+                        number_first=True, doc="`input + alpha * other`.", self=lambda grad: grad,
+                        other=lambda grad, alpha: grad * alpha)
 sub = elementwise("sub(self, other)", np.subtract, number_first=True, operators="sub isub", aliases="subtract",
                   doc="`input - other`.", self=lambda grad: grad, other=lambda grad: -grad)
 sub_alpha = elementwise("sub(self, other, *, alpha: Scalar=1)", lambda x, y, alpha: x - _scaled(y, alpha),
-                        number_first=True, doc="`input - alpha * other`.", self=lambda grad: grad, other=lambda grad, alpha: -grad * alpha)
+                        number_first=True, doc="`input - alpha * other`.", self=lambda grad: grad,
+                        other=lambda grad, alpha: -grad * alpha)
 rsub = elementwise("rsub(self, other: Scalar)", _from_number, at="", node="RsubBackward1", self=lambda grad: -grad)
 for _call in (add, sub, rsub):
     _call.op.node_class._saved_alpha = 1  # of the class: a plain sum stores nothing
@@ -236,8 +238,8 @@ mul = elementwise("mul(self, other)", np.multiply, number_first=True, operators=
                   aliases="multiply", doc="`input * other`.", self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 neg = op("neg(self)", np.negative, kind="linear", batch="elementwise", operators="neg", aliases="negative", inplace=True,
          doc="`-input`.", self=lambda grad: -grad)
-div = smooth("div(self, other)", np.true_divide, number_first=True, operators="truediv itruediv", aliases="divide true_divide",
-             doc="`input / other`.", self=lambda grad, other: grad / other,
+div = smooth("div(self, other)", np.true_divide, number_first=True, operators="truediv itruediv",
+             aliases="divide true_divide", doc="`input / other`.", self=lambda grad, other: grad / other,
              other=lambda grad, self, other: -grad * ((self / other) / other))
 remainder_tensor = elementwise("remainder(self, other)", _rest, numbers=False, node="RemainderBackward1", operators="mod imod",
                                self=lambda grad: grad, other=lambda grad, self, other: -grad * floor(self / other))

@@ -232,13 +232,13 @@ class Signature:
         self.names, self.rest = list(self.kinds), tuple(self.defaults.values())
         self.most = len(self.named)  # how many may be given by position, before `many`
 
-    def ordering(self, names: Sequence[str]) -> Callable[[Sequence, np.ndarray], Sequence]:
+    def ordering(self, names: Sequence[str]) -> tuple[Callable[[Sequence, np.ndarray], Sequence], bool]:
         """A function that prepares the values of these parameters, the last of which may be left out, for `forward`: dimensions
         counted from the front, sizes as tuples. Its arguments are the values and the array of the first input. It raises if
-        a value does not fit."""
+        a value does not fit. Second result: whether there is anything to prepare."""
         count, defaults = len(names), tuple([self.defaults[n] for n in names])
         steps = [self.preparation(n) for n in names]
-        first, prepares = steps[0] if steps else as_given, any(step is not as_given for step in steps)
+        first = steps[0] if steps else as_given
         # whether the defaults after the first are ready as they are
         ready = all(self.kinds[n] not in COUNTED or self.may_be_none(n) for n in names[1:])
 
@@ -247,11 +247,11 @@ class Signature:
                 return (first(values[0], array), *defaults[1:])
             if len(values) < count:
                 values = (*values, *defaults[len(values) :])
-            if not prepares:
-                return values
             return [prepare(v, array) for prepare, v in zip(steps, values)]  # noqa: B905 - one for each
 
-        return order
+        return order, any(
+            s is not as_given or d is not REQUIRED for s, d in zip(steps, defaults, strict=True)
+        )
 
     def may_be_none(self, name: str) -> bool:
         """Whether `forward` gets None for this parameter as it is: None for `dims` means all of them."""
