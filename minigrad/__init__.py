@@ -103,7 +103,7 @@ globals().update(publish.FUNCTIONS)
 linalg = sys.modules[f"{__name__}.linalg"] = types.ModuleType(
     "minigrad.linalg", "Linear algebra: `torch.linalg`."
 )
-linalg.__dir__, linalg.__getattr__ = missing.offers(linalg.__name__, publish.LINALG)
+linalg.__dir__, linalg.__getattr__ = missing.module_attributes(linalg.__name__, publish.LINALG)
 vars(linalg).update(publish.LINALG)
 
 
@@ -123,11 +123,11 @@ def is_tensor(obj: object, /) -> "bool":
 
 
 # Not what this file needs for itself, and of the modules only those that PyTorch has.
-OFFERED = {name for name in globals() if name[0] != "_" and not name.isupper()}
-OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.ModuleType)}
+PUBLIC = {name for name in globals() if name[0] != "_" and not name.isupper()}
+PUBLIC -= {name for name in PUBLIC if isinstance(globals()[name], types.ModuleType)}
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
-LATER = {name: f".{name}" for name in ("func", "nn", "optim", "utils")}
-LATER |= {"cosine_similarity": ".nn.functional", "pairwise_distance": ".nn.functional"}
-LATER |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
-OFFERED |= {*LATER, "__version__", "accelerator", "autograd", "backends", "cuda", "linalg", "mps", "random"}
-__dir__, __getattr__ = missing.offers(__name__, OFFERED, LATER)
+LAZY = {name: f".{name}" for name in ("func", "nn", "optim", "utils")}
+LAZY |= {"cosine_similarity": ".nn.functional", "pairwise_distance": ".nn.functional"}
+LAZY |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
+PUBLIC |= {*LAZY, "__version__", "accelerator", "autograd", "backends", "cuda", "linalg", "mps", "random"}
+__dir__, __getattr__ = missing.module_attributes(__name__, PUBLIC, LAZY)

@@ -26,8 +26,8 @@ class Size(tuple):
         return prod(self)
 
     def __getitem__(self, key):
-        found = tuple.__getitem__(self, key)
-        return tuple.__new__(Size, found) if isinstance(key, slice) else found
+        result = tuple.__getitem__(self, key)
+        return tuple.__new__(Size, result) if isinstance(key, slice) else result
 
     def __add__(self, other: tuple) -> Size:
         return Size(tuple.__add__(self, other))

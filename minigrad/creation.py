@@ -14,7 +14,7 @@ import numpy as np
 from . import basics, dtypes
 from .autograd.modes import local, special
 from .dtypes import dtype
-from .messages import expect
+from .messages import check
 from .ops.publish import function, method
 from .tensor import InferenceTensor, Tensor, wrap
 
@@ -27,9 +27,9 @@ def new_leaf(array: ndarray, requires_grad: bool = False, device=None, like: Ten
     """A new leaf. Inside vmap there is one for each example if there is one of `like` for each."""
     if device is not None:
         basics.device(device)  # raises for any but the CPU
-    expect(isinstance(requires_grad, bool), "requires_grad must be bool", error=TypeError)
+    check(isinstance(requires_grad, bool), "requires_grad must be bool", error=TypeError)
     message = "Only Tensors of floating point and complex dtype can require gradients"
-    expect(not requires_grad or array.dtype.kind == "f", message)
+    check(not requires_grad or array.dtype.kind == "f", message)
     out = wrap(array, requires_grad)
     if special:
         if local.inference:
@@ -65,36 +65,36 @@ def array_of(data: Any, dtype: dtype | None) -> ndarray:
     if isinstance(data, (ndarray, np.generic)):
         array = checked_array(np.asarray(data))
         return np.array(array, array.dtype if dtype is None else dtypes.to_numpy(dtype), order="C")
-    found: set[np.dtype] = set()
-    numbers = bare(data, found)
-    wanted = dtypes.to_numpy(dtype or dtypes.get_default_dtype())
-    if dtype is None and found:
-        wanted = found.pop() if len(found) == 1 else dtypes.promote([(d, 2) for d in found])
+    result: set[np.dtype] = set()
+    numbers = bare(data, result)
+    target = dtypes.to_numpy(dtype or dtypes.get_default_dtype())
+    if dtype is None and result:
+        target = result.pop() if len(result) == 1 else dtypes.promote([(d, 2) for d in result])
     try:
         array = np.array(numbers)
     except ValueError:
         refuse_ragged(data)
-    if wanted.kind in "iu" and array.size:
-        expect(array.dtype not in (object, np.uint64), "Overflow when unpacking long long", error=ValueError)
-        most = np.iinfo(wanted).max  # unsigned integers take negative ones, which wrap round
-        fits = array.max() <= most and array.min() >= (-most if wanted.kind == "u" else -most - 1)
-        expect(fits, "value cannot be converted to type {} without overflow", wanted.name)
-    return array.astype(wanted)
+    if target.kind in "iu" and array.size:
+        check(array.dtype not in (object, np.uint64), "Overflow when unpacking long long", error=ValueError)
+        most = np.iinfo(target).max  # unsigned integers take negative ones, which wrap round
+        fits = array.max() <= most and array.min() >= (-most if target.kind == "u" else -most - 1)
+        check(fits, "value cannot be converted to type {} without overflow", target.name)
+    return array.astype(target)
 
 
-def bare(data: Any, found: set[np.dtype]) -> Any:
+def bare(data: Any, result: set[np.dtype]) -> Any:
     """`data` with arrays in the place of tensors; `found` gets the dtypes of all numbers. Raises PyTorch's errors."""
     if isinstance(data, SEQUENCES[:3]):
-        expect(not (data and isinstance(data[0], str)), "too many dimensions 'str'", error=ValueError)
-        return [bare(v, found) for v in data]
+        check(not (data and isinstance(data[0], str)), "too many dimensions 'str'", error=ValueError)
+        return [bare(v, result) for v in data]
     if isinstance(data, Tensor):
         plain = float(data) if data.is_floating_point() else operator.index(data)
         data = np.asarray(plain, data._array.dtype)
-    expect(not isinstance(data, str), "new(): invalid data type 'str'", error=TypeError)
+    check(not isinstance(data, str), "new(): invalid data type 'str'", error=TypeError)
     known = isinstance(data, (int, float, np.number, np.bool_, ndarray))
-    expect(known, "Could not infer dtype of {}", type(data))
+    check(known, "Could not infer dtype of {}", type(data))
     kind = dtypes.default_float() if type(data) is float else PYTHON.get(type(data))
-    found.add(kind or dtypes.of_numpy(np.asarray(data).dtype).numpy)
+    result.add(kind or dtypes.of_numpy(np.asarray(data).dtype).numpy)
     return data
 
 
@@ -104,16 +104,16 @@ def refuse_ragged(data: Any) -> None:
     while all(isinstance(part, SEQUENCES) for part in parts):
         message, n = "expected sequence of length {} at dim {} (got {})", len(parts[0])
         for part in parts:
-            expect(len(part) == n, message, n, dim, len(part), error=ValueError)
+            check(len(part) == n, message, n, dim, len(part), error=ValueError)
         parts, dim = [v for part in parts for v in part], dim + 1
-    expect(not isinstance(parts[0], SEQUENCES), "not a sequence", error=TypeError)
+    check(not isinstance(parts[0], SEQUENCES), "not a sequence", error=TypeError)
     kind = next(type(part).__name__ for part in parts if isinstance(part, SEQUENCES))
     raise TypeError(f"'{kind}' object cannot be interpreted as an integer")
 
 
 def from_numpy(array: ndarray) -> Tensor:
     """A tensor that shares the memory of a NumPy array. Raises TypeError for dtypes that there are no tensors of."""
-    expect(isinstance(array, ndarray), "expected np.ndarray (got {})", type(array), error=TypeError)
+    check(isinstance(array, ndarray), "expected np.ndarray (got {})", type(array), error=TypeError)
     return new_leaf(checked_array(array))
 
 
@@ -123,7 +123,7 @@ def checked_array(array: ndarray) -> ndarray:
     array = array if array.dtype is known else array.view(known)  # what was pickled has one of its own
     message = "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently"
     message += " supported. (You can probably work around this by making a copy of your array  with "
-    expect(min(array.strides, default=0) >= 0, message + "array.copy().) ", error=ValueError)
+    check(min(array.strides, default=0) >= 0, message + "array.copy().) ", error=ValueError)
     return array
 
 
@@ -143,7 +143,7 @@ def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[.
 
     def build(*args, dtype=None, device=None, requires_grad=False, **named):
         like = None if first.annotation != "Tensor" else args[0] if args else named.get(first.name)
-        expect(first.annotation != "Tensor" or isinstance(like, Tensor), "not a tensor", error=TypeError)
+        check(first.annotation != "Tensor" or isinstance(like, Tensor), "not a tensor", error=TypeError)
         if dtype is not None:
             named["dtype"] = dtypes.to_numpy(dtype)
         elif not infers:
@@ -159,21 +159,21 @@ def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[.
 def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
     """The shape from `zeros(2, 3)`, `zeros((2, 3))` or `zeros(size=(2, 3))`. Raises TypeError or RuntimeError."""
     message, several = '{}() missing 1 required positional arguments: "size"', len(lengths) != 1
-    expect(lengths or size is not None, message, name, error=TypeError)
+    check(lengths or size is not None, message, name, error=TypeError)
     if size is None:
         size = lengths if several or hasattr(lengths[0], "__index__") else lengths[0]
     message = "{}(): argument 'size' (position 1) must be tuple of ints, not {}"
-    expect(isinstance(size, (tuple, list)), message, name, type(size), error=TypeError)
+    check(isinstance(size, (tuple, list)), message, name, type(size), error=TypeError)
     first = "(position 1) must be tuple of ints, but found element of type {1} at pos 0"
     other = 'failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
     for place, n in enumerate(size, 1):
         message = f"{name}(): argument 'size' {other if place > 1 else first}"
-        expect(
+        check(
             hasattr(n, "__index__") and not isinstance(n, ndarray), message, place, type(n), error=TypeError
         )
-        expect(not isinstance(n, Tensor) or n.numel() == 1, message, place, type(n), error=TypeError)
-        expect(n >= 0 or name != "zeros", "zeros: Dimension size must be non-negative.")
-        expect(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
+        check(not isinstance(n, Tensor) or n.numel() == 1, message, place, type(n), error=TypeError)
+        check(n >= 0 or name != "zeros", "zeros: Dimension size must be non-negative.")
+        check(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
     return tuple(map(operator.index, size))
 
 
@@ -237,7 +237,7 @@ def new_tensor(
 def scalar_tensor(s: float, *, dtype: dtype | None = None) -> Tensor:
     """A 0-d tensor of a number, floating point unless `dtype` says otherwise."""
     message = "scalar_tensor(): argument 's' (position 1) must be Number, not {}"
-    expect(isinstance(s, (int, float, np.number, np.bool_)), message, type(s), error=TypeError)
+    check(isinstance(s, (int, float, np.number, np.bool_)), message, type(s), error=TypeError)
     return new_leaf(np.asarray(s, dtypes.default_float() if dtype is None else dtypes.to_numpy(dtype)))
 
 
@@ -263,21 +263,21 @@ def arange(
     start, end = (0, start) if end is None else (start, end)
     start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
     whole = all(isinstance(v, int) for v in (start, end, step))
-    wanted = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())
-    if wanted == np.int64:  # PyTorch cuts the fractions off first; for shorter integers, once it has counted
+    target = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())
+    if target == np.int64:  # PyTorch cuts the fractions off first; for shorter integers, once it has counted
         start, end, step = int(start), int(end), int(step)
-    expect(step != 0, "step must be nonzero")
-    expect((end - start) * step >= 0, "upper bound and lower bound inconsistent with step sign")
+    check(step != 0, "step must be nonzero")
+    check((end - start) * step >= 0, "upper bound and lower bound inconsistent with step sign")
     count = -((start - end) // step) if whole else math.ceil((end - start) / step)
-    if wanted.kind != "f":
+    if target.kind != "f":
         start, step = int(start), int(step)
-    return (start + step * np.arange(count)).astype(wanted)
+    return (start + step * np.arange(count)).astype(target)
 
 
 @factory
 def linspace(start: float, end: float, steps: int, *, dtype: np.dtype) -> ndarray:
     """`steps` evenly spaced numbers from start to end, both included."""
-    expect(steps >= 0, "number of steps must be non-negative")
+    check(steps >= 0, "number of steps must be non-negative")
     start, end = (float(v) if dtype.kind == "f" else int(v) for v in (start, end))
     number, step = np.arange(operator.index(steps)), (end - start) / max(steps - 1, 1)
     # counted from both ends, as PyTorch does
@@ -288,7 +288,7 @@ def linspace(start: float, end: float, steps: int, *, dtype: np.dtype) -> ndarra
 @factory
 def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: np.dtype) -> ndarray:
     """`base` to the power of `steps` evenly spaced numbers from start to end."""
-    expect(steps >= 0, "number of steps must be non-negative")
+    check(steps >= 0, "number of steps must be non-negative")
     start, end = (float(v) if dtype.kind == "f" else float(int(v)) for v in (start, end))
     exponents = np.linspace(start, end, operator.index(steps))  # between integers they need not be integers
     return (float(base) ** (exponents.astype(dtype) if dtype.kind == "f" else exponents)).astype(dtype)

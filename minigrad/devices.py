@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterator
 
 from .basics import device
-from .missing import offers
+from .missing import module_attributes
 
 
 def is_available() -> bool:
@@ -46,10 +46,10 @@ def get_default_device() -> device:
 
 def stub(name: str, doc: str, **members: object) -> types.ModuleType:
     """A module that answers questions about hardware."""
-    made = types.ModuleType(f"minigrad.{name}", doc)
-    made.__dir__, made.__getattr__ = offers(made.__name__, members)
-    vars(made).update(members)
-    return made
+    module = types.ModuleType(f"minigrad.{name}", doc)
+    module.__dir__, module.__getattr__ = module_attributes(module.__name__, members)
+    vars(module).update(members)
+    return module
 
 
 QUESTIONS = {"is_available": is_available, "device_count": device_count}

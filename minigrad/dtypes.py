@@ -61,13 +61,13 @@ def word(numpy_dtype: np.dtype) -> str:
     return of_numpy(numpy_dtype).word
 
 
-def to_numpy(wanted: object) -> np.dtype:
+def to_numpy(given: object) -> np.dtype:
     """NumPy's dtype for a minigrad dtype or for Python's `float`, `int`, `bool`."""
-    if isinstance(wanted, dtype):
-        return wanted.numpy
-    if not isinstance(wanted, type) or wanted not in _of_builtin:
-        raise TypeError(f"argument 'dtype' must be torch.dtype, not {type(wanted).__name__}")
-    return _of_builtin[wanted].numpy
+    if isinstance(given, dtype):
+        return given.numpy
+    if not isinstance(given, type) or given not in _of_builtin:
+        raise TypeError(f"argument 'dtype' must be torch.dtype, not {type(given).__name__}")
+    return _of_builtin[given].numpy
 
 
 def not_implemented(kernel: str, numpy_dtype: np.dtype) -> NotImplementedError:

@@ -9,7 +9,7 @@ from . import dtypes
 from .autograd.modes import anomaly
 
 
-def expect(holds: bool, message: str, *values: object, error: type[Exception] = RuntimeError) -> None:
+def check(holds: bool, message: str, *values: object, error: type[Exception] = RuntimeError) -> None:
     """Raise an error unless this holds. message: its text, with the values filled in: dtypes and classes by their names,
     tuples as lists."""
     if not holds:

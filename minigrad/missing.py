@@ -60,14 +60,14 @@ def qualified(path: str, name: str) -> str:
 @functools.cache
 def functions() -> dict[str, list[Arguments]]:
     """All functions and classes of PyTorch by the last part of their name."""
-    found: dict[str, list[Arguments]] = {}
+    results: dict[str, list[Arguments]] = {}
     for path in NAMES:
         for name, more in names(path).items():
             written = [w for w in more.removesuffix(")").split(",") if w]
             kinds = dict(w.partition(":")[::2] for w in written if w != "*")
             count = written.index("*") if "*" in written else len(written)
-            found.setdefault(name, []).append(Arguments(qualified(path, name), kinds, count))
-    return found
+            results.setdefault(name, []).append(Arguments(qualified(path, name), kinds, count))
+    return results
 
 
 def missing_error(path: str, name: str) -> MissingError | None:
@@ -128,7 +128,9 @@ def place_of(module: str) -> str:
     return module.partition(".")[2] or "torch"
 
 
-def offers(module: str, public: Iterable[str], homes: Mapping[str, str] = {}) -> tuple[Callable, Callable]:
+def module_attributes(
+    module: str, public: Iterable[str], homes: Mapping[str, str] = {}
+) -> tuple[Callable, Callable]:
     """A module's `__dir__` and `__getattr__`: completion shows these names, and PyTorch's other names raise the sentence.
 
     homes: where to find what is loaded on first use: name -> module, which may itself be what is asked for.
@@ -179,8 +181,8 @@ class SaysWhatIsMissing:
 
 def of_class(cls: type, name: str) -> MissingError | None:
     """The error for an attribute of PyTorch's class of the same name, or of one of its bases; None if there is none."""
-    found = [missing_error(CLASSES[base], name) for base in ours(cls) if base in CLASSES]
-    return next(filter(None, found), None)
+    results = [missing_error(CLASSES[base], name) for base in ours(cls) if base in CLASSES]
+    return next(filter(None, results), None)
 
 
 def ours(cls: type) -> list[str]:
@@ -219,8 +221,8 @@ def guard(where: str | type, place: str) -> None:
         if name not in names(place) or imported or code is None or code.co_flags & inspect.CO_VARKEYWORDS:
             continue
         accepted = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        wanted = {w.partition(":")[0] for w in names(place)[name].removesuffix(")").split(",")}
-        if wanted <= {*accepted, "*", ""}:
+        parameters = {w.partition(":")[0] for w in names(place)[name].removesuffix(")").split(",")}
+        if parameters <= {*accepted, "*", ""}:
             continue
         if isinstance(value, type):
             value.__init__ = answering(run, place)

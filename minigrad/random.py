@@ -11,8 +11,8 @@ from . import dtypes
 from .autograd.modes import local
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Generator
-from .messages import expect
-from .missing import offers
+from .messages import check
+from .missing import module_attributes
 from .ops.publish import function, method
 from .ops.shape import common_shape
 from .tensor import Tensor, wrap
@@ -62,10 +62,10 @@ def randint(
     elif high is None:
         low, high = 0, low
     low, high, dtype = operator.index(low or 0), operator.index(high), dtype or np.dtype(np.int64)
-    expect(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
+    check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
     for name, bound in (("from", low), ("to - 1", high - 1)) if dtype.kind in "iu" else ():
         fits = np.iinfo(dtype).min <= bound <= np.iinfo(dtype).max
-        expect(fits, "{} is out of bounds for {.c_name}", name, dtype)
+        check(fits, "{} is out of bounds for {.c_name}", name, dtype)
     return rng(generator).integers(low, high, shape_of("randint", (), size)).astype(dtype)
 
 
@@ -106,7 +106,7 @@ def written(self: Tensor, values: ndarray) -> Tensor:
 @function("Tensor")
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Source = None) -> Tensor:
     """Normally distributed numbers of this mean and standard deviation, in place. Returns self."""
-    expect(std >= 0, "normal expects std >= 0.0, but found std {:g}", std)
+    check(std >= 0, "normal expects std >= 0.0, but found std {:g}", std)
     dtype = floating(self._array.dtype, "normal_kernel_cpu")
     return written(self, rng(generator).normal(self._array.shape, dtype) * float(std) + float(mean))
 
@@ -114,7 +114,7 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Source 
 @function("Tensor")
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Source = None) -> Tensor:
     """Evenly distributed numbers between two bounds, in place. Returns self."""
-    expect(
+    check(
         from_ <= to, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", from_, to
     )
     dtype = floating(self._array.dtype, "check_uniform_bounds")
@@ -124,7 +124,7 @@ def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Source
 @function("Tensor")
 def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Source = None) -> Tensor:
     """Ones with probability p, else zeros, in place. Returns self."""
-    expect(0 <= p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={:g}", p)
+    check(0 <= p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={:g}", p)
     return written(self, rng(generator).random(self._array.shape) < p)
 
 
@@ -132,7 +132,7 @@ def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Source = None) -> Ten
 def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: Source = None) -> Tensor:
     """Integers from one bound up to but not including another, below a single bound if there is one, in place. Returns self."""
     low, high = (from_, to) if to is not None else (0, from_ or 2**24)
-    expect(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
+    check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
     return written(
         self, rng(generator).integers(operator.index(low), operator.index(high), self._array.shape)
     )
@@ -143,13 +143,13 @@ def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, genera
     """Normally distributed numbers: of one mean and standard deviation in a `size`, or of those in tensors."""
     for name, value in (("mean", mean), ("std", std)):
         message = "normal(): argument '{}' must be Tensor or Number, not {}"
-        expect(isinstance(value, (Tensor, int, float)), message, name, type(value), error=TypeError)
+        check(isinstance(value, (Tensor, int, float)), message, name, type(value), error=TypeError)
     if size is not None:
         return new_leaf(
             rng(generator).normal(shape_of("normal", (), size), dtypes.default_float()) * std + mean
         )
     message = 'normal() missing 1 required positional arguments: "size"'
-    expect(isinstance(mean, Tensor) or isinstance(std, Tensor), message, error=TypeError)
+    check(isinstance(mean, Tensor) or isinstance(std, Tensor), message, error=TypeError)
     arrays = [v.detach()._array if isinstance(v, Tensor) else v for v in (mean, std)]
     shape = common_shape(*map(np.shape, arrays))
     dtype = floating(next(a.dtype for a in arrays if isinstance(a, ndarray)), "normal_kernel_cpu")
@@ -161,7 +161,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Source = None
     """Ones with the probabilities in `input` (or with probability p in its shape), else zeros; no gradient passes."""
     chances = input.detach()._array if p is None else p
     possible = np.all((np.asarray(chances) >= 0) & (np.asarray(chances) <= 1))
-    expect(possible, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    check(possible, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     exactness = np.float64 if p is not None else input._array.dtype
     return new_leaf(
         (rng(generator).random(input._array.shape, exactness) < chances).astype(input._array.dtype)
@@ -183,14 +183,14 @@ def multinomial(
     """
     weights = input.detach().numpy()
     message = "multinomial only supports floating-point dtypes for input, got: {.word}"
-    expect(weights.dtype.kind == "f", message, weights.dtype)
-    expect(weights.ndim in (1, 2), "prob_dist must be 1 or 2 dim")
+    check(weights.dtype.kind == "f", message, weights.dtype)
+    check(weights.ndim in (1, 2), "prob_dist must be 1 or 2 dim")
     message, count = "multinomial: several samples with replacement are not offered here", weights.shape[-1]
-    expect(not replacement or num_samples == 1, message, error=NotImplementedError)
-    expect(0 < num_samples <= count, "multinomial: {} samples of {}", num_samples, count)
+    check(not replacement or num_samples == 1, message, error=NotImplementedError)
+    check(0 < num_samples <= count, "multinomial: {} samples of {}", num_samples, count)
     possible = ((weights >= 0) & (weights < np.inf)).all()
-    expect(possible, "probability tensor contains either `inf`, `nan` or element < 0")
-    expect(weights.sum(-1).all(), "invalid multinomial distribution (sum of probabilities <= 0)")
+    check(possible, "probability tensor contains either `inf`, `nan` or element < 0")
+    check(weights.sum(-1).all(), "invalid multinomial distribution (sum of probabilities <= 0)")
     # the largest weights, each divided by exponential noise
     noise = -np.log1p(-rng(generator).random(weights.shape)).astype(weights.dtype)
     order = np.argsort(-(weights / noise), axis=-1, kind="stable")
@@ -213,4 +213,4 @@ __all__ = [
     "randperm",
 ]  # fmt: skip
 
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)

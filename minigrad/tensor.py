@@ -14,7 +14,7 @@ import numpy as np
 
 from . import dtypes, messages
 from .basics import Size
-from .messages import expect
+from .messages import check
 from .tensor_methods import TensorMethods
 
 ndarray = np.ndarray
@@ -52,7 +52,9 @@ class AutogradMeta:
     accumulator = None  # weak reference to this leaf's AccumulateGrad node
     base = None  # the tensor whose memory this one shows, if it is a view
     seen_version = 0  # the base's version when this view's grad_fn was made
-    made_in = None  # "no_grad", "inference", "multi_output" or "custom": writing in place is then refused
+    creation_meta = (
+        None  # "no_grad", "inference", "multi_output" or "custom": writing in place is then refused
+    )
     borrows = False  # it requires grad only because its base does: a view made under no_grad
     argument = False  # a transform differentiates with respect to it: it counts as a leaf
     retains_grad = False
@@ -89,7 +91,7 @@ class Tensor(TensorMethods):
             "new(): data must be a sequence (got {})",
             len(data) == 1 and hasattr(data[0], "__len__"),
         )
-        expect(fits, message, type(data[0]).__name__, error=TypeError)
+        check(fits, message, type(data[0]).__name__, error=TypeError)
         return rebuilt(cls, np.array(data[0], dtypes.default_float()), False, {})
 
     # ------------------------------------------------------------------ its memory
@@ -102,8 +104,8 @@ class Tensor(TensorMethods):
     @data.setter
     def data(self, other: Tensor) -> None:
         message = "Variable data has to be a tensor, but got {}"
-        expect(isinstance(other, Tensor), message, type(other).__name__, error=TypeError)
-        expect(other._array.dtype.kind == "f" or not self._requires_grad, messages.DATA_DTYPE)
+        check(isinstance(other, Tensor), message, type(other).__name__, error=TypeError)
+        check(other._array.dtype.kind == "f" or not self._requires_grad, messages.DATA_DTYPE)
         self._array = other._array
 
     def __array_wrap__(self, array: ndarray, context: object = None, return_scalar: bool = False) -> Tensor:
@@ -117,7 +119,7 @@ class Tensor(TensorMethods):
         return rebuilt, (kind, self._array, self._requires_grad, self.__dict__)
 
     def __deepcopy__(self, memo: dict) -> Tensor:
-        expect(self._grad_fn is None, messages.DEEPCOPY)
+        check(self._grad_fn is None, messages.DEEPCOPY)
         kind = Tensor if self.is_inference() else type(self)
         copied = rebuilt(kind, copy.deepcopy(self._array, memo), self._requires_grad, self.__dict__)
         if self._meta is not None:
@@ -132,11 +134,11 @@ class Tensor(TensorMethods):
         return self._requires_grad
 
     @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        expect(isinstance(wanted, bool), "requires_grad must be a bool")
+    def requires_grad(self, value: bool) -> None:
+        check(isinstance(value, bool), "requires_grad must be a bool")
         message = "only Tensors of floating point and complex dtype can require gradients"
-        expect(not wanted or self._array.dtype.kind == "f", message)
-        self.requires_grad_(wanted)
+        check(not value or self._array.dtype.kind == "f", message)
+        self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Start or stop tracking, in place. Returns self.
@@ -145,12 +147,12 @@ class Tensor(TensorMethods):
         inference_mode.
         """
         message = "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}"
-        expect(isinstance(requires_grad, bool), message, type(requires_grad), error=TypeError)
+        check(isinstance(requires_grad, bool), message, type(requires_grad), error=TypeError)
         if requires_grad:
             message = "only Tensors of floating point dtype can require gradients"
-            expect(self._array.dtype.kind == "f", message)
-            expect(not self.is_inference(), messages.INFERENCE_FLAG)
-        expect(requires_grad or self._grad_fn is None, messages.FLAG_OF_RESULT)
+            check(self._array.dtype.kind == "f", message)
+            check(not self.is_inference(), messages.INFERENCE_FLAG)
+        check(requires_grad or self._grad_fn is None, messages.FLAG_OF_RESULT)
         self._requires_grad = requires_grad
         if self._meta is not None:
             self._meta.borrows = False
@@ -183,10 +185,10 @@ class Tensor(TensorMethods):
                 self._meta.grad = None
             return
         message = "assigned grad expected to be a Tensor or None but got grad of type {}"
-        expect(isinstance(new, Tensor), message, type(new).__name__, error=TypeError)
-        expect(new is not self, "can't assign Variable as its own grad")
-        expect(new.dtype is self.dtype, messages.GRAD_DTYPE, new.dtype.c_name, self.dtype.word)
-        expect(new._array.shape == self._array.shape, messages.GRAD_SIZE, new._array.shape, self._array.shape)
+        check(isinstance(new, Tensor), message, type(new).__name__, error=TypeError)
+        check(new is not self, "can't assign Variable as its own grad")
+        check(new.dtype is self.dtype, messages.GRAD_DTYPE, new.dtype.c_name, self.dtype.word)
+        check(new._array.shape == self._array.shape, messages.GRAD_SIZE, new._array.shape, self._array.shape)
         self._own_meta().grad = new
 
     @grad.deleter
@@ -201,7 +203,7 @@ class Tensor(TensorMethods):
 
     @property
     def _version(self) -> int:
-        expect(not self.is_inference(), "Inference tensors do not track version counter.")
+        check(not self.is_inference(), "Inference tensors do not track version counter.")
         return 0 if self._counter is None else self._counter.version
 
     def is_inference(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from . import dtypes, messages
 from .autograd.modes import local
 from .basics import Size, cpu, wrap_dim
-from .messages import expect
+from .messages import check
 from .printing import tensor_repr
 
 ndarray = np.ndarray
@@ -81,19 +81,19 @@ class TensorMethods:
 
     def numpy(self, *, force: bool = False) -> ndarray:
         """The values as a NumPy array that shares memory. Refused for a tensor that requires grad, unless `force`."""
-        expect(force or not (self._requires_grad and local.grad), messages.NUMPY)
+        check(force or not (self._requires_grad and local.grad), messages.NUMPY)
         return self._array
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> ndarray:
         return np.array(self.numpy(), dtype, copy=copy)
 
     def __len__(self) -> int:
-        expect(self._array.ndim > 0, "len() of a 0-d tensor", error=TypeError)
+        check(self._array.ndim > 0, "len() of a 0-d tensor", error=TypeError)
         return self._array.shape[0]
 
     def __bool__(self) -> bool:
         values = "more than one value" if self._array.size else "no values"
-        expect(self._array.size == 1, "Boolean value of Tensor with {} is ambiguous", values)
+        check(self._array.size == 1, "Boolean value of Tensor with {} is ambiguous", values)
         return bool(self.item())
 
     def __float__(self) -> float:
@@ -106,7 +106,7 @@ class TensorMethods:
 
     def _only_value(self) -> bool | int | float:
         message = "only one element tensors can be converted to Python scalars"
-        expect(self._array.size == 1, message, error=ValueError)
+        check(self._array.size == 1, message, error=ValueError)
         return self.item()
 
     def __index__(self) -> int:
@@ -132,17 +132,19 @@ class TensorMethods:
         """The printed form with further marks, such as a dual number's tangent, at the end."""
         try:
             node = self.grad_fn
-            made = None if node is None else node.name().split("::")[-1]
+            node_name = None if node is None else node.name().split("::")[-1]
         except RuntimeError:  # its base was written to where that is refused
-            made = "Invalid"
-        history = ["requires_grad=True"] * self._requires_grad if made is None else [f"grad_fn=<{made}>"]
+            node_name = "Invalid"
+        history = (
+            ["requires_grad=True"] * self._requires_grad if node_name is None else [f"grad_fn=<{node_name}>"]
+        )
         return tensor_repr(self._array, dtypes.default_float(), *history, *marks)
 
     # ------------------------------------------------------------------ its history, cut off
 
     def detach_(self) -> TensorMethods:
         """Cut this tensor off from its history, in place. Refused for views."""
-        expect(not self._is_view(), messages.DETACH_VIEW)
+        check(not self._is_view(), messages.DETACH_VIEW)
         if self._backward_hooks:
             self._own_meta().hooks = self._backward_hooks  # they stay with it, and with its old history
         self._own_counter().detached = 1

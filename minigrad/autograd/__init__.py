@@ -27,7 +27,7 @@ import sys
 import types
 from importlib import import_module
 
-from ..missing import offers
+from ..missing import module_attributes
 
 # The public names, by the chapter that defines them. They are looked up when they are asked for, so that a file below (the
 # tensor needs the modes) can be imported before those above it.
@@ -40,7 +40,7 @@ CHAPTERS = {
 } | {name: (name,) for name in ("forward_ad", "functional", "graph")}
 HOMES = {name: "." + chapter for chapter, names in CHAPTERS.items() for name in names}
 __all__ = list(HOMES)
-__dir__, __getattr__ = offers(__name__, __all__, HOMES)
+__dir__, __getattr__ = module_attributes(__name__, __all__, HOMES)
 
 # PyTorch has `autograd.gradcheck` as a module and as a function of the same name. As a module it gives here what the chapter
 # `numerical` has; the attribute of this package stays the function, whichever is asked for first.

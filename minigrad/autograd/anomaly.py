@@ -64,10 +64,10 @@ def remember_traceback(node: Node) -> None:
 def warn_of(node: Node) -> None:
     """Show where the operation behind `node` was recorded."""
     lines = node.metadata.get("traceback_")
-    found = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+    result = "No forward pass information available. Enable detect anomaly during forward pass for more information."
     if lines is not None:
-        found = "Traceback of forward call that caused the error:\n" + "".join(lines)
-    warnings.warn(f"Error detected in {node.name()}. {found}", stacklevel=2)
+        result = "Traceback of forward call that caused the error:\n" + "".join(lines)
+    warnings.warn(f"Error detected in {node.name()}. {result}", stacklevel=2)
 
 
 def refuse_nan(node: Node, grad_inputs: tuple) -> None:

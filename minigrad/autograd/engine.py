@@ -45,9 +45,7 @@ def execute(
         walk(roots, dependencies, retain, recorded, needed, captures)
     finally:
         local.backward_pass = outer_pass
-        if (
-            local.modes is not before
-        ):  # nor does a mode that was entered in a hook and not left outlive the pass
+        if local.modes is not before:  # a mode that a hook entered and did not leave ends with the pass
             local.modes = before
             settle()
 

@@ -17,8 +17,8 @@ from operator import add
 from typing import NamedTuple
 
 from ..func.interpreter import Interpreter, Wrapper, at, each, results_of
-from ..messages import expect
-from ..missing import guard, offers
+from ..messages import check
+from ..missing import guard, module_attributes
 from ..ops.general import dispatch
 from ..ops.op import Op
 from ..ops.table import rule_of
@@ -31,7 +31,7 @@ from .passes import grad_of_any, zeros_of
 from .views import places
 
 __all__ = ["UnpackedDualTensor", "dual_level", "make_dual", "unpack_dual"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 Tangents = Sequence[Tensor | None]  # None for a constant
 
 # ---------------------------------------------------------------- tangents
@@ -71,8 +71,8 @@ def transposed(rules: list[tuple], results: tuple) -> Tangents:
         us = [zeros_of(r) if level is None else level.lift(zeros_of(r)) for r in results]
         for u in us:
             u._requires_grad = True
-        found = [(rule(us if len(us) > 1 else us[0]), t) for rule, t in rules]
-        total = reduce(add, [(g * t).sum() for g, t in found if g is not None], zeros_of(us[0].sum()))
+        result = [(rule(us if len(us) > 1 else us[0]), t) for rule, t in rules]
+        total = reduce(add, [(g * t).sum() for g, t in result if g is not None], zeros_of(us[0].sum()))
         moved = grad_of_any([total], us, [None], create_graph=recording)
     return tuple(zeros_of(u) if t is None else t for t, u in zip(moved, us, strict=True))
 
@@ -129,8 +129,8 @@ class Forward(Interpreter):
     wrapper = Dual
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
-        made = super().created(t, like)
-        return made if made._requires_grad else self.lift(made)
+        out = super().created(t, like)
+        return out if out._requires_grad else self.lift(out)
 
     def unwrap(self, t: object) -> tuple[object, Tensor | None]:
         return (t.value, t.tangent) if self.owns(t) else (t, None)
@@ -144,16 +144,16 @@ class Forward(Interpreter):
         """A dual tensor of this level. Raises PyTorch's errors for a value and a tangent that do not go together."""
         (value, known), (tangent, _) = self.unwrap(primal), self.unwrap(tangent)
         message = "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not"
-        expect(known is None, message + " supported.")
+        check(known is None, message + " supported.")
         if tangent is None:
             return Dual.of(self, value)
         message = "Expected {} to be floating point or complex, but got: {}"
         for name, t in (("primal", value), ("tangent", tangent)):
-            expect(t.is_floating_point(), message, name, t.dtype, error=ValueError)
+            check(t.is_floating_point(), message, name, t.dtype, error=ValueError)
         message = "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
         message += "supported. Tensor is of size {} while the given forward gradient is of size {}."
         sizes = value._array.shape, tangent._array.shape
-        expect(sizes[0] == sizes[1], message, *sizes)
+        check(sizes[0] == sizes[1], message, *sizes)
         return Dual.of(self, value, tangent.to(value.dtype))
 
     def compute(self, op: Op, values: tuple, extras: tuple, params: tuple) -> tuple[object, Tangents | None]:
@@ -181,8 +181,8 @@ class Forward(Interpreter):
     def process_function(self, cls: type[Function], args: tuple) -> object:
         if not self.user:
             refuse_old_form(cls)
-        found = at(self.below, self.function_value, cls, args)
-        return each(found, self.tracked) if cls.old_form else run_forward(cls, args, (found,))[0]
+        result = at(self.below, self.function_value, cls, args)
+        return each(result, self.tracked) if cls.old_form else run_forward(cls, args, (result,))[0]
 
     def function_value(self, cls: type[Function], args: tuple) -> object:
         """The value and the tangent of a Function's result, without history at this level, by operations below."""
@@ -193,15 +193,15 @@ class Forward(Interpreter):
             result, ctx = cls.apply(*values), cls.node_class(values)
             with no_grad():
                 cls.setup_context(ctx, values, result)  # for `jvp`, which finds there what was saved
-        found = (None,) * len(results_of(result))
+        results = (None,) * len(results_of(result))
         if any(t is not None for t in moves):
             if ctx.materialize_grads:
                 floating = [isinstance(v, Tensor) and v.is_floating_point() for v in values]
                 moves = [self.tangent_of(a) if f else None for a, f in zip(args, floating, strict=True)]
             ctx.reads_forward = True
-            found = results_of(cls.jvp(ctx, *moves))
+            results = results_of(cls.jvp(ctx, *moves))
             ctx.reads_forward = False
-        pairs = zip(results_of(result), found, strict=True)
+        pairs = zip(results_of(result), results, strict=True)
         outs = tuple(self.dual(r, t) if isinstance(r, Tensor) else r for r, t in pairs)
         return outs if isinstance(result, tuple) else outs[0]
 
@@ -259,16 +259,16 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     Raises RuntimeError outside of `dual_level`, for another shape, and if the value is a dual tensor already; ValueError
     for integers.
     """
-    found = current_level()
+    level = current_level()
     message = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
-    expect(found is not None, message)
-    return found.tracked(found.dual(tensor.view_as(tensor), tangent))
+    check(level is not None, message)
+    return level.tracked(level.dual(tensor.view_as(tensor), tangent))
 
 
 def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
     """The value and the tangent of a dual tensor; (tensor, None) for any other."""
-    found = current_level()
-    return UnpackedDualTensor(*((tensor, None) if found is None else found.unwrap(tensor)))
+    level = current_level()
+    return UnpackedDualTensor(*((tensor, None) if level is None else level.unwrap(tensor)))
 
 
 guard(__name__, "autograd.forward_ad")

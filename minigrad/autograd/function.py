@@ -16,8 +16,8 @@ import numpy as np
 
 from .. import messages
 from ..func.interpreter import Wrapper
-from ..messages import expect
-from ..missing import offers
+from ..messages import check
+from ..missing import module_attributes
 from ..ops.inplace import bump_version, check_writable, record_write
 from ..ops.operands import fit
 from ..tensor import Tensor, wrap
@@ -30,7 +30,7 @@ from .saved import SavedTensor, alias_without_history
 from .views import make_view
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class FunctionCtx(Node):
@@ -68,7 +68,7 @@ class FunctionCtx(Node):
         """Keep inputs or outputs for `backward`, which finds them in `ctx.saved_tensors`. Only tensors or None."""
         message = "save_for_backward can only save variables, but argument {} is of type {}"
         for i, t in enumerate(tensors):
-            expect(t is None or isinstance(t, Tensor), message, i, type(t), error=TypeError)
+            check(t is None or isinstance(t, Tensor), message, i, type(t), error=TypeError)
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -92,7 +92,7 @@ class FunctionCtx(Node):
         """What was saved. Raises if it was freed, or written to in place since."""
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
-        expect(self._versions is not RELEASED, messages.FREED)
+        check(self._versions is not RELEASED, messages.FREED)
         return tuple([kept and kept.unpack(self) for kept in self._context])
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
@@ -115,11 +115,11 @@ class FunctionCtx(Node):
         while len(results) > expected and results[-1] is None:
             results = results[:-1]  # more Nones than arguments are forgiven
         message = "function {} returned an incorrect number of gradients (expected {}, got {})"
-        expect(len(results) == expected, message, name, expected, len(results))
+        check(len(results) == expected, message, name, expected, len(results))
         message = "function {} returned a gradient different than None at position {}, but the corresponding forward input was "
         for place, (g, metadata) in enumerate(zip(results, self._inputs, strict=True), 1):
-            expect(metadata is not None or g is None, message + "not a Variable", name, place)
-            expect(g is None or isinstance(g, Tensor), "expected Variable or None (got {})", type(g).__name__)
+            check(metadata is not None or g is None, message + "not a Variable", name, place)
+            check(g is None or isinstance(g, Tensor), "expected Variable or None (got {})", type(g).__name__)
             if metadata is not None:
                 try:
                     out.append(g if g is None or self._next_nodes[len(out)] is None else fit(g, metadata))
@@ -176,7 +176,7 @@ class Function:
         """`backward` or `vjp`, whichever is defined."""
         both = cls.backward is not Function.backward and cls.vjp is not Function.vjp
         text = "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of"
-        expect(not both, f"{text} them.")
+        check(not both, f"{text} them.")
         return cls.backward if cls.vjp is Function.vjp else cls.vjp
 
     @classmethod
@@ -226,7 +226,7 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
     for dirty in ctx.dirty_tensors:
         bump_version(dirty)
         message = "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-        expect(
+        check(
             id(dirty) in map(id, outputs), message + "modified inplace must all be outputs of the Function."
         )
     ctx._sequence = next_sequence()
@@ -267,7 +267,7 @@ def finish_output(ctx: FunctionCtx, out: object, number: int, inputs: list, reco
         out.detach_()  # what was recorded inside does not count
     unusual = isinstance(out, Wrapper) or out.is_inference()
     if out._base is not None and not (is_input and is_dirty) and not unusual:
-        out._meta.made_in = "multi_output" if sum(recorded) > 1 else "custom"
+        out._meta.creation_meta = "multi_output" if sum(recorded) > 1 else "custom"
     if recorded[number]:
         out._requires_grad, out._grad_fn, out._output_nr = True, ctx, number
         if out._base is not None:
@@ -283,7 +283,7 @@ def written_output(ctx: FunctionCtx, out: Tensor, number: int, count: int) -> Te
         out._meta.grad = None  # it was that of the old value
     if out._base is not None:
         check_writable(out)
-        expect(count == 1, "{}: a Function that writes to a view must return it alone", ctx.name())
+        check(count == 1, "{}: a Function that writes to a view must return it alone", ctx.name())
     record_write(out, ctx)
     out._output_nr = number if out._base is None else 0
     return out

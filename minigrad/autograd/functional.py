@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..messages import expect
-from ..missing import guard, offers
+from ..messages import check
+from ..missing import guard, module_attributes
 from ..tensor import Tensor, wrap
 from .grad_mode import enable_grad
 from .passes import grad_of_any, zeros_of
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 Tensors = Tensor | tuple[Tensor, ...]
 Vectors = Tensors | None  # None stands for a 1 beside a single number
 Map = Callable[..., Tensors]
@@ -89,22 +89,22 @@ def product(caller: str, func: Map, inputs: Tensors, v: Vectors, create_graph: b
     with enable_grad():
         xs, ys = point(caller, func, inputs, create_graph)
         tops, bottoms = pair(ys, xs)
-        found = slopes(tops, bottoms, vectors_for(v, tops, caller), create_graph)
-    return ys.like_given(ys, create_graph), (ys if caller == "jvp" else xs).like_given(found, create_graph)
+        result = slopes(tops, bottoms, vectors_for(v, tops, caller), create_graph)
+    return ys.like_given(ys, create_graph), (ys if caller == "jvp" else xs).like_given(result, create_graph)
 
 
 def gradient(ys: Group, xs: Group) -> tuple:
     """The gradient of a scalar function, and what it is taken with respect to."""
-    expect(ys.alone, "The function given to {} should return a single Tensor", ys.caller)
+    check(ys.alone, "The function given to {} should return a single Tensor", ys.caller)
     message = "The Tensor returned by the function given to {} should contain a single element"
-    expect(ys[0].numel() == 1, message, ys.caller)
+    check(ys[0].numel() == 1, message, ys.caller)
     return slopes(ys, xs), xs
 
 
 def slopes(ys: Sequence, xs: Sequence, vectors: Sequence = (None,), create_graph: bool = True) -> tuple:
     """vᵀJ, zeros for an input that nothing depends on."""
-    found = grad_of_any(ys, xs, vectors, retain_graph=True, create_graph=create_graph)
-    return tuple(zeros_of(x) if g is None else g for g, x in zip(found, xs, strict=True))
+    result = grad_of_any(ys, xs, vectors, retain_graph=True, create_graph=create_graph)
+    return tuple(zeros_of(x) if g is None else g for g, x in zip(result, xs, strict=True))
 
 
 # ---------------------------------------------------------------- arguments and results
@@ -121,8 +121,8 @@ class Group(tuple):
         for i, t in enumerate(group):
             if not isinstance(t, Tensor):
                 which = f"given {name}" if group.alone else f"value at index {i}"
-                wanted = f"must be either a Tensor or a tuple of Tensors but the {which} has type"
-                raise TypeError(f"The {name} given to {caller} {wanted} {type(t)}.")
+                expected = f"must be either a Tensor or a tuple of Tensors but the {which} has type"
+                raise TypeError(f"The {name} given to {caller} {expected} {type(t)}.")
         return group
 
     def like_given(self, results: Iterable, with_history: bool = True) -> Tensors:
@@ -145,11 +145,11 @@ def vectors_for(v: Vectors, like: Sequence[Tensor], caller: str) -> Group:
         v = wrap(np.ones_like(like[0]._array))
     whose = "user-provided function returns" if caller == "vjp" else "input to the user-provided function is"
     message = "The vector v can only be None if the {} a single Tensor with a single element."
-    expect(v is not None, message, whose)
+    check(v is not None, message, whose)
     vectors = Group(v, "v", caller)
     for i, (a, b) in enumerate(zip(vectors, like, strict=True)):
         which = "v" if vectors.alone else f"Entry {i} in v"
-        expect(a.shape == b.shape, "{} has invalid size: should be {} but got {}.", which, b.shape, a.shape)
+        check(a.shape == b.shape, "{} has invalid size: should be {} but got {}.", which, b.shape, a.shape)
     return vectors
 
 

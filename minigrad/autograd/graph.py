@@ -5,8 +5,8 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 
-from ..messages import expect
-from ..missing import offers
+from ..messages import check
+from ..missing import module_attributes
 from ..tensor import Tensor, wrap
 from .grad_mode import Context
 from .hooks import Needed
@@ -16,19 +16,19 @@ from .passes import GradientEdge
 
 __all__ = ["GradientEdge", "Node", "get_gradient_edge", "register_multi_grad_hook"]
 __all__ += ["save_on_cpu", "saved_tensors_hooks"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 NO_NODE = "Expected gradient function to be set"  # of what was made in inference mode
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of the graph along which `tensor`'s gradient flows; it can stand for the tensor in `grad`."""
     message = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
-    expect(tensor.requires_grad, message)
+    check(tensor.requires_grad, message)
     node = gradient_node(tensor)
-    expect(node is not None, NO_NODE, error=AssertionError)
-    found = GradientEdge(node, tensor._output_nr)
-    found.metadata = tensor._array.shape, tensor._array.dtype
-    return found
+    check(node is not None, NO_NODE, error=AssertionError)
+    edge = GradientEdge(node, tensor._output_nr)
+    edge.metadata = tensor._array.shape, tensor._array.dtype
+    return edge
 
 
 class saved_tensors_hooks(Context):
@@ -75,22 +75,22 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     mode "any": `fn(grad)` at the first one.
     """
     message = "Expects mode to be one of ('all', 'any') but got {}"
-    expect(mode in ("all", "any"), message, mode, error=ValueError)
+    check(mode in ("all", "any"), message, mode, error=ValueError)
     tensors = [t for t in tensors if mode == "all" or t.requires_grad]
-    expect(mode == "any" or None not in map(gradient_node, tensors), NO_NODE, error=AssertionError)
+    check(mode == "any" or None not in map(gradient_node, tensors), NO_NODE, error=AssertionError)
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors]
     key = object()  # of what a pass remembers for us
 
     def collect(index: int, grad: Tensor | None) -> None:
-        found = local.backward_pass.get(key)
-        if found is None:  # the first: the pass remembers how many are still to come, and the gradients
+        results = local.backward_pass.get(key)
+        if results is None:  # the first: the pass remembers how many are still to come, and the gradients
             missing = 1 if mode == "any" else sum(map(will_get_gradient, places))
-            found = local.backward_pass[key] = [missing, *[None] * len(places)]
-        found[0] -= 1
-        found[1 + index] = grad
-        if found[0] == 0:
-            fn(grad if mode == "any" else found[1:])
+            results = local.backward_pass[key] = [missing, *[None] * len(places)]
+        results[0] -= 1
+        results[1 + index] = grad
+        if results[0] == 0:
+            fn(grad if mode == "any" else results[1:])
 
     return Handles([t.register_hook(lambda g, i=i: collect(i, g)) for i, t in enumerate(tensors)])
 
@@ -105,7 +105,7 @@ def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
         return False
     if isinstance(running, Needed):
         message = "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad()."
-        expect(
+        check(
             running[node] or type(node) is not AccumulateGrad, message + " This is currently not supported."
         )
         return True

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor, wrap
 from .grad_mode import set_grad_enabled
 from .modes import local
@@ -87,8 +87,8 @@ def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
                     meta.grad = new if recorded else wrap(np.array(new._array, order="C"))
         if fires:
             grads = run_node_hooks(hooks.pre, grads)
-    found = as_computed(grads, recorded)
-    return list(found) if len(found) > 1 and any(g is not None for g in found) else found[0]
+    result = as_computed(grads, recorded)
+    return list(result) if len(result) > 1 and any(g is not None for g in result) else result[0]
 
 
 def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None], *more: tuple) -> tuple:
@@ -98,9 +98,9 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None]
         new = fn(grads, *more)
         if new is None:
             continue
-        expect(isinstance(new, tuple), "expected tuple, but hook returned '{}'", type(new), error=TypeError)
+        check(isinstance(new, tuple), "expected tuple, but hook returned '{}'", type(new), error=TypeError)
         message = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
-        expect(len(new) == len(grads), message, name_of(fn), len(new), len(grads))
+        check(len(new) == len(grads), message, name_of(fn), len(new), len(grads))
         grads = tuple([g if g is None else replaced(old, g, fn) for old, g in zip(grads, new, strict=True)])
     return grads
 
@@ -110,7 +110,7 @@ def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
     with set_grad_enabled(recorded):
         for fn in tuple(variable._meta.post_hooks.values()):
             same = replaced(variable, fn(variable), fn) is variable
-            expect(same, "Tensor post accumulate grad hooks should return None.")
+            check(same, "Tensor post accumulate grad hooks should return None.")
 
 
 def replaced(before: Tensor | None, after: object, hook: Callable) -> Tensor | None:
@@ -118,11 +118,11 @@ def replaced(before: Tensor | None, after: object, hook: Callable) -> Tensor | N
     if after is None:
         return before
     message, name = "expected Variable, but hook returned '{}'", name_of(hook)
-    expect(isinstance(after, Tensor), message, type(after), error=TypeError)
-    expect(before is not None, "can't replace a None gradient with a non-None value")
-    expect(after._array.shape == before._array.shape, "hook '{}' has changed the size of value", name)
+    check(isinstance(after, Tensor), message, type(after), error=TypeError)
+    check(before is not None, "can't replace a None gradient with a non-None value")
+    check(after._array.shape == before._array.shape, "hook '{}' has changed the size of value", name)
     message = "hook '{}' has changed the type of value (was {.tensor_type} got {.tensor_type})"
-    expect(after._array.dtype == before._array.dtype, message, name, before.dtype, after.dtype)
+    check(after._array.dtype == before._array.dtype, message, name, before.dtype, after.dtype)
     return after
 
 

@@ -95,9 +95,8 @@ class Node:
         """For each input: the node that its gradient goes to (None if it needs none), and which output of that node it is."""
         return tuple(zip(self._next_nodes, self._output_nrs or ZEROS))  # noqa: B905 - ZEROS never ends
 
-    rules: ClassVar[
-        dict[str, str]
-    ] = {}  # for each input the source text of its rule, in the order of `next_functions`
+    # for each input the source text of its rule, in the order of `next_functions`
+    rules: ClassVar[dict[str, str]] = {}
 
     @property
     def metadata(self) -> dict:

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..messages import expect
-from ..missing import guard, offers
+from ..messages import check
+from ..missing import guard, module_attributes
 from ..tensor import Tensor, wrap
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .passes import grad, zeros_of
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 Func = Callable[..., Tensor | Sequence[Tensor]]
 
 
@@ -46,16 +46,16 @@ def gradcheck(
     """
     arguments = as_sequence(inputs)
     message = "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
-    expect(differentiable(arguments), message, error=ValueError)
+    check(differentiable(arguments), message, error=ValueError)
     for i in differentiable(arguments):
         if arguments[i]._array.dtype != np.float64:
             message = f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will"
             more = "likely fail if all the inputs are not of double precision floating point or complex. "
             warnings.warn(f"{message} {more}", stacklevel=2)
     message = "Expected at least one of check_forward_ad or check_backward_ad to be True"
-    expect(check_forward_ad or check_backward_ad, message, error=AssertionError)
+    check(check_forward_ad or check_backward_ad, message, error=AssertionError)
     try:
-        check(func, arguments, (eps, atol, rtol), check_forward_ad, check_backward_ad)
+        check_derivatives(func, arguments, (eps, atol, rtol), check_forward_ad, check_backward_ad)
     except GradcheckError:
         if raise_exception:
             raise
@@ -73,8 +73,8 @@ def gradgradcheck(func: Func, inputs: Tensor | Sequence[object], **options: obje
     def backward_of(*args: object) -> tuple[Tensor, ...]:
         results = as_sequence(func(*args[:count]))
         roots = [results[k] for k in differentiable(outputs)]
-        wanted = [args[i] for i in differentiable(arguments)]
-        return grad(roots, wanted, args[count:], create_graph=True, materialize_grads=True)
+        tensors = [args[i] for i in differentiable(arguments)]
+        return grad(roots, tensors, args[count:], create_graph=True, materialize_grads=True)
 
     return gradcheck(backward_of, (*arguments, *vectors), **options)
 
@@ -88,7 +88,7 @@ def differentiable(values: Sequence[object]) -> list[int]:
     return [i for i, a in enumerate(values) if isinstance(a, Tensor) and a.requires_grad]
 
 
-def check(func: Callable, arguments: tuple, bounds: tuple, forward: bool, backward: bool) -> None:
+def check_derivatives(func: Callable, arguments: tuple, bounds: tuple, forward: bool, backward: bool) -> None:
     """Raise GradcheckError if a derivative of the function at these arguments is wrong. bounds: eps, atol, rtol."""
     (eps, atol, rtol), outputs = bounds, as_sequence(func(*arguments))
     chosen = differentiable(outputs)
@@ -107,15 +107,15 @@ def check(func: Callable, arguments: tuple, bounds: tuple, forward: bool, backwa
 
     inputs = [arguments[k] for k in differentiable(arguments)]
     for j, x in enumerate(inputs):
-        found = numerical_jacobians(values, x, eps)
-        for i, numerical in enumerate(found):
+        result = numerical_jacobians(values, x, eps)
+        for i, numerical in enumerate(result):
             message = "Numerical gradient for function expected to be zero"
-            expect(chosen or not numerical.any(), message, error=GradcheckError)
+            check(chosen or not numerical.any(), message, error=GradcheckError)
             if backward and chosen and numerical.size:
                 compare("", i, j, analytical_of(outputs[chosen[i]], x), numerical)
         if forward and chosen:
             moved = tangents_of(func, arguments, differentiable(arguments)[j], chosen)
-            for i, pair in enumerate(zip(moved, found, strict=True)):
+            for i, pair in enumerate(zip(moved, result, strict=True)):
                 compare("computed with forward mode ", i, j, *pair)
     roots = [outputs[k] for k in chosen]
     silence = (
@@ -124,20 +124,20 @@ def check(func: Callable, arguments: tuple, bounds: tuple, forward: bool, backwa
         else ()
     )
     silent = not any(g._array.any() for g in silence)
-    expect(silent, "backward not multiplied by grad_output", error=GradcheckError)
+    check(silent, "backward not multiplied by grad_output", error=GradcheckError)
 
 
 def numerical_jacobians(values: Callable[[], list[np.ndarray]], x: Tensor, eps: float) -> list[np.ndarray]:
     """For each of the function's values a matrix with a row for each element of `x`, by finite differences."""
     rows = []
     for place in np.ndindex(x.shape):
-        kept, ends = x._array[place], []
+        original, ends = x._array[place], []
         try:
-            for moved in (kept + eps, kept - eps):
+            for moved in (original + eps, original - eps):
                 x._array[place] = moved
                 ends.append(values())
         finally:
-            x._array[place] = kept
+            x._array[place] = original
         rows.append([(after - before).reshape(-1) / (2 * eps) for after, before in zip(*ends, strict=True)])
     return [np.stack(column) for column in zip(*rows, strict=True)]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtypes, messages
 from ..basics import Size
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor, wrap
 from .engine import Root, execute
 from .modes import local
@@ -80,21 +80,21 @@ def grad(
         vectors = list(zip(*as_tuple(grad_outputs), strict=True))
         rows = [grad(outputs, inputs, v, retain or v is not vectors[-1], *rest) for v in vectors]
         return tuple([None if c[0] is None else Tensor._stacked(c) for c in zip(*rows, strict=True)])
-    expect(not materialize_grads or allow_unused is not False, messages.MATERIALIZE, error=ValueError)
+    check(not materialize_grads or allow_unused is not False, messages.MATERIALIZE, error=ValueError)
     roots = make_roots(outputs, grad_outputs, create_graph)
     places = [edge_of(i) for i in inputs]
     targets = dict.fromkeys(places)
     execute(roots, retain, create_graph, targets)
     results = [targets[place] for place in places]
-    for number, found in enumerate(results):
-        if found is None and materialize_grads:
+    for number, result in enumerate(results):
+        if result is None and materialize_grads:
             message = "materialize_grads cannot be used when the given input is a GradientEdge"
-            expect(isinstance(inputs[number], Tensor), message)
+            check(isinstance(inputs[number], Tensor), message)
             results[number] = zeros_of(inputs[number]).requires_grad_(create_graph)
-        elif found is None:
-            expect(allow_unused, messages.UNUSED, number)
-        elif not isinstance(found, Tensor):
-            results[number] = wrap(np.array(found))  # it may be another tensor's gradient, or the caller's
+        elif result is None:
+            check(allow_unused, messages.UNUSED, number)
+        elif not isinstance(result, Tensor):
+            results[number] = wrap(np.array(result))  # it may be another tensor's gradient, or the caller's
     return tuple(results)
 
 
@@ -118,10 +118,10 @@ def as_tuple(given) -> tuple:
 def as_inputs(given: object, caller: str) -> tuple[Tensor | GradientEdge, ...]:
     """What to differentiate with respect to, as a tuple."""
     inputs = as_tuple(given)
-    expect(inputs, "`inputs` argument to `{}()` cannot be empty.", caller)
+    check(inputs, "`inputs` argument to `{}()` cannot be empty.", caller)
     message = "all inputs have to be Tensors or GradientEdges, but got {}"
     for i in inputs:
-        expect(isinstance(i, (Tensor, GradientEdge)), message, type(i))
+        check(isinstance(i, (Tensor, GradientEdge)), message, type(i))
     return inputs
 
 
@@ -132,7 +132,7 @@ def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
     node = gradient_node(given)
     if node is None and given._requires_grad:
         return Node(), 0  # it only shows the memory of a leaf: no pass can reach it
-    expect(node is not None, "One of the differentiated Tensors does not require grad")
+    check(node is not None, "One of the differentiated Tensors does not require grad")
     return node, given._output_nr
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes, messages
-from ..messages import expect, modified_error
+from ..messages import check, modified_error
 from ..tensor import Counter, Tensor, plain_types, wrap
 from .grad_mode import no_grad
 from .node import RELEASED, AccumulateGrad, Node, grad_fn, gradient_node
@@ -44,9 +44,8 @@ def open_saved(node: Node, recorded: bool) -> list:
         t = saved[i]
         if t is not None:
             counter, saved[i] = t._counter, t if recorded else t._array
-            if counter is not None and counter.version + counter.detached != (
-                versions[place] if versions else 0
-            ):
+            then = versions[place] if versions else 0
+            if counter is not None and counter.version + counter.detached != then:
                 unchanged = False
     counter = node._result_counter
     if counter is not None and counter.version != (versions[-1] if versions else 0):
@@ -62,14 +61,12 @@ def open_saved(node: Node, recorded: bool) -> list:
 def unpack(node: Node, recorded: bool) -> list:
     """`open_saved` where something is to be said or done about each value."""
     if node._versions is RELEASED:
-        expect(not any(node._next_nodes) and None not in node._op.guards, messages.FREED)
+        check(not any(node._next_nodes) and None not in node._op.guards, messages.FREED)
         return [None] * len(node._op.saves)  # nothing was saved: no gradient is needed
-    values = [
-        tuple([v.unpack(node) if type(v) is SavedTensor else v for v in value])
-        if type(value) is tuple
-        else value
-        for value in node._context
-    ]
+    values = [*node._context]
+    for i, value in enumerate(values):
+        if type(value) is tuple:  # of an index
+            values[i] = tuple([v.unpack(node) if type(v) is SavedTensor else v for v in value])
     for i in node._op.saved_tensors:
         if values[i] is not None:
             values[i] = unpack_one(node, i, recorded)
@@ -100,7 +97,7 @@ def check_version(node: Node, i: int) -> None:
         places = () if op.variadic else op.differentiable
         before = node._next_nodes[places.index(number)] if number in places else None
         detached = not (before is None or type(before) is AccumulateGrad or saved._grad_fn is not None)
-        expect(not detached, messages.DETACHED)
+        check(not detached, messages.DETACHED)
         now = version_of(saved)
         if then != now and then != now + saved._counter.detached:
             raise modified_error(saved._array, grad_fn(saved), 0, now, then)
@@ -113,11 +110,11 @@ def check_version(node: Node, i: int) -> None:
 def read(node: Node, i: int) -> object:
     """What a node saved at position `i`, as users see it in `_saved_self` and the like."""
     saved, op = node._context, type(node)._op
-    expect(node._versions is not RELEASED or i not in op.freed, messages.FREED)
+    check(node._versions is not RELEASED or i not in op.freed, messages.FREED)
     if saved[i] is None or i not in op.saved_tensors:
         return saved[i]
-    found = unpack_one(node, i, recorded=True)
-    return wrap(np.asarray(found._number)) if hasattr(found, "_number") else found
+    result = unpack_one(node, i, recorded=True)
+    return wrap(np.asarray(result._number)) if hasattr(result, "_number") else result
 
 
 def alias_without_history(t: Tensor) -> Tensor:
@@ -127,9 +124,9 @@ def alias_without_history(t: Tensor) -> Tensor:
     return out
 
 
-def saved_result(node: Node, kept: ndarray | Tensor, output_nr: int = 0) -> Tensor:
+def saved_result(node: Node, value: ndarray | Tensor, output_nr: int = 0) -> Tensor:
     """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
-    out = wrap(kept) if isinstance(kept, ndarray) else alias_without_history(kept)
+    out = wrap(value) if isinstance(value, ndarray) else alias_without_history(value)
     if output_nr >= node._output_count or out._array.dtype.kind != "f":
         return out  # an index is not differentiable
     reader = written_views.get(node)
@@ -155,7 +152,7 @@ class SavedTensor:
     _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
 
     def __init__(self, t: Tensor, hooks: tuple[Callable, Callable] | None, keeper: Node):
-        expect(not t.is_inference(), messages.INFERENCE_SAVED)
+        check(not t.is_inference(), messages.INFERENCE_SAVED)
         node = gradient_node(t)
         self.is_result, self.output_nr = node is keeper, t._output_nr
         self.node = None if self.is_result else node
@@ -164,7 +161,7 @@ class SavedTensor:
         if hooks is not None:
             with no_grad():
                 packed, self.hook = hooks[0](t), hooks[1]
-            expect(version_of(t) == self.version, messages.PACK_WRITES)
+            check(version_of(t) == self.version, messages.PACK_WRITES)
         self.is_unchanged = self.is_result and packed is t
         self.packed = alias_without_history(t) if self.is_unchanged else packed
 
@@ -177,7 +174,7 @@ class SavedTensor:
             return t
         t = self.hook(t)
         message = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
-        expect(isinstance(t, Tensor), message, type(t).__name__, error=TypeError)
+        check(isinstance(t, Tensor), message, type(t).__name__, error=TypeError)
         node = keeper if self.is_result else self.node
         if node is None or type(t) not in plain_types or t._grad_fn is node:
             return t

@@ -6,7 +6,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor
 from .node import RemovableHandle, gradient_node
 
@@ -15,9 +15,9 @@ NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
 
 def retain_grad(self: Tensor) -> None:
     """Keep this result's gradient in `.grad` in later backward passes, as is done for leaves."""
-    expect(self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
+    check(self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
     meta = self._own_meta()
-    if self._grad_fn is None and meta.made_in is not None:
+    if self._grad_fn is None and meta.creation_meta is not None:
         return  # a view made under no_grad counts as a leaf, whatever its base is by now
     node = self.grad_fn
     if node is not None and not meta.retains_grad:
@@ -27,7 +27,7 @@ def retain_grad(self: Tensor) -> None:
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Call `hook(grad)` in each backward pass with this tensor's whole gradient; what it returns replaces it."""
-    expect(self.requires_grad, NO_GRADIENT)
+    check(self.requires_grad, NO_GRADIENT)
     node = self.grad_fn
     if node is not None:
         return RemovableHandle(node._own_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
@@ -54,8 +54,8 @@ def post_accumulate_grad_hooks(self: Tensor) -> OrderedDict | None:
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
-    expect(self.requires_grad, NO_GRADIENT)
-    expect(self.grad_fn is None, "post accumulate grad hooks cannot be registered on non-leaf tensors")
+    check(self.requires_grad, NO_GRADIENT)
+    check(self.grad_fn is None, "post accumulate grad hooks cannot be registered on non-leaf tensors")
     meta = self._own_meta()
     meta.post_hooks = OrderedDict() if meta.post_hooks is None else meta.post_hooks
     node = gradient_node(self)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import messages
-from ..messages import expect, short_name
+from ..messages import check, short_name
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, wrap
 from .modes import local, special
 from .node import RELEASED, Node, gradient_node, new_node
@@ -28,7 +28,7 @@ class ViewMeta(AutogradMeta):
         """Make the grad_fn of a view whose base was written to: a read of its part of the base as it is now."""
         base = self.base
         if base._requires_grad or view._grad_fn is not None:
-            if self.made_in is not None:
+            if self.creation_meta is not None:
                 raise RuntimeError(refusal_message(view, "its base or another view of its base has been"))
             rebase(view, read_of(gradient_node(base), base._output_nr, places(view), base._array.shape))
         self.seen_version = view._counter.version
@@ -44,12 +44,12 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     base = source if known is None or known.base is None else known.base
     meta.base, meta.seen_version = base, counter.version
     if special and not local.records:
-        meta.made_in = "inference" if local.inference else "no_grad"
+        meta.creation_meta = "inference" if local.inference else "no_grad"
         out._requires_grad = meta.borrows = base._requires_grad
     elif several:
-        meta.made_in = "multi_output"
-    elif known is not None and known.made_in is not None:
-        meta.made_in = known.made_in
+        meta.creation_meta = "multi_output"
+    elif known is not None and known.creation_meta is not None:
+        meta.creation_meta = known.creation_meta
     out._meta = meta
     if not base._requires_grad or meta.borrows:
         counter.add_view(out)
@@ -70,8 +70,8 @@ def places(view: Tensor) -> ndarray:
         own[...] = np.arange(base.size).reshape(base.shape)
     longer = numbers.itemsize // base.itemsize
     start, steps = (view.data_ptr() - first) * longer, [s * longer for s in array.strides]
-    found = ndarray(array.shape, numbers.dtype, numbers, start, steps)
-    return found if is_stretched(array) else found.copy()
+    result = ndarray(array.shape, numbers.dtype, numbers, start, steps)
+    return result if is_stretched(array) else result.copy()
 
 
 def read_of(base: Node, output_nr: int, where: ndarray, shape: tuple) -> Node:
@@ -104,11 +104,11 @@ class CopySlices(Node):
         return "torch::autograd::CopySlices"
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
-        expect(self._versions is not RELEASED, messages.FREED)
+        check(self._versions is not RELEASED, messages.FREED)
         inner, where = self._context
         part = grad._take_places(where) if recorded else np.asarray(grad.reshape(-1).take(where))
         first, *others = inner._vjp(part, recorded)
-        expect(first is None or self._next_nodes[0] is None or 0 not in where.strides, messages.STRETCHED)
+        check(first is None or self._next_nodes[0] is None or 0 not in where.strides, messages.STRETCHED)
         first = np.zeros(where.shape, (part._array if recorded else part).dtype) if first is None else first
         if recorded:
             rest = grad._put_places(first if isinstance(first, Tensor) else wrap(first), where)
@@ -141,15 +141,15 @@ def rebase(t: Tensor, node: Node) -> None:
 
 def refusal_message(view: Tensor, modified: str) -> str:
     """Why a view must not be written to, or have its base written to (`modified` says which)."""
-    made_in, node, maker = view._meta.made_in, view._grad_fn, "A view was created"
-    why = {"custom": messages.CUSTOM_VIEW, "multi_output": messages.ONE_OF_SEVERAL_VIEWS}.get(made_in)
+    creation_meta, node, maker = view._meta.creation_meta, view._grad_fn, "A view was created"
+    why = {"custom": messages.CUSTOM_VIEW, "multi_output": messages.ONE_OF_SEVERAL_VIEWS}.get(creation_meta)
     if node is not None:
         output = f"Output {view._output_nr} of {short_name(node)} is a view"
         if why:
             return f"{output} and {modified} modified inplace.{why}"
         maker = f"{output} of a view which was created"
     block, now = "no_grad", "with grad mode enabled"
-    if made_in == "inference":
+    if creation_meta == "inference":
         block, now = "inference_mode", "in normal mode"
     start = f"{maker} in {block.removesuffix('_mode')} mode and {modified} modified inplace {now}."
     return start + (why or messages.MODE_VIEW.format(block))

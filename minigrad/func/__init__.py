@@ -9,10 +9,10 @@
 The interpreter stands below the operations, the transforms above them: what users call is loaded when it is asked for.
 """
 
-from ..missing import offers
+from ..missing import module_attributes
 
 HOMES = {"vmap": ".mapping", "functional_call": ".trees", "stack_module_state": ".trees"} | dict.fromkeys(
     ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"], ".transforms"
 )
 __all__ = sorted(HOMES)
-__dir__, __getattr__ = offers(__name__, __all__, HOMES)
+__dir__, __getattr__ = module_attributes(__name__, __all__, HOMES)

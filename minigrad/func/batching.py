@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.function import Function, refuse_old_form, run_forward
-from ..messages import expect
+from ..messages import check
 from ..missing import SENTENCE
 from ..ops.general import dispatch
 from ..ops.indexing import index
@@ -106,9 +106,9 @@ class Vmap(Interpreter):
         """One operation on the whole batch, by operations of the level below."""
         first = Vmap.composed if callable(op.batch) else WAYS.get(op.batch or op.kind, Vmap.shifted)
         for way in (first, Vmap.shifted, Vmap.one_by_one):
-            found = way(self, op, pairs, params)
-            if found is not NotImplemented:
-                return found
+            result = way(self, op, pairs, params)
+            if result is not NotImplemented:
+                return result
 
     def composed(self, op: Op, pairs: list[Pair], params: tuple) -> object:
         """The operation done by others, as one example sees them."""
@@ -138,13 +138,13 @@ class Vmap(Interpreter):
             raise RuntimeError(f"{message} indexing with a boolean mask.\n{more}")
         rows = []
         for k in range(self.size):
-            found = dispatch(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
-            rows.append(found if isinstance(found, tuple) else (found,))
+            result = dispatch(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
+            rows.append(result if isinstance(result, tuple) else (result,))
         if op.name not in warned:
             warned.add(op.name)
             warnings.warn(f"vmap: {op.name}() is run for each example in turn: slow", stacklevel=2)
         outs = tuple(stack(list(column)) for column in zip(*rows, strict=True))
-        return outs if isinstance(found, tuple) else outs[0]
+        return outs if isinstance(result, tuple) else outs[0]
 
     def whole(self, pair: Pair) -> Tensor | None:
         """The value with a batch dimension, stretched if it had none."""
@@ -156,7 +156,7 @@ class Vmap(Interpreter):
         """One result without its wrapper: the rows for the examples along `out_dim`, or if that is None what they share."""
         if out_dim is None:
             message = f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
-            expect(self.unwrap(out)[1] is None, message, error=ValueError)
+            check(self.unwrap(out)[1] is None, message, error=ValueError)
             return self.unwrap(out)[0]
         if not isinstance(out, Tensor):
             message = f"must only return Tensors, got type {type(out)}. Did you mean to set out_dims= to None for output?"
@@ -185,7 +185,7 @@ class Vmap(Interpreter):
     def source(self, generator: object) -> object:
         message = "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different'"
         more = "randomness flags on vmap or perform the randomness operation out of vmap"
-        expect(self.randomness != "error", f"{message} {more}")
+        check(self.randomness != "error", f"{message} {more}")
         below = super().source(generator)
         return below if self.randomness == "same" else ForEach(self, below)
 
@@ -200,13 +200,13 @@ class Vmap(Interpreter):
         )
         message += " Please override and implement the vmap staticmethod or set generate_vmap_rule=True. "
         message += "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
-        expect(not cls.generate_vmap_rule, SENTENCE, rule, error=NotImplementedError)
-        expect(cls.vmap is not Function.vmap, message, cls.__name__)
+        check(not cls.generate_vmap_rule, SENTENCE, rule, error=NotImplementedError)
+        check(cls.vmap is not Function.vmap, message, cls.__name__)
         result, out_dims = at(self.below, cls.vmap, VmapInfo(self.size, self.randomness), in_dims, *values)
         outs, rebuild = flattened(result)
         places = zip(outs, spread(out_dims, result), strict=True)
-        found = rebuild(out if d is None else Batched.of(self, out.movedim(d, 0), 0) for out, d in places)
-        return run_forward(cls, args, (found,))[0]
+        results = rebuild(out if d is None else Batched.of(self, out.movedim(d, 0), 0) for out, d in places)
+        return run_forward(cls, args, (results,))[0]
 
 
 class VmapInfo(NamedTuple):

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..messages import expect
+from ..messages import check
 from ..missing import guard
 from ..ops.shape import cat
 from ..tensor import Tensor
@@ -34,17 +34,17 @@ def vmap(
     """
     name = getattr(func, "__name__", repr(func))
     message = "vmap: chunk_size should be None or greater than 0. (got {})"
-    expect(chunk_size is None or chunk_size > 0, message, chunk_size, error=ValueError)
+    check(chunk_size is None or chunk_size > 0, message, chunk_size, error=ValueError)
     message = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"
-    expect(randomness in ("error", "different", "same"), message, randomness)
+    check(randomness in ("error", "different", "same"), message, randomness)
 
     @functools.wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
         text = f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
-        expect(args, text + "function with no inputs. The latter is unsupported.", error=ValueError)
+        check(args, text + "function with no inputs. The latter is unsupported.", error=ValueError)
         text = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
         known = isinstance(in_dims, (int, tuple))
-        expect(
+        check(
             known,
             text + "matching the structure of inputs, got: {}.",
             str(type(in_dims)),
@@ -54,9 +54,9 @@ def vmap(
         leaves, rebuild = flattened(args)
         leaves = [turned(d, leaf) for d, leaf in zip(dims, leaves, strict=True)]
         sizes = [leaf.shape[0] for d, leaf in zip(dims, leaves, strict=True) if d is not None]
-        expect(sizes, "vmap: Expected at least one Tensor to vmap over", error=ValueError)
+        check(sizes, "vmap: Expected at least one Tensor to vmap over", error=ValueError)
         text = "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension"
-        expect(len(set(sizes)) == 1, text, sizes, error=ValueError)
+        check(len(set(sizes)) == 1, text, sizes, error=ValueError)
 
         def run(start: int, count: int) -> Any:
             with Vmap(count, randomness) as level:
@@ -86,15 +86,15 @@ def vmap(
         alone = (
             which == "out_dims" and isinstance(tree, Tensor) and isinstance(dims, tuple) and len(dims) == 1
         )
-        found = list(dims) if alone else spread(dims, tree)
+        results = list(dims) if alone else spread(dims, tree)
         call = f"in_dims={dims}, ..." if which == "in_dims" else f"..., out_dims={dims}"
         message = (
             f"vmap({name}, {call})(<inputs>): {which} is not compatible with the structure of `{what}`. "
         )
         message += f"{which} has structure {structure(dims)} but {what} has structure {structure(tree)}."
-        if found is None or {*map(type, found)} - {int, type(None)}:
+        if results is None or {*map(type, results)} - {int, type(None)}:
             raise ValueError(message)
-        return found
+        return results
 
     def turned(dim: int | None, t: object) -> object:
         """An input whose dimension 0 counts the examples. Raises PyTorch's errors for what is no such input."""

@@ -18,7 +18,7 @@ from ..autograd.forward_ad import Forward
 from ..autograd.modes import local, settle
 from ..autograd.node import AccumulateGrad, Node, gradient_node
 from ..autograd.passes import grad_of_any, zeros_of
-from ..messages import expect
+from ..messages import check
 from ..missing import guard
 from ..tensor import AutogradMeta, Tensor, wrap
 from .interpreter import Wrapper
@@ -31,18 +31,18 @@ Argnums = int | tuple[int, ...]
 def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[Callable, tuple]:
     """`func` as a function of what stands at `argnums` alone; and that: one argument, or a tuple of several."""
     n, alone = len(args), isinstance(argnums, int)
-    expect(
+    check(
         isinstance(argnums, (int, tuple)),
         "argnums must be int or Tuple[int, ...], got: {}",
         str(type(argnums)),
     )
     places = (argnums,) if alone else argnums
-    expect(places, "argnums must be non-empty")
+    check(places, "argnums must be non-empty")
     for i in places:
-        expect(isinstance(i, int), "argnums must be int or Tuple[int, ...], got: {}", str(type(i)))
-        expect(-n <= i < n, "Got argnum={}, but only {} positional inputs", i, n)
+        check(isinstance(i, int), "argnums must be int or Tuple[int, ...], got: {}", str(type(i)))
+        check(-n <= i < n, "Got argnum={}, but only {} positional inputs", i, n)
     unique = len({i % n for i in places}) == len(places)
-    expect(unique, f"argnums elements must be unique, got {argnums}")
+    check(unique, f"argnums elements must be unique, got {argnums}")
 
     def focused(value: Any) -> Any:
         given = list(args)
@@ -56,7 +56,7 @@ def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[
 def value_and_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
     """(output, aux) of a function that returns both; aux is None for one that returns the output alone."""
     message = f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True"
-    expect(not has_aux or (isinstance(result, tuple) and len(result) == 2), message)
+    check(not has_aux or (isinstance(result, tuple) and len(result) == 2), message)
     return result if has_aux else (result, None)
 
 
@@ -64,7 +64,7 @@ def tensors_of(output: Any, wanted: str) -> list[Tensor]:
     """The tensors that a function has returned. `wanted`: PyTorch's error if there is anything else."""
     outs, _ = flattened(output)
     for out in outs:
-        expect(isinstance(out, Tensor), wanted, str(type(out)))
+        check(isinstance(out, Tensor), wanted, str(type(out)))
     return outs
 
 
@@ -72,7 +72,7 @@ def some_of(output: Any, api: str) -> list[Tensor]:
     """The tensors that a function has returned, of which there must be one."""
     outs = [None] if output is None else flattened(output)[0]
     message = f"{api}: Expected f to be a function that has non-empty output (got output = {{}})"
-    expect(outs and output is not None, message, outs)
+    check(outs and output is not None, message, outs)
     return tensors_of(
         output, f"{api}: expected f(*primals) to return only tensors, got unsupported type {{}}"
     )
@@ -103,13 +103,13 @@ def is_alive(x: object) -> bool:
     """Does the history of `x` at its own level lead to a variable that somebody else may differentiate with respect to?"""
     if not isinstance(x, Tensor) or not x._requires_grad:
         return False
-    found, todo = set(), [gradient_node(x)]
+    results, todo = set(), [gradient_node(x)]
     while todo:
         node = todo.pop()
         if type(node) is AccumulateGrad and node not in ended:
             return True
-        more = {n for n, _ in node.next_functions if n is not None} - found
-        found |= more
+        more = {n for n, _ in node.next_functions if n is not None} - results
+        results |= more
         todo += more
     return False
 
@@ -150,9 +150,9 @@ def pulled(
 
     def pull(*vectors: Tensor | None, retain_graph: bool = True) -> Any:
         again = local.grad and (record or any(map(is_seen, vectors)))
-        found = grad_of_any(outs, copies, vectors, create_graph=again, retain_graph=retain_graph or again)
+        result = grad_of_any(outs, copies, vectors, create_graph=again, retain_graph=retain_graph or again)
         return rebuild(
-            zeros_of(x) if g is None else only_alive(g) for g, x in zip(found, copies, strict=True)
+            zeros_of(x) if g is None else only_alive(g) for g, x in zip(result, copies, strict=True)
         )
 
     return tree_map(only_alive, output), pull, tree_map(only_alive, aux)
@@ -166,9 +166,9 @@ def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) 
 
     def scalar(output: Any, api: str) -> list[Tensor]:
         wanted = f"{api}: Expected f(*args) to return a"
-        expect(isinstance(output, Tensor), f"{wanted} Tensor, got {type(output)}")
+        check(isinstance(output, Tensor), f"{wanted} Tensor, got {type(output)}")
         message = f"{wanted} scalar Tensor, got tensor with {output.ndim} dims. "
-        expect(output.ndim == 0, message + "Maybe you wanted to use the vjp or jacrev APIs instead?")
+        check(output.ndim == 0, message + "Maybe you wanted to use the vjp or jacrev APIs instead?")
         return [output]
 
     @functools.wraps(func)
@@ -190,8 +190,8 @@ def grad(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callabl
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        found, value = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        result, value = both(*args, **kwargs)
+        return (result, value[1]) if has_aux else result
 
     return wrapped
 
@@ -206,7 +206,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     def vjp_fn(cotangents: Any) -> tuple:
         given, own = structure(cotangents), structure(output)
         message = "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
-        expect(given == own, message + "cotangents: {}, primal output: {}", given, own)
+        check(given == own, message + "cotangents: {}, primal output: {}", given, own)
         return pull(*flattened(cotangents)[0])
 
     return (output, vjp_fn, aux) if has_aux else (output, vjp_fn)
@@ -220,7 +220,7 @@ def jacrev(
     has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). chunk_size: so many rows at a time.
     """
     message = "jacrev: `chunk_size` should be greater than 0."
-    expect(chunk_size is None or chunk_size > 0, message, error=ValueError)
+    check(chunk_size is None or chunk_size > 0, message, error=ValueError)
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -229,13 +229,13 @@ def jacrev(
         outs, rebuild_out = flattened(output)
         for out in outs:
             message = "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {}"
-            expect(out.is_floating_point(), message, out.dtype)
+            check(out.is_floating_point(), message, out.dtype)
         rows_of = vmap(vjp_fn, chunk_size=chunk_size)
         leaves, rebuild = flattened(rows_of(rebuild_out(unit_vectors(outs)))[0])
         rows = zip(*[leaf.split([out.numel() for out in outs]) for leaf in leaves], strict=True)
         pairs = zip(outs, rows, strict=True)
-        found = rebuild_out(rebuild(p.reshape(o.shape + p.shape[1:]) for p in row) for o, row in pairs)
-        return (found, *aux) if has_aux else found
+        result = rebuild_out(rebuild(p.reshape(o.shape + p.shape[1:]) for p in row) for o, row in pairs)
+        return (result, *aux) if has_aux else result
 
     return wrapped
 
@@ -258,11 +258,11 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = Fals
     """
     api = "jvp(f, primals, tangents)"
     message = f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
-    expect(isinstance(primals, tuple), message)
+    check(isinstance(primals, tuple), message)
     message = f"{api}: Expected primals and tangents to have the same python structure."
-    expect(structure(primals) == structure(tangents), message)
+    check(structure(primals) == structure(tangents), message)
     (values, rebuild), (directions, _) = flattened(primals), flattened(tangents)
-    expect(values, f"{api}: Expected primals to contain at least one Tensor.")
+    check(values, f"{api}: Expected primals to contain at least one Tensor.")
     tensors_of([*values, *directions], f"{api}: Expected primals to only contain Tensors, got {{}}")
     with Forward() as level:
         duals = [level.dual(p, t) for p, t in zip(values, directions, strict=True)]
@@ -294,8 +294,8 @@ def jacfwd(
         outs, rebuild_out = flattened(moved)
         columns = [out.movedim(0, -1).split([leaf.numel() for leaf in leaves], -1) for out in outs]
         rows = [zip(row, leaves, strict=True) for row in columns]
-        found = rebuild_out(rebuild(c.reshape(c.shape[:-1] + x.shape) for c, x in row) for row in rows)
-        return (found, tree_map(lambda t: t[0], aux[0])) if has_aux else found
+        result = rebuild_out(rebuild(c.reshape(c.shape[:-1] + x.shape) for c, x in row) for row in rows)
+        return (result, tree_map(lambda t: t[0], aux[0])) if has_aux else result
 
     return wrapped
 

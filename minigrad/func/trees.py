@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..messages import expect
+from ..messages import check
 from ..missing import guard
 from ..ops.shape import stack
 from ..tensor import Tensor
@@ -88,11 +88,11 @@ def functional_call(
 def stack_module_state(models: Sequence[Any]) -> tuple[Named, Named]:
     """(parameters, buffers) of several models of one class, each stacked along a new first dimension, for vmap."""
     message, parts = "stack_module_state: Expected all models to have the same training/eval mode.", []
-    expect(len({m.training for m in models}) < 2, message)
+    check(len({m.training for m in models}) < 2, message)
     for kind in ("named_parameters", "named_buffers"):
         columns = [dict(getattr(m, kind)()) for m in models]
         alike = len({(type(m), *column) for m, column in zip(models, columns, strict=True)}) == 1
-        expect(alike, "stack_module_state(models): Expected all models to be of the same class.")
+        check(alike, "stack_module_state(models): Expected all models to be of the same class.")
         parts.append({name: stack([c[name].detach() for c in columns]) for name in columns[0]})
         for name, t in columns[0].items():
             parts[-1][name].requires_grad_(t.requires_grad)

@@ -1,6 +1,6 @@
 """Building blocks of networks: modules, parameters, layers, losses, initialisation."""
 
-from ..missing import offers
+from ..missing import module_attributes
 from . import functional as functional
 from . import init as init
 from . import parameter as parameter
@@ -17,4 +17,4 @@ from .recurrent import *  # noqa: F403
 
 __all__ = ["functional", "init", "parameter", "utils"]
 __all__ += [name for name, value in globals().items() if isinstance(value, type)]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..messages import expect
+from ..messages import check
 from ..ops.linalg import baddbmm, bmm
 from ..tensor import Tensor, wrap
 from . import functional as F
@@ -35,7 +35,7 @@ class MultiheadAttention(Module):
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.batch_first = batch_first
-        expect(embed_dim % num_heads == 0, "embed_dim must be divisible by num_heads", error=AssertionError)
+        check(embed_dim % num_heads == 0, "embed_dim must be divisible by num_heads", error=AssertionError)
         self.in_proj_weight = new_parameter(3 * embed_dim, embed_dim)
         self.in_proj_bias = init.zeros_(new_parameter(3 * embed_dim))
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim)
@@ -55,19 +55,19 @@ class MultiheadAttention(Module):
 
         Raises AssertionError or RuntimeError for shapes that do not fit.
         """
-        expect(query.dim() == 3, NO_BATCH, query.dim(), error=ValueError)
+        check(query.dim() == 3, NO_BATCH, query.dim(), error=ValueError)
         mask = additive(attn_mask, query._array.dtype)
         if self.batch_first:
             turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # what was one tensor is one again
             query, key, value = turned[query], turned[key], turned[value]
         (length, n, width), source = query.shape, key.shape[0]
         message = "was expecting embedding dimension of {}, but got {}"
-        expect(width == self.embed_dim, message, self.embed_dim, width, error=AssertionError)
+        check(width == self.embed_dim, message, self.embed_dim, width, error=AssertionError)
         q, k, v = (self._heads(t) for t in self._project(query, key, value))
         if mask is not None:
-            wanted = (length, source) if mask.dim() == 2 else (n * self.num_heads, length, source)
-            message = f"The shape of the attn_mask is {mask.shape}, but should be {wanted}."
-            expect(mask.shape == wanted, message)
+            expected = (length, source) if mask.dim() == 2 else (n * self.num_heads, length, source)
+            message = f"The shape of the attn_mask is {mask.shape}, but should be {expected}."
+            check(mask.shape == expected, message)
             mask = mask.unsqueeze(0) if mask.dim() == 2 else mask
         q, k = q * math.sqrt(1.0 / self.head_dim), k.transpose(-2, -1)
         weights = F.softmax(bmm(q, k) if mask is None else baddbmm(mask, q, k), -1)
@@ -105,5 +105,5 @@ def additive(mask: Tensor | None, dtype: np.dtype) -> Tensor | None:
     if mask is None or mask.is_floating_point():
         return mask
     message = "only bool and floating types of masks are supported"
-    expect(mask.dtype is dtypes.bool, message, error=AssertionError)
+    check(mask.dtype is dtypes.bool, message, error=AssertionError)
     return wrap(np.where(mask._array, dtype.type(-np.inf), dtype.type(0)))

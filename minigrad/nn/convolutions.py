@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor
 from . import functional as F
 from .functional_images import Sides, sides
@@ -29,11 +29,11 @@ class _Conv(Module):
         output_padding: Sides = 0,
     ):
         super().__init__()
-        expect(groups > 0, "groups must be a positive integer", error=ValueError)
+        check(groups > 0, "groups must be a positive integer", error=ValueError)
         for name, n in (("in_channels", in_channels), ("out_channels", out_channels)):
-            expect(n % groups == 0, f"{name} must be divisible by groups", error=ValueError)
+            check(n % groups == 0, f"{name} must be divisible by groups", error=ValueError)
         message = "Invalid padding string {!r}, should be one of {{'same', 'valid'}}"
-        expect(
+        check(
             not isinstance(padding, str) or padding in ("same", "valid"), message, padding, error=ValueError
         )
         n = self._dims
@@ -42,7 +42,7 @@ class _Conv(Module):
         self.padding = padding if isinstance(padding, str) else sides(padding, n)
         self.output_padding = sides(output_padding, n)
         message = "padding='same' is not supported for strided convolutions"
-        expect(padding != "same" or set(self.stride) == {1}, message, error=ValueError)
+        check(padding != "same" or set(self.stride) == {1}, message, error=ValueError)
         rows, columns = (in_channels, out_channels) if self._transposed else (out_channels, in_channels)
         self.weight = new_parameter(rows, columns // groups, *self.kernel_size)
         self.register_parameter("bias", new_parameter(out_channels) if bias else None)

@@ -113,5 +113,7 @@ ZeroPad2d.__doc__ = "Zeros around images: `padding` at all sides, or (left, righ
 CosineSimilarity = layer("CosineSimilarity", F.cosine_similarity, inputs=2)
 PairwiseDistance = layer("PairwiseDistance", F.pairwise_distance, inputs=2)
 
-__all__ = [name for name, made in globals().items() if isinstance(made, type) and made.__module__ == __name__]
+__all__ = [
+    name for name, value in globals().items() if isinstance(value, type) and value.__module__ == __name__
+]
 __all__ = [name for name in __all__ if name[0] != "_" and name != "Layer"]

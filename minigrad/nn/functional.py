@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import dtypes
 from ..creation import new_leaf
-from ..messages import expect
-from ..missing import guard, offers
+from ..messages import check
+from ..missing import guard, module_attributes
 from ..ops import linalg, nn, normalisation, pointwise, special
 from ..ops.activations import glu, hardshrink, logsigmoid, softplus, softshrink
 from ..ops.indexing import one_hot
@@ -127,16 +127,16 @@ def embedding(
     """
     message = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
     message += "{.tensor_type} instead (while checking arguments for embedding)"
-    expect(input.dtype in (dtypes.int64, dtypes.int32), message, input.dtype)
-    expect(weight.dim() == 2, "'weight' must be 2-D")
+    check(input.dtype in (dtypes.int64, dtypes.int32), message, input.dtype)
+    check(weight.dim() == 2, "'weight' must be 2-D")
     rows = weight._array.shape[0]
     message = "Padding_idx must be within num_embeddings"
-    expect(padding_idx is None or -rows <= padding_idx < rows, message, error=AssertionError)
+    check(padding_idx is None or -rows <= padding_idx < rows, message, error=AssertionError)
     if max_norm is not None:
-        found = np.unique(input._array)
-        norms = np.linalg.norm(weight._array[found], norm_type, -1, keepdims=True)
+        result = np.unique(input._array)
+        norms = np.linalg.norm(weight._array[result], norm_type, -1, keepdims=True)
         longer = (norms > max_norm)[:, 0]
-        weight._array[found[longer]] *= max_norm / (norms[longer] + 1e-7)
+        weight._array[result[longer]] *= max_norm / (norms[longer] + 1e-7)
         weight._own_counter().version += 1
     return nn.lookup(weight, input, -1 if padding_idx is None else padding_idx % rows)
 
@@ -152,7 +152,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """`dropout` of whole channels of (N, C, L) or (C, L)."""
     text = "dropout1d: Expected 2D or 3D input, but received a {}D input. Note that dropout1d exists to provide channel-wise "
     text += "dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension (i.e. 2D or 3D "
-    expect(input._array.ndim in (2, 3), text + "inputs).", input._array.ndim)
+    check(input._array.ndim in (2, 3), text + "inputs).", input._array.ndim)
     return _dropped(input, p, training, inplace, (*input.shape[:-1], 1))
 
 
@@ -165,11 +165,11 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tuple) -> Tensor:
-    expect(0.0 <= p <= 1.0, NO_PROBABILITY, p, error=ValueError)
+    check(0.0 <= p <= 1.0, NO_PROBABILITY, p, error=ValueError)
     if not training or p == 0 or input.numel() == 0:
         return input
     message = "result type Float can't be cast to the desired output type {.word}"
-    expect(input.is_floating_point(), message, input.dtype)
+    check(input.is_floating_point(), message, input.dtype)
     # those that pass are enlarged, so that the mean stays the same
     tosses = rng().random(shape) < 1.0 - p if p < 1 else np.zeros(shape, bool)
     mask = new_leaf(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
@@ -189,11 +189,11 @@ def layer_norm(
 ) -> Tensor:
     """`(input - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, those in normalized_shape."""
     x, shape = input._array, _shape("layer_norm", normalized_shape)
-    expect(len(shape) > 0, NO_SHAPE)
+    check(len(shape) > 0, NO_SHAPE)
     if x.shape[-len(shape) :] != shape:
-        wanted = ", ".join(map(str, ("*", *shape)))
+        expected = ", ".join(map(str, ("*", *shape)))
         message = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"
-        expect(False, message, shape, wanted, x.shape)
+        check(False, message, shape, expected, x.shape)
     _check_dtypes(x.dtype, "LayerNormKernelImpl", weight, bias)
     return normalisation.native_layer_norm(input, weight, bias, shape, eps)[0]
 
@@ -201,7 +201,7 @@ def layer_norm(
 def _shape(name: str, normalized_shape: object) -> tuple[int, ...]:
     message = "{}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}"
     fits = isinstance(normalized_shape, (tuple, list)) and are_ints(normalized_shape)
-    expect(fits, message, name, type(normalized_shape), error=TypeError)
+    check(fits, message, name, type(normalized_shape), error=TypeError)
     return tuple(normalized_shape)
 
 
@@ -210,7 +210,7 @@ def _check_dtypes(dtype: np.dtype, kernel: str, *others: Tensor | None) -> None:
         raise dtypes.not_implemented(kernel, dtype)
     message = "mixed dtype (CPU): all inputs must share same datatype."
     for t in others:
-        expect(t is None or t._array.dtype == dtype, message)
+        check(t is None or t._array.dtype == dtype, message)
 
 
 @in_functional
@@ -231,22 +231,22 @@ def batch_norm(
     Raises ValueError when training on one value per channel.
     """
     x = input._array
-    expect(x.ndim > 1, "batch_norm: expected an input (N, C, *) of at least 2 dimensions, got {}", x.ndim)
+    check(x.ndim > 1, "batch_norm: expected an input (N, C, *) of at least 2 dimensions, got {}", x.ndim)
     channels = x.shape[1]
     message = "Expected more than 1 value per channel when training, got input size {}"
-    expect(not training or x.size != channels, message, input.shape, error=ValueError)
+    check(not training or x.size != channels, message, input.shape, error=ValueError)
     if not x.size:
         return input.clone()
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():
         message = "batch_norm(): argument '{}' must be Tensor, not {}"
-        expect(given is None or isinstance(given, Tensor), message, name, type(given), error=TypeError)
+        check(given is None or isinstance(given, Tensor), message, name, type(given), error=TypeError)
         if given is not None and given._array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {given._array.size}")
     _check_dtypes(x.dtype, "batch_norm", weight, bias, running_mean, running_var)
     if not training:
         message = "Expected running_mean and running_var to be defined when training=False"
-        expect(running_mean is not None and running_var is not None, message)
+        check(running_mean is not None and running_var is not None, message)
         return normalisation.native_batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
     out, mean, _, var = normalisation.native_batch_norm(input, weight, bias, None, None, True, eps)
     for running, new in ((running_mean, mean), (running_var, var)):
@@ -264,17 +264,17 @@ def group_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """`(input - mean)/√(var + eps)·weight + bias` of (N, C, *), mean and variance over groups of channels."""
-    expect(
+    check(
         input._array.ndim > 1,
         "Expected at least 2 dimensions for input tensor but received {}",
         input._array.ndim,
     )
     channels = input._array.shape[1]
     message = "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}"
-    expect(num_groups > 0 and channels % num_groups == 0, message, tuple(input.shape), num_groups)
+    check(num_groups > 0 and channels % num_groups == 0, message, tuple(input.shape), num_groups)
     message = "Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape {} and "
     for t in (weight, bias):
-        expect(t is None or t._array.shape == (channels,), message + "input of shape {}", t is not None and t._array.shape,
+        check(t is None or t._array.shape == (channels,), message + "input of shape {}", t is not None and t._array.shape,
                tuple(input.shape))  # fmt: skip
     _check_dtypes(input._array.dtype, "GroupNormKernelImpl", weight, bias)
     return normalisation.native_group_norm(input, weight, bias, num_groups, eps)[0]
@@ -286,10 +286,10 @@ def rms_norm(
 ) -> Tensor:
     """`input/√(mean(input²) + eps)·weight`, the mean over the last dimensions, those in normalized_shape."""
     shape, x = _shape("rms_norm", normalized_shape), input._array
-    expect(len(shape) > 0, NO_SHAPE)
-    wanted = ", ".join(map(str, ("*", *shape)))
+    check(len(shape) > 0, NO_SHAPE)
+    expected = ", ".join(map(str, ("*", *shape)))
     message = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"
-    expect(x.shape[x.ndim - len(shape) :] == shape, message, shape, wanted, x.shape)
+    check(x.shape[x.ndim - len(shape) :] == shape, message, shape, expected, x.shape)
     eps = float(np.finfo(x.dtype).eps) if eps is None else eps
     squares = pointwise.pow(input, 2).mean(tuple(range(x.ndim - len(shape), x.ndim)), True)
     out = input * special.add_number(squares, eps).rsqrt()
@@ -307,5 +307,5 @@ __all__ = [
     "poisson_nll_loss", "prelu", "relu", "relu6", "rms_norm", "selu", "sigmoid", "silu", "smooth_l1_loss", "softmax",
     "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
 ]  # fmt: skip
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 guard(__name__, "nn.functional")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ..messages import expect
+from ..messages import check
 from ..ops import activations, nn
 from ..ops.inplace import write
 from ..ops.publish import function
@@ -58,7 +58,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 @in_functional
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` where positive, else `alpha * (exp(input / alpha) - 1)`."""
-    expect(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU")
+    check(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU")
     return (
         write(activations.celu_written.op, (input,), (alpha,))
         if inplace
@@ -69,7 +69,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 @in_functional
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """`input`, but at least `min_val` and at most `max_val`."""
-    expect(min_val <= max_val, "min_val cannot be greater than max_val", error=ValueError)
+    check(min_val <= max_val, "min_val cannot be greater than max_val", error=ValueError)
     if inplace:
         return write(activations.hardtanh_of.op, (input,), (min_val, max_val))
     return activations.hardtanh_of(input, min_val, max_val)
@@ -119,9 +119,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     n = weight._array.size
     message = "Mismatch of parameter numbers and input channel size. Found parameter numbers = {} and channel size = {}."
     channels = input._array.shape[1] if input._array.ndim > 1 else 1
-    expect(n in (1, channels), message, n, channels)
+    check(n in (1, channels), message, n, channels)
     message = "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {}"
-    expect(weight._array.ndim < 2, message, weight._array.ndim)
+    check(weight._array.ndim < 2, message, weight._array.ndim)
     if input._array.ndim == weight._array.ndim:
         return activations.prelu_of(input, weight)
     return activations.prelu_of(input, view(weight, [n if d == 1 else 1 for d in range(input._array.ndim)]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
-from ..messages import expect
+from ..messages import check
 from ..ops import losses
 from ..ops.norms import old_norm
 from ..ops.pointwise import clamp_min, mul, where
@@ -27,11 +27,11 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 @in_functional
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors, which are along `dim`: x1·x2 / (|x1| |x2|), each norm at least `eps`."""
-    wanted = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2 if t.dim() else 1) for t in (x1, x2)]))
+    common = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2 if t.dim() else 1) for t in (x1, x2)]))
     message = "expected common dtype to be floating point, yet common dtype is {.word}"
-    expect(wanted.is_floating_point, message, wanted)
+    check(common.is_floating_point, message, common)
     shape = common_shape(x1._array.shape, x2._array.shape)
-    pair = [x if x._array.shape == shape else x.expand(shape) for x in (x2.to(wanted), x1.to(wanted))][::-1]
+    pair = [x if x._array.shape == shape else x.expand(shape) for x in (x2.to(common), x1.to(common))][::-1]
     lengths = [vector_norm(x, 2, dim, True).clone() for x in pair]
     with no_grad():
         for length in lengths:
@@ -56,8 +56,8 @@ def cosine_embedding_loss(
     kind, dim, eps = number_of(reduction), 1 if target._array.ndim == 1 else 0, 1e-12
     message = "{}D target tensor expects {}D input tensors, but found inputs with sizes {} and {}."
     n = target._array.ndim
-    expect(n < 2, "0D or 1D target tensor expected, multi-target not supported")
-    expect(
+    check(n < 2, "0D or 1D target tensor expected, multi-target not supported")
+    check(
         input1._array.ndim == n + 1 == input2._array.ndim,
         message,
         n,
@@ -100,7 +100,7 @@ def triplet_margin_loss(
 ) -> Tensor:  # fmt: skip
     """`max(0, |anchor - positive| - |anchor - negative| + margin)`. swap: the negative's nearer distance, of both, counts."""
     kind = number_of(reduction)
-    expect(margin > 0, "margin must be greater than 0, got {}", margin, error=ValueError)
+    check(margin > 0, "margin must be greater than 0, got {}", margin, error=ValueError)
     near, far = (pairwise_distance(anchor, x, p, eps) for x in (positive, negative))
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))

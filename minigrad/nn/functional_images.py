@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 
-from ..messages import expect
+from ..messages import check
 from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd
 from ..ops.reduction import mean_dim
@@ -26,11 +26,11 @@ ODD_PADDING += "created"
 def sides(value: int | Sequence[int], count: int = 2, name: str = "") -> tuple[int, ...]:
     """One number for each spatial dimension; a single number stands for all. Raises RuntimeError for another count."""
     text = "argument '{}' must be int or tuple of ints, not {}"
-    expect(are_ints(value), text, name or "size", type(value), error=TypeError)
+    check(are_ints(value), text, name or "size", type(value), error=TypeError)
     value = [value] if is_int(value) else list(value)
     value = tuple(value * count if len(value) == 1 else value)
     text = "expected {} to be a single integer value or a list of {} values to match the convolution dimensions, but got {}={}"
-    expect(len(value) == count, text, name, count, name, list(value))
+    check(len(value) == count, text, name, count, name, list(value))
     return value
 
 
@@ -39,7 +39,7 @@ def sides(value: int | Sequence[int], count: int = 2, name: str = "") -> tuple[i
 
 def _same(x: Tensor, window: tuple, stride: tuple, dilation: tuple) -> tuple[Tensor, tuple]:
     """`padding="same"`: what has to be padded unevenly is padded here, the rest by the convolution."""
-    expect(set(stride) == {1}, "padding='same' is not supported for strided convolutions")
+    check(set(stride) == {1}, "padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for d, k in zip(dilation, window, strict=True)]
     odd = [n % 2 for n in totals]
     if any(odd):
@@ -60,37 +60,37 @@ def convolved(
 ) -> Tensor:
     count, x, window = int(name[4]), input._array, weight._array.shape
     text = f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input of size: {{}}"
-    expect(x.ndim in (count + 1, count + 2), text, x.shape)
+    check(x.ndim in (count + 1, count + 2), text, x.shape)
     text = "Expected {0}-dimensional input for {0}-dimensional weight {1}, but got {2}-dimensional input of size {3} instead"
-    expect(len(window) == count + 2, text, len(window), window, x.ndim, x.shape)
+    check(len(window) == count + 2, text, len(window), window, x.ndim, x.shape)
     stride, dilation = sides(stride, count, "stride"), sides(dilation, count, "dilation")
     for word, numbers in (("stride", stride), ("dilation", dilation)):
-        expect(min(numbers) > 0, f"non-positive {word} is not supported")
+        check(min(numbers) > 0, f"non-positive {word} is not supported")
     if x.ndim == count + 1:
         return squeeze(
             convolved(name, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups), 0
         )
-    expect(groups > 0, "expected groups to be greater than 0, but got groups={}", groups)
+    check(groups > 0, "expected groups to be greater than 0, but got groups={}", groups)
     if isinstance(padding, str):
         text = "Invalid padding string: '{}', should be one of 'valid' or 'same'"
-        expect(padding in ("same", "valid"), text, padding)
+        check(padding in ("same", "valid"), text, padding)
     channels = window[1] * groups
     text = "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead"
-    expect(x.shape[1] == channels, text, groups, window, x.shape, channels, x.shape[1])
+    check(x.shape[1] == channels, text, groups, window, x.shape, channels, x.shape[1])
     text = "Given groups={0}, expected weight to be divisible by {0} at dimension 0, but got weight of size {1} instead"
-    expect(window[0] % groups == 0, text, groups, window)
+    check(window[0] % groups == 0, text, groups, window)
     if padding == "same":
         input, padding = _same(input, window[2:], stride, dilation)
         x = input._array
     padding = sides(0 if padding == "valid" else padding, count, "padding")
-    expect(min(padding) >= 0, "negative padding is not supported")
+    check(min(padding) >= 0, "negative padding is not supported")
     size = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
     spans = [d * (k - 1) + 1 for d, k in zip(dilation, window[2:], strict=True)]
     text = "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input "
     fits = all(n >= k for n, k in zip(size, spans, strict=True))
-    expect(fits, text + "size", *[" x ".join(map(str, numbers)) for numbers in (size, spans)])
+    check(fits, text + "size", *[" x ".join(map(str, numbers)) for numbers in (size, spans)])
     text = "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead"
-    expect(
+    check(
         bias is None or bias._array.shape == window[:1],
         text,
         window,
@@ -98,7 +98,7 @@ def convolved(
         bias is not None and bias._array.shape,
     )
     others = [t._array.dtype for t in (weight, bias) if t is not None and t._array.dtype != x.dtype]
-    expect(not others, "expected scalar type {.word} but found {.word}", x.dtype, *others[:1])
+    check(not others, "expected scalar type {.word} but found {.word}", x.dtype, *others[:1])
     return images.convolution(input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -130,23 +130,23 @@ def convolved_transposed(
 ) -> Tensor:  # fmt: skip
     count, x, window = int(name[14]), input._array, weight._array.shape
     text = f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input of size: {{}}"
-    expect(x.ndim in (count + 1, count + 2), text, x.shape)
+    check(x.ndim in (count + 1, count + 2), text, x.shape)
     stride, padding, more, dilation = (sides(v, count, n) for v, n in (
         (stride, "stride"), (padding, "padding"), (more, "output_padding"), (dilation, "dilation")))  # fmt: skip
     if x.ndim == count + 1:
-        found = convolved_transposed(
+        result = convolved_transposed(
             name, unsqueeze(input, 0), weight, bias, stride, padding, more, groups, dilation
         )
-        return squeeze(found, 0)
+        return squeeze(result, 0)
     text = "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead"
-    expect(x.shape[1] == window[0], text, window, x.shape, window[0], x.shape[1])
+    check(x.shape[1] == window[0], text, window, x.shape, window[0], x.shape[1])
     text = "output padding must be smaller than either stride or dilation, but got output_padding: {}, stride: {}, dilation: {}"
     fits = all(m < max(s, d) for m, s, d in zip(more, stride, dilation, strict=True))
-    expect(fits, text, list(more), list(stride), list(dilation))
+    check(fits, text, list(more), list(stride), list(dilation))
     numbers = zip(x.shape[2:], stride, padding, dilation, window[2:], more, strict=True)
     size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + m + 1 for n, s, p, d, k, m in numbers])
     others = [t._array.dtype for t in (weight, bias) if t is not None and t._array.dtype != x.dtype]
-    expect(not others, "expected scalar type {.word} but found {.word}", x.dtype, *others[:1])
+    check(not others, "expected scalar type {.word} but found {.word}", x.dtype, *others[:1])
     return images.convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
 
 
@@ -192,26 +192,26 @@ def _pool_options(
     for word, value in given.items():
         message = f"{name}(): argument '{word}' must be tuple of ints, not {{}}"
         usual = are_ints(value) or (word == "stride" and value is None)
-        expect(usual, message, type(value), error=TypeError)
+        check(usual, message, type(value), error=TypeError)
         count = len(value) if isinstance(value, (tuple, list)) else 1
         message = f"{name}: {word} must either be a single int, or a tuple of two ints"
-        expect(count in (1, 2) or (word == "stride" and value in (None, [], ())), message)
+        check(count in (1, 2) or (word == "stride" and value in (None, [], ())), message)
     kernel, padding, dilation = sides(kernel), sides(padding), sides(dilation)
     stride = kernel if stride in (None, [], ()) else sides(stride)
-    expect(min(stride) > 0, "stride should not be zero")
-    expect(len(size) in (3, 4), "non-empty 3D or 4D (batch mode) tensor expected for input")
-    expect(min(kernel) > 0, "kernel size should be greater than zero, but got kH: {} kW: {}", *kernel)
+    check(min(stride) > 0, "stride should not be zero")
+    check(len(size) in (3, 4), "non-empty 3D or 4D (batch mode) tensor expected for input")
+    check(min(kernel) > 0, "kernel size should be greater than zero, but got kH: {} kW: {}", *kernel)
     for p, k, d in zip(padding, kernel, dilation, strict=True):
-        expect(p >= 0, "pad must be non-negative, but got pad: {}", p)
+        check(p >= 0, "pad must be non-negative, but got pad: {}", p)
         message = "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}"
-        expect(p <= ((k - 1) * d + 1) // 2, message, p, k, d)
+        check(p <= ((k - 1) * d + 1) // 2, message, p, k, d)
     more = pooling.excess(size[-2:], kernel, stride, padding, dilation, ceil_mode)
     numbers = zip(size[-2:], kernel, stride, padding, dilation, more, strict=True)
     out = [(n + 2 * p + m - (k - 1) * d - 1) // s + 1 for n, k, s, p, d, m in numbers]
     message = (
         "Given input size: ({0}x{1}x{2}). Calculated output size: ({0}x{3}x{4}). Output size is too small"
     )
-    expect(min(out) > 0, message, *size[-3:], *out)
+    check(min(out) > 0, message, *size[-3:], *out)
     return kernel, stride, padding, dilation
 
 
@@ -235,8 +235,8 @@ def max_pool2d(
     ceil_mode: windows that reach beyond the padded image count, if they begin within it.
     """
     options = _pool_options("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode)
-    found = pooling.max_pool(input, *options, ceil_mode)
-    return tuple(found) if return_indices else found[0]
+    result = pooling.max_pool(input, *options, ceil_mode)
+    return tuple(result) if return_indices else result[0]
 
 
 @in_functional
@@ -247,7 +247,7 @@ def max_pool1d(
     """The largest element of each window of (N, C, L) or (C, L)."""
     for word, value in (("dilation", dilation), ("kernel_size", kernel_size), ("stride", stride)):
         least = min(sides(1 if value is None else value, 1))
-        expect(least > 0, f"max_pool1d() {word} must be greater than zero, but got {{}}", least)
+        check(least > 0, f"max_pool1d() {word} must be greater than zero, but got {{}}", least)
     given = _high(kernel_size, 1), _high(stride, 1), _high(padding, 0), _high(dilation, 1), ceil_mode
     return _along_rows(input, lambda rows: max_pool2d(rows, *given))
 
@@ -264,7 +264,7 @@ def avg_pool2d(
     kernel, stride, padding, _ = _pool_options(
         "avg_pool2d", input, kernel_size, stride, padding, 1, ceil_mode
     )
-    expect(divisor_override != 0, "divisor must be not zero")
+    check(divisor_override != 0, "divisor must be not zero")
     return pooling.avg_pool(input, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -284,15 +284,15 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
     size = input._array.shape[-2:]
     pair = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size, output_size)
     message = "adaptive_avg_pool2d(): argument 'output_size' must be tuple of ints, not {}"
-    expect(all(k is None or is_int(k) for k in pair), message, type(output_size), error=TypeError)
-    expect(len(pair) == 2, "adaptive_avg_pool2d: output_size must be 2")
-    expect(
+    check(all(k is None or is_int(k) for k in pair), message, type(output_size), error=TypeError)
+    check(len(pair) == 2, "adaptive_avg_pool2d: output_size must be 2")
+    check(
         input._array.ndim in (3, 4),
         "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got {}",
         input._array.shape,
     )
     out = tuple([n if k is None else k for n, k in zip(size, pair, strict=True)])
-    expect(
+    check(
         min(out) >= 0,
         "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but received {}",
         out,

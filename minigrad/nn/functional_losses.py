@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
-from ..messages import expect
+from ..messages import check
 from ..ops import losses, nn
 from ..ops.pointwise import log
 from ..ops.publish import function
@@ -28,7 +28,7 @@ INDICES = np.dtype(np.int64).char + np.dtype(np.uint8).char  # the dtypes of cla
 
 
 def number_of(reduction: str) -> int:
-    expect(reduction in REDUCTIONS, "{} is not a valid value for reduction", reduction, error=ValueError)
+    check(reduction in REDUCTIONS, "{} is not a valid value for reduction", reduction, error=ValueError)
     return REDUCTIONS[reduction]
 
 
@@ -40,8 +40,8 @@ def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         warnings.warn(f"{message} {more}", stacklevel=4)
         shape = common_shape(input.shape, target.shape)
         input, target = (t if t.shape == shape else t.expand(shape) for t in (input, target))
-    wanted = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2) for t in (input, target)]))
-    return input.to(wanted), target.to(wanted)
+    common = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2) for t in (input, target)]))
+    return input.to(common), target.to(common)
 
 
 # ---------------------------------------------------------------- of numbers
@@ -49,7 +49,7 @@ def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
 
 def _weighted(squares: Tensor, weight: Tensor, reduction: str) -> Tensor:
     """Errors, each with a weight; their mean is the weighted one."""
-    expect(weight.shape == squares.shape, "Inputs and weight must have the same size.", error=ValueError)
+    check(weight.shape == squares.shape, "Inputs and weight must have the same size.", error=ValueError)
     if reduction == "none":
         return squares * weight
     total = (squares * weight).sum()
@@ -95,7 +95,7 @@ def huber_loss(
 ) -> Tensor:
     """`d²/2` where `d = |input - target| < delta`, else `delta·(d - delta/2)`. weight: one for each element."""
     (input, target), kind = _pair(input, target), number_of(reduction)
-    expect(delta > 0, "huber_loss does not support non-positive values for delta.")
+    check(delta > 0, "huber_loss does not support non-positive values for delta.")
     if weight is None:
         return losses.huber(input, target, kind, delta)
     return _weighted(losses.huber(input, target, losses.NONE, delta), weight, reduction)
@@ -131,11 +131,11 @@ def gaussian_nll_loss(
     """`(log var + (input - target)²/var)/2`, the negative log-likelihood of normal numbers; `var` is at least `eps`."""
     kind = number_of(reduction)
     message = "gaussian_nll_loss(): argument 'var' must be Tensor or float, not {}"
-    expect(isinstance(var, (Tensor, int, float)), message, type(var), error=TypeError)
+    check(isinstance(var, (Tensor, int, float)), message, type(var), error=TypeError)
     var = var if isinstance(var, Tensor) else (input * 0 + var).detach()
     if var.shape != input.shape and input.shape[:-1] == var.shape:
         var = var.unsqueeze(-1)
-    expect(bool((var._array >= 0).all()), "var has negative entry/entries", error=ValueError)
+    check(bool((var._array >= 0).all()), "var has negative entry/entries", error=ValueError)
     var = var.clone()
     with no_grad():
         var.clamp_min_(eps)
@@ -159,7 +159,7 @@ def binary_cross_entropy(
     weight: one for each element, broadcast.
     """
     text = "Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same "
-    expect(input.shape == target.shape, text + "size.", target.shape, input.shape, error=ValueError)
+    check(input.shape == target.shape, text + "size.", target.shape, input.shape, error=ValueError)
     kind = number_of(reduction)
     weight = (
         weight
@@ -180,7 +180,7 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """`binary_cross_entropy` of sigmoid(input), computed without overflow. pos_weight: how much more a 1 in `target` counts."""
     message = "Target size ({}) must be the same as input size ({})"
-    expect(input.shape == target.shape, message, target.shape, input.shape, error=ValueError)
+    check(input.shape == target.shape, message, target.shape, input.shape, error=ValueError)
     return losses.bce_logits(input, target, weight, pos_weight, number_of(reduction))
 
 
@@ -197,8 +197,8 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
     kind = losses.SUM if reduction == "batchmean" else number_of(reduction)
     product = target - input if log_target else target * input  # first, as the order of backward shows
     loss = target.exp() * product if log_target else xlogy(target, target) - product
-    found = losses.reduced(loss, kind)
-    return found / input.size(0) if reduction == "batchmean" and input.dim() else found
+    result = losses.reduced(loss, kind)
+    return result / input.size(0) if reduction == "batchmean" and input.dim() else result
 
 
 # ---------------------------------------------------------------- of classes
@@ -220,10 +220,10 @@ def nll_loss(
     """
     x, t, kind = input._array, target._array, number_of(reduction)
     message = "Expected input batch_size ({}) to match target batch_size ({})."
-    expect(x.ndim > 0, "Expected 1 or more dimensions (got {})", x.ndim, error=ValueError)
+    check(x.ndim > 0, "Expected 1 or more dimensions (got {})", x.ndim, error=ValueError)
     message = "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}"
     classes = x.shape[min(1, x.ndim - 1)]
-    expect(
+    check(
         weight is None or weight._array.shape == (classes,),
         message,
         classes,
@@ -234,18 +234,18 @@ def nll_loss(
     if t.shape != expected:
         n, m = x.shape[0] if x.ndim > 1 else 0, t.shape[0] if t.ndim else 0
         batch = "Expected input batch_size ({}) to match target batch_size ({})."
-        expect(n == m, batch, n, m, error=ValueError)
-        expect(x.ndim > 2, "0D or 1D target tensor expected, multi-target not supported")
-        expect(t.ndim == x.ndim - 1, "only batches of spatial targets supported (3D tensors) but got targets of dimension: {}",
+        check(n == m, batch, n, m, error=ValueError)
+        check(x.ndim > 2, "0D or 1D target tensor expected, multi-target not supported")
+        check(t.ndim == x.ndim - 1, "only batches of spatial targets supported (3D tensors) but got targets of dimension: {}",
                t.ndim)  # fmt: skip
-        expect(False, "size mismatch (got input: {}, target: {})", x.shape, t.shape)
-    expect(t.dtype.char in INDICES, message, t.dtype)
+        check(False, "size mismatch (got input: {}, target: {})", x.shape, t.shape)
+    check(t.dtype.char in INDICES, message, t.dtype)
     if x.ndim < 3:
         return losses.nll(input, target, weight, kind, ignore_index)[0]
     planes = input if x.ndim == 4 else input.reshape((*x.shape[:2], 1, -1))
     flat = target if x.ndim == 4 else target.reshape((t.shape[0], 1, -1))
-    found = losses.nll2d(planes, flat, weight, kind, ignore_index)[0]
-    return found.reshape(t.shape) if kind == losses.NONE and x.ndim != 4 else found
+    result = losses.nll2d(planes, flat, weight, kind, ignore_index)[0]
+    return result.reshape(t.shape) if kind == losses.NONE and x.ndim != 4 else result
 
 
 @function(at="F", name="cross_entropy_loss")
@@ -263,10 +263,10 @@ def cross_entropy(
     A target in the shape of `input` is a probability for each class. label_smoothing: in 0..1, how much of each target is
     spread evenly over the classes. The others as for nll_loss.
     """
-    expect(input._array.ndim > 0, "cross_entropy: input must have at least one dimension", error=ValueError)
+    check(input._array.ndim > 0, "cross_entropy: input must have at least one dimension", error=ValueError)
     dim = min(1, input._array.ndim - 1)
     message = "label_smoothing must be between 0.0 and 1.0. Got: {:g}"
-    expect(0.0 <= label_smoothing <= 1.0, message, label_smoothing)
+    check(0.0 <= label_smoothing <= 1.0, message, label_smoothing)
     if input._array.shape == target._array.shape:
         return _of_probabilities(input, target, weight, reduction, label_smoothing, dim)
     logs = nn.log_softmax(input, dim)
@@ -283,12 +283,12 @@ def cross_entropy(
     if reduction != "none":
         smooth = smooth.sum()
     if reduction == "mean":
-        kept = (
+        counted = (
             (~ignored).sum()
             if weight is None
             else weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
         )
-        smooth = smooth / kept
+        smooth = smooth / counted
     smooth = mul_number(smooth, label_smoothing / logs.shape[dim])  # first, as the order of backward shows
     return mul_number(loss, 1 - label_smoothing) + smooth
 
@@ -298,7 +298,7 @@ def _of_probabilities(
 ) -> Tensor:
     """Cross entropy where the target is a probability for each class."""
     message = "Expected floating point type for target with class probabilities, got {.word}"
-    expect(target._array.dtype.kind == "f", message, target._array.dtype)
+    check(target._array.dtype.kind == "f", message, target._array.dtype)
     kind, logs, classes = number_of(reduction), nn.log_softmax(input, dim), input._array.shape[dim]
     if label_smoothing:
         target = add_number(mul_number(target, 1 - label_smoothing), label_smoothing / classes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..messages import expect
+from ..messages import check
 from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd, reflection, replication
 from ..ops.shape import squeeze, unsqueeze
@@ -22,19 +22,19 @@ def pad(input: Tensor, pad: tuple, mode: str = "constant", value: float | None =
 
     mode: "constant" (`value`, 0 by default), "reflect" (mirrored) or "replicate" (the border repeated).
     """
-    expect(isinstance(pad, (tuple, list)) and are_ints(pad), "pad(): argument 'pad' must be tuple of ints, not {}", type(pad),
+    check(isinstance(pad, (tuple, list)) and are_ints(pad), "pad(): argument 'pad' must be tuple of ints, not {}", type(pad),
            error=TypeError)  # fmt: skip
     pad = tuple(pad)
     if mode == "constant":
         return constant_pad_nd(input, pad, 0 if value is None else value)
     message = 'Padding mode "{}" doesn\'t take in value argument'
-    expect(value in (None, 0), message, mode, error=ValueError)
+    check(value in (None, 0), message, mode, error=ValueError)
     modes, n = {"reflect": reflection, "replicate": replication}, len(pad) // 2
-    expect(
+    check(
         mode in modes, "minigrad does not implement padding with mode={!r}.", mode, error=NotImplementedError
     )
     message = "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
-    expect(n in (1, 2, 3) and input._array.ndim in (n + 1, n + 2), message, error=NotImplementedError)
+    check(n in (1, 2, 3) and input._array.ndim in (n + 1, n + 2), message, error=NotImplementedError)
     return modes[mode][n](input, pad)
 
 
@@ -44,11 +44,11 @@ def interpolate(
     align_corners: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """(N, C, H, W) in another size, given or so many times as large: of the nearest elements, or blended (mode="bilinear")."""
-    expect(mode in ("nearest", "bilinear") and input._array.ndim == 4, "minigrad does not implement interpolate(mode={!r}) of "
+    check(mode in ("nearest", "bilinear") and input._array.ndim == 4, "minigrad does not implement interpolate(mode={!r}) of "
            "{} dimensions.", mode, input._array.ndim, error=NotImplementedError)  # fmt: skip
     message = "only one of size or scale_factor should be defined"
-    expect(size is None or scale_factor is None, message, error=ValueError)
-    expect(
+    check(size is None or scale_factor is None, message, error=ValueError)
+    check(
         size is not None or scale_factor is not None,
         "either size or scale_factor should be defined",
         error=ValueError,
@@ -68,11 +68,11 @@ def interpolate(
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(N, C·r², H, W) as (N, C, H·r, W·r): the channels become pixels."""
     message = "pixel_shuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)"
-    expect(input._array.ndim >= 3, message, input._array.ndim)
-    expect(upscale_factor > 0, "pixel_shuffle expects a positive upscale_factor, but got {}", upscale_factor)
+    check(input._array.ndim >= 3, message, input._array.ndim)
+    check(upscale_factor > 0, "pixel_shuffle expects a positive upscale_factor, but got {}", upscale_factor)
     channels, square = input.size(-3), upscale_factor * upscale_factor
     message = "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
-    expect(channels % square == 0, message + "input.size(-3)={} is not divisible by {}", channels, square)
+    check(channels % square == 0, message + "input.size(-3)={} is not divisible by {}", channels, square)
     return pooling.pixel_shuffled(input, upscale_factor)
 
 
@@ -82,15 +82,15 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     message = (
         "pixel_unshuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)"
     )
-    expect(input._array.ndim >= 3, message, input._array.ndim)
-    expect(
+    check(input._array.ndim >= 3, message, input._array.ndim)
+    check(
         downscale_factor > 0,
         "pixel_unshuffle expects a positive downscale_factor, but got {}",
         downscale_factor,
     )
     for name, dim in (("height", -2), ("width", -1)):
         message = f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({dim})={{}} is not "
-        expect(
+        check(
             input.size(dim) % downscale_factor == 0,
             message + "divisible by {}",
             input.size(dim),
@@ -106,7 +106,7 @@ def unfold(
     """The windows of (N, C, H, W) as columns: (N, C·KH·KW, how many)."""
     kernel, dilation, padding, stride = (sides(v) for v in (kernel_size, dilation, padding, stride))
     message = "Expected 3D or 4D (batch mode) tensor for unfold, but got {}D"
-    expect(input._array.ndim in (3, 4), message, input._array.ndim)
+    check(input._array.ndim in (3, 4), message, input._array.ndim)
     if input._array.ndim == 3:
         return squeeze(unfold(unsqueeze(input, 0), kernel, dilation, padding, stride), 0)
     return images.im2col(input, kernel, dilation, padding, stride)
@@ -126,14 +126,14 @@ def fold(
         sides(v) for v in (output_size, kernel_size, dilation, padding, stride)
     )
     message = "Expected 2D or 3D (batch mode) tensor for fold, but got {}D"
-    expect(input._array.ndim in (2, 3), message, input._array.ndim)
+    check(input._array.ndim in (2, 3), message, input._array.ndim)
     windows = [
         (n + 2 * p - d * (k - 1) - 1) // s + 1
         for n, k, d, p, s in zip(size, kernel, dilation, padding, stride, strict=True)
     ]
     message = "fold: for an image of {} with windows of {} the input must have columns of a multiple of {} elements, {} of them"
     fits = input.size(-2) % math.prod(kernel) == 0 and input.size(-1) == math.prod(windows)
-    expect(fits, message, size, kernel, math.prod(kernel), math.prod(windows))
+    check(fits, message, size, kernel, math.prod(kernel), math.prod(windows))
     if input._array.ndim == 2:
         return squeeze(fold(unsqueeze(input, 0), size, kernel, dilation, padding, stride), 0)
     return images.col2im(input, size, kernel, dilation, padding, stride)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from ..autograd.function import Function
 from ..autograd.modes import local
 from ..autograd.node import RemovableHandle
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor
 
 
@@ -43,8 +43,8 @@ def through_node(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool
 
     def at_node(*grads: tuple) -> tuple | None:
         given = dict(zip(at, grads[which], strict=True))
-        found = hook(tuple(map(given.get, range(count))))
-        return found if found is None else tuple(found[i] for i in at)
+        result = hook(tuple(map(given.get, range(count))))
+        return result if result is None else tuple(result[i] for i in at)
 
     next(t.grad_fn for t in tensors if t.grad_fn is not None).register_hook(at_node)
     for i, t in zip(at, tensors, strict=True):
@@ -89,7 +89,7 @@ class ModuleBackwardHooks:
             given = hook(self.module, self.no_grads, grads)
             message = "Backward hook for Modules where no input requires gradient should always return None or None for all"
             silent = given is None or (isinstance(given, tuple) and all(g is None for g in given))
-            expect(silent, f"{message} gradients.")
+            check(silent, f"{message} gradients.")
         return grads
 
     def at_inputs(self, grads: tuple) -> tuple | None:
@@ -105,7 +105,7 @@ def replacement(given: object, current: tuple, kind: str, what: str) -> tuple:
     """What a hook returned in the place of the current gradients; these if it returned None."""
     message = "Backward {} returned an invalid number of {}, got {}, but expected {}"
     given = current if given is None else given
-    expect(len(given) == len(current), message, kind, what, len(given), len(current))
+    check(len(given) == len(current), message, kind, what, len(given), len(current))
     return given
 
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 
 from ..autograd.grad_mode import no_grad
-from ..missing import guard, offers
+from ..missing import guard, module_attributes
 from ..random import rng
 from ..tensor import Tensor, wrap
 
 __all__ = ["kaiming_uniform_", "normal_", "ones_", "uniform_", "xavier_uniform_", "zeros_"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 def fans(tensor: Tensor) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..creation import ones, zeros
 from ..dtypes import default_float
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor, wrap
 from . import functional as F
 from . import init
@@ -62,7 +62,7 @@ class Embedding(Module):
         super().__init__()
         message = "Padding_idx must be within num_embeddings"
         fits = padding_idx is None or -num_embeddings <= padding_idx < num_embeddings
-        expect(fits, message, error=AssertionError)
+        check(fits, message, error=AssertionError)
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = padding_idx if padding_idx is None else padding_idx % num_embeddings
         self.max_norm, self.norm_type = max_norm, norm_type
@@ -75,14 +75,14 @@ class Embedding(Module):
         cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None
     ) -> Embedding:
         """An Embedding with these vectors, (num_embeddings, embedding_dim), which are not trained if `freeze`."""
-        expect(
+        check(
             embeddings.dim() == 2,
             "Embeddings parameter is expected to be 2-dimensional",
             error=AssertionError,
         )
-        made = cls(*embeddings.shape, padding_idx)
-        made.weight = Parameter(embeddings, not freeze)
-        return made
+        value = cls(*embeddings.shape, padding_idx)
+        value.weight = Parameter(embeddings, not freeze)
+        return value
 
     def forward(self, input: Tensor) -> Tensor:
         """The vectors with these numbers."""
@@ -151,7 +151,7 @@ class GroupNorm(Module):
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, bias: bool = True
     ):
         super().__init__()
-        expect(
+        check(
             num_channels % num_groups == 0, "num_channels must be divisible by num_groups", error=ValueError
         )
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
@@ -192,8 +192,8 @@ class _BatchNorm(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         _affine(self, (num_features,), affine, affine and bias)
-        kept = zeros(num_features), ones(num_features), wrap(np.zeros((), np.int64))
-        for name, value in zip(("running_mean", "running_var", "num_batches_tracked"), kept, strict=True):
+        buffers = zeros(num_features), ones(num_features), wrap(np.zeros((), np.int64))
+        for name, value in zip(("running_mean", "running_var", "num_batches_tracked"), buffers, strict=True):
             self.register_buffer(name, value if track_running_stats else None)
 
     def reset_running_stats(self) -> None:
@@ -214,8 +214,8 @@ class _BatchNorm(Module):
                 momentum = 1.0 / float(self.num_batches_tracked)
         mean, var = self.running_mean, self.running_var
         own = self.training or mean is None
-        kept = (mean, var) if not self.training or self.track_running_stats else (None, None)
-        return F.batch_norm(input, *kept, self.weight, self.bias, own, momentum or 0.0, self.eps)
+        buffers = (mean, var) if not self.training or self.track_running_stats else (None, None)
+        return F.batch_norm(input, *buffers, self.weight, self.bias, own, momentum or 0.0, self.eps)
 
     def extra_repr(self) -> str:
         text = f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}"
@@ -242,7 +242,7 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__()
-        expect(0 <= p <= 1, F.NO_PROBABILITY, p, error=ValueError)
+        check(0 <= p <= 1, F.NO_PROBABILITY, p, error=ValueError)
         self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Tensor:
@@ -308,5 +308,7 @@ class Unflatten(Module):
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
-__all__ = [name for name, made in globals().items() if isinstance(made, type) and made.__module__ == __name__]
+__all__ = [
+    name for name, value in globals().items() if isinstance(value, type) and value.__module__ == __name__
+]
 __all__ = [name for name in __all__ if name[0] != "_"]

@@ -17,12 +17,12 @@ def loss(name: str, function: Callable, inputs: int = 2) -> type[Layer]:
 
     In PyTorch what follows the numbers are old flags: of a prediction that is put there it asks whether it is true.
     """
-    made = layer(name, function, inputs=inputs, shown="")
+    layer_class = layer(name, function, inputs=inputs, shown="")
     given = list(inspect.signature(function).parameters.values())[inputs:]
     numbers = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD]
-    parameters = made.__signature__.parameters.values()
-    kept = [p if p.name in numbers else p.replace(kind=p.KEYWORD_ONLY) for p in parameters]
-    made.__signature__ = made.__signature__.replace(parameters=kept)
+    parameters = layer_class.__signature__.parameters.values()
+    reordered = [p if p.name in numbers else p.replace(kind=p.KEYWORD_ONLY) for p in parameters]
+    layer_class.__signature__ = layer_class.__signature__.replace(parameters=reordered)
 
     def __init__(self: Layer, *args: object, **options: object) -> None:
         any(args[len(numbers) :])
@@ -35,8 +35,8 @@ def loss(name: str, function: Callable, inputs: int = 2) -> type[Layer]:
         """The loss."""
         return function(*input, **{option: getattr(self, option) for option in self._options})
 
-    made.__init__, made.forward, made.__module__ = __init__, forward, __name__
-    return made
+    layer_class.__init__, layer_class.forward, layer_class.__module__ = __init__, forward, __name__
+    return layer_class
 
 
 MSELoss = loss("MSELoss", F.mse_loss)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
-from ..messages import expect
+from ..messages import check
 from ..missing import answering, guard, of_class
 from ..tensor import Tensor
 from .hooks import Hooked
@@ -56,7 +56,7 @@ class Module(Hooked):
         for held, (kind, _, what, expected) in PARTS.items():
             parts = self.__dict__.get(held)
             if isinstance(value, kind) and held != "_buffers":
-                expect(parts is not None, NOT_BEGUN, what, error=AttributeError)
+                check(parts is not None, NOT_BEGUN, what, error=AttributeError)
                 if name not in parts:
                     self._forget(name)
                 parts[name] = value
@@ -76,9 +76,9 @@ class Module(Hooked):
     def __getattr__(self, name: str):
         state = self.__dict__
         for held in ("_parameters", "_modules", "_buffers"):
-            found = state.get(held)
-            if found is not None and name in found:
-                return found[name]
+            result = state.get(held)
+            if result is not None and name in result:
+                return result[name]
         if name == "_hooked":  # called before super().__init__(): PyTorch misses this one first
             name = "_backward_hooks"
         message = f"'{type(self).__name__}' object has no attribute '{name}'"
@@ -95,15 +95,15 @@ class Module(Hooked):
 
     def _register(self, held: str, name: str, value: object) -> None:
         kind, what, _, _ = PARTS[held]
-        expect(held in self.__dict__, NOT_BEGUN, what, error=AttributeError)
+        check(held in self.__dict__, NOT_BEGUN, what, error=AttributeError)
         message = '{} name can\'t contain "."' + (", got: {}" if kind is Module else "")
-        expect("." not in name, message, what, name, error=KeyError)
+        check("." not in name, message, what, name, error=KeyError)
         fresh = name in self.__dict__[held] or not hasattr(self, name)
-        expect(fresh, "attribute '{}' already exists", name, error=KeyError)
+        check(fresh, "attribute '{}' already exists", name, error=KeyError)
         if value is not None and not isinstance(value, kind):
-            wanted = "torch.nn.Parameter" if kind is Parameter else "torch Tensor"
+            expected = "torch.nn.Parameter" if kind is Parameter else "torch Tensor"
             message = (
-                f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} or None required)"
+                f"cannot assign '{typename(value)}' object to {what} '{name}' ({expected} or None required)"
             )
             message = f"{typename(value)} is not a Module subclass" if kind is Module else message
             raise TypeError(message)
@@ -192,7 +192,7 @@ class Module(Hooked):
 
     def train(self, mode: bool = True) -> Module:
         """Training mode, for layers such as Dropout and BatchNorm that behave differently in it. Returns self."""
-        expect(isinstance(mode, bool), "training mode is expected to be boolean", error=ValueError)
+        check(isinstance(mode, bool), "training mode is expected to be boolean", error=ValueError)
         self.training = mode
         for child in self.children():
             child.train(mode)
@@ -225,7 +225,7 @@ class Module(Hooked):
                 message = (
                     "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}"
                 )
-                expect(new.is_floating_point(), message, new.dtype, error=TypeError)
+                check(new.is_floating_point(), message, new.dtype, error=TypeError)
                 if new.dtype is t.dtype:
                     continue
                 if name in module._buffers:
@@ -248,12 +248,12 @@ class Module(Hooked):
 
         Returns an OrderedDict of detached tensors, or with keep_vars of the parameters themselves.
         """
-        found = OrderedDict()
+        result = OrderedDict()
         for path, module in self.named_modules(remove_duplicate=False):
             for name, t in {**module._parameters, **module._buffers}.items():
                 if t is not None and name not in module._non_persistent_buffers_set:
-                    found[f"{path}.{name}" if path else name] = t if keep_vars else t.detach()
-        return found
+                    result[f"{path}.{name}" if path else name] = t if keep_vars else t.detach()
+        return result
 
     def load_state_dict(self, state_dict: Mapping, strict: bool = True) -> _IncompatibleKeys:
         """Copy the values of a state dict into this module's parameters and buffers.

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from ..basics import device as Device
 from ..creation import empty
 from ..dtypes import get_default_dtype, set_default_dtype
-from ..messages import INFERENCE_FLAG, expect
-from ..missing import offers
+from ..messages import INFERENCE_FLAG, check
+from ..missing import module_attributes
 from ..tensor import Tensor, plain_types, rebuilt
 
 
@@ -29,10 +29,10 @@ class Parameter(Tensor):
         if data is None:
             data = empty(0)
         message = "Parameter() takes a Tensor, but got {}: make one first"
-        expect(isinstance(data, Tensor), message, type(data), error=TypeError)
-        expect(not (requires_grad and data.is_inference()), INFERENCE_FLAG)
+        check(isinstance(data, Tensor), message, type(data), error=TypeError)
+        check(not (requires_grad and data.is_inference()), INFERENCE_FLAG)
         message = "Only Tensors of floating point and complex dtype can require gradients"
-        expect(not requires_grad or data._array.dtype.kind == "f", message)
+        check(not requires_grad or data._array.dtype.kind == "f", message)
         return rebuilt(cls, data._array, bool(requires_grad), {})
 
     def __deepcopy__(self, memo: dict) -> Parameter:  # the gradient stays behind
@@ -71,4 +71,4 @@ def placed(init: Callable) -> Callable:
     return __init__
 
 
-__dir__, __getattr__ = offers(__name__, ["Parameter"])
+__dir__, __getattr__ = module_attributes(__name__, ["Parameter"])

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..autograd.modes import local
-from ..messages import expect
+from ..messages import check
 from ..ops.nn import unsafe_split
 from ..ops.shape import stack
 from ..tensor import Tensor, wrap
@@ -84,13 +84,13 @@ class _Recurrent(Module):
     def _first_states(self, input: Tensor, shape: tuple, hx: object) -> tuple:
         """The states before the first step; zeros if none are given. Raises RuntimeError for sizes that do not fit."""
         message, size = "input.size(-1) must be equal to input_size. Expected {}, got {}", input.shape[-1]
-        expect(size == self.input_size, message, self.input_size, size)
+        check(size == self.input_size, message, self.input_size, size)
         if hx is None:
             return tuple(wrap(np.zeros(shape, input._array.dtype)) for _ in range(self._states))
         given = (hx,) if self._states == 1 else tuple(hx)
         for i, s in enumerate(given):
             message = f"Expected hidden{f'[{i}]' * (self._states == 2)} size {shape}, got {list(s.shape)}"
-            expect(tuple(s.shape) == shape, message)
+            check(tuple(s.shape) == shape, message)
         return given
 
     def extra_repr(self) -> str:
@@ -106,7 +106,7 @@ class _Cell(_Recurrent):
 
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
         """The next hidden state (of an LSTM: hidden and cell state); `hx` is the last one, zeros if omitted."""
-        expect(input.dim() == 2, NO_BATCH, input.dim(), error=ValueError)
+        check(input.dim() == 2, NO_BATCH, input.dim(), error=ValueError)
         state = self._first_states(input, (input.shape[0], self.hidden_size), hx)
         w_ih, w_hh, b_ih, b_hh = self._weights("")
         out = self._step(lambda: F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
@@ -136,7 +136,7 @@ class _Layers(_Recurrent):
 
         batch_first: (N, L, ...) in and out. Raises ValueError or RuntimeError for shapes that do not fit.
         """
-        expect(input.dim() == 3, NO_BATCH, input.dim(), error=ValueError)
+        check(input.dim() == 3, NO_BATCH, input.dim(), error=ValueError)
         shape = self.num_layers, input.shape[0 if self.batch_first else 1], self.hidden_size
         states = self._first_states(input, shape, hx)
         inputs, ends = input.transpose(0, 1) if self.batch_first else input, []

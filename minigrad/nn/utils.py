@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..missing import guard, offers
+from ..missing import guard, module_attributes
 from ..tensor import Tensor, wrap
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

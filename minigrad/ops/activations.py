@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from .. import dtypes
-from ..messages import expect
+from ..messages import check
 from .operands import constant
 from .pointwise import abs, erf, exp, sigmoid, tanh, where
 from .shape import cat, key_along
@@ -43,7 +43,7 @@ def normal_cdf(x):
 
 
 def _gelu(self: ndarray, approximate: str) -> ndarray:
-    expect(approximate in ("none", "tanh"), "approximate argument must be either none or tanh.")
+    check(approximate in ("none", "tanh"), "approximate argument must be either none or tanh.")
     floats(self, "GeluKernelImpl")
     return self * normal_cdf(self) if approximate == "none" else 0.5 * self * (1 + np.tanh(bent(self)))
 
@@ -79,23 +79,23 @@ def mish_backward(grad, self):
 
 
 def _hardtanh(self: ndarray, min_val: float, max_val: float) -> ndarray:
-    expect(self.dtype.kind != "b", "Bool inputs not supported for hardtanh")
+    check(self.dtype.kind != "b", "Bool inputs not supported for hardtanh")
     message = "cannot do hardtanh on an unsigned type with negative limits"
-    expect(self.dtype.kind != "u" or int(min(min_val, max_val)) >= 0, message)
+    check(self.dtype.kind != "u" or int(min(min_val, max_val)) >= 0, message)
     return np.minimum(np.maximum(self, self.dtype.type(min_val)), self.dtype.type(max_val))
 
 
 def _softshrink(self: ndarray, lambd: float) -> ndarray:
     message = "lambda must be in range [0, {:g}] for input dtype {.word}, but found {:g}"
     floats(self, "softshrink_cpu")
-    expect(lambd >= 0, message, np.finfo(self.dtype).max, self.dtype, lambd)
+    check(lambd >= 0, message, np.finfo(self.dtype).max, self.dtype, lambd)
     return np.where(self > lambd, self - lambd, np.where(self < -lambd, self + lambd, self * 0))
 
 
 def _glu(self: ndarray, dim: int) -> ndarray:
-    expect(self.ndim > 0, "glu does not support 0-dimensional tensors")
+    check(self.ndim > 0, "glu does not support 0-dimensional tensors")
     message = "Halving dimension must be even, but dimension {} is size {}"
-    expect(self.shape[dim] % 2 == 0, message, dim, self.shape[dim])
+    check(self.shape[dim] % 2 == 0, message, dim, self.shape[dim])
     half = self.shape[dim] // 2
     first, second = self[key_along(dim, slice(half))], self[key_along(dim, slice(half, None))]
     return first * sigmoid.op.forward(second)

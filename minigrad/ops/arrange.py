@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor, wrap
 from .indexing import cut, diag_embed, flip, roll, spread_places
 from .publish import function, method
@@ -40,10 +40,10 @@ ndarray = np.ndarray
 
 def checked_repeats(self: ndarray, repeats: tuple) -> tuple:
     message = "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
-    expect(len(repeats) >= self.ndim, message)
+    check(len(repeats) >= self.ndim, message)
     message = "Trying to create tensor with negative dimension {}: {}"
     for n in repeats:
-        expect(n >= 0, message, n, repeats)
+        check(n >= 0, message, n, repeats)
     return repeats
 
 
@@ -64,18 +64,18 @@ def repeated(self: Tensor, repeats: tuple) -> Tensor:
 
 
 def _pad(self: ndarray, pad: tuple, value: float) -> ndarray:
-    expect(
+    check(
         are_ints(pad), "constant_pad_nd(): argument 'pad' must be tuple of ints, not {}", pad, error=TypeError
     )
     message = "Length of pad must be even but instead it equals {}"
-    expect(len(pad) % 2 == 0, message, len(pad))
+    check(len(pad) % 2 == 0, message, len(pad))
     message = "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the "
-    expect(len(pad) <= 2 * self.ndim, message + "input has {} dimensions.", len(pad), self.ndim)
+    check(len(pad) <= 2 * self.ndim, message + "input has {} dimensions.", len(pad), self.ndim)
     sides = [(0, 0)] * (self.ndim - len(pad) // 2) + list(zip(pad[::2], pad[1::2], strict=True))[::-1]
     shape = [n + a + b for n, (a, b) in zip(self.shape, sides, strict=True)]
     for d, n in enumerate(shape):
         message = "The input size {}, plus negative padding {} and {} resulted in a negative output size, which is invalid. "
-        expect(n >= 0, message + "Check dimension {} of your input.", self.shape[d], *sides[d], d)
+        check(n >= 0, message + "Check dimension {} of your input.", self.shape[d], *sides[d], d)
     out = np.full(shape, dtypes.fitting(value, self.dtype), self.dtype)
     inner = [slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(self.shape, sides, strict=True)]
     out[tuple([slice(max(a, 0), m - max(b, 0)) for m, (a, b) in zip(shape, sides, strict=True)])] = self[
@@ -99,7 +99,7 @@ def _pad_from_inside(mode: str, self: ndarray, padding: tuple) -> ndarray:
     for d, (before, after) in enumerate(zip(padding[::2], padding[1::2], strict=True), 1):
         text = "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ({}, {}) at "
         fits = mode == "edge" or max(before, after) < self.shape[-d]
-        expect(fits, text + "dimension {} of input {}", before, after, self.ndim - d, self.shape)
+        check(fits, text + "dimension {} of input {}", before, after, self.ndim - d, self.shape)
     return self.take(padded_places(self.shape, padding, mode))
 
 
@@ -114,12 +114,12 @@ def padding_of(mode: str, name: str, dims: int) -> Callable:
 def _windows(self: ndarray, dimension: int, size: int, step: int) -> ndarray:
     n = self.shape[dimension] if self.ndim else 1
     message = "maximum size for tensor at dimension {} is {} but size is {}"
-    expect(0 <= size <= n, message, dimension, n, size)
-    expect(step > 0, "step is {} but must be > 0", step)
+    check(0 <= size <= n, message, dimension, n, size)
+    check(step > 0, "step is {} but must be > 0", step)
     whole = self if self.ndim else self.reshape(1)
-    found = np.lib.stride_tricks.sliding_window_view(whole, size, dimension, writeable=self.flags.writeable)
-    found = found[key_along(dimension, slice(None, None, step))]
-    return found if self.ndim else found[0]
+    result = np.lib.stride_tricks.sliding_window_view(whole, size, dimension, writeable=self.flags.writeable)
+    result = result[key_along(dimension, slice(None, None, step))]
+    return result if self.ndim else result[0]
 
 
 def windows_self(grad, self_sym_sizes, dimension, size, step):
@@ -131,14 +131,14 @@ def windows_self(grad, self_sym_sizes, dimension, size, step):
 
 def _turned_round(self: ndarray, k: int, dims: tuple) -> ndarray:
     message = "expected total rotation dims == 2, but got dims = {}"
-    expect(
+    check(
         are_ints(dims) and len(as_size(dims)) == 2,
         message,
         len(dims) if isinstance(dims, (tuple, list)) else 1,
     )
-    expect(self.ndim >= 2, "expected total dims >= 2, but got total dims = {}", self.ndim)
+    check(self.ndim >= 2, "expected total dims >= 2, but got total dims = {}", self.ndim)
     a, b = (wrap_dim(d, self.ndim) for d in dims)
-    expect(a != b, "expected rotation dims to be different, but got dim0 = {} and dim1 = {}", *dims)
+    check(a != b, "expected rotation dims to be different, but got dim0 = {} and dim1 = {}", *dims)
     return np.rot90(self, k, (a, b)).copy()
 
 
@@ -211,13 +211,13 @@ def repeat_interleave(self: Tensor, repeats: object, dim: int | None = None) -> 
         self, dim = flatten(self), 0
     dim, n = wrap_dim(dim, self._array.ndim), self.size(dim)
     if isinstance(repeats, Tensor) and repeats.numel() != 1:
-        expect(repeats.numel() == n, "repeats must have the same size as input along dim, but got repeats.size(0) = {} and "
+        check(repeats.numel() == n, "repeats must have the same size as input along dim, but got repeats.size(0) = {} and "
                "input.size({}) = {}", repeats.numel(), dim, n)  # fmt: skip
         return index_select(self, dim, wrap(np.repeat(np.arange(n), repeats._array)))
-    expect(isinstance(repeats, Tensor) or is_int(repeats), "repeat_interleave(): argument 'repeats' must be int or Tensor, not "
+    check(isinstance(repeats, Tensor) or is_int(repeats), "repeat_interleave(): argument 'repeats' must be int or Tensor, not "
            "{}", type(repeats), error=TypeError)  # fmt: skip
     count = int(repeats)
-    expect(count >= 0, "Repeats must be non-negative")
+    check(count >= 0, "Repeats must be non-negative")
     shape = tuple(self.shape)
     wide = expand(unsqueeze(self, dim + 1), (*shape[: dim + 1], count, *shape[dim + 1 :]))
     return flatten(wide.clone(), dim, dim + 1)
@@ -236,11 +236,11 @@ def ravel(self: Tensor) -> Tensor:
 def unflatten(self: Tensor, dim: int, sizes: tuple) -> Tensor:
     """Dimension `dim` taken apart into several, whose lengths are `sizes`; one may be -1. A view."""
     dim, shape, sizes = wrap_dim(dim, self._array.ndim), tuple(self.shape), as_size(sizes)
-    expect(len(sizes) > 0, "unflatten: sizes must be non-empty")
+    check(len(sizes) > 0, "unflatten: sizes must be non-empty")
     known = -math.prod(sizes) if -1 in sizes else math.prod(sizes)
     fits = known == shape[dim] or (-1 in sizes and known and shape[dim] % known == 0)
     message = "unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor"
-    expect(fits, message, sizes, dim, shape[dim])
+    check(fits, message, sizes, dim, shape[dim])
     free = shape[dim] // (known or 1)
     return view(self, (*shape[:dim], *[free if n == -1 else n for n in sizes], *shape[dim + 1 :]))
 
@@ -248,17 +248,17 @@ def unflatten(self: Tensor, dim: int, sizes: tuple) -> Tensor:
 @function("torch Tensor")
 def tensor_split(self: Tensor, indices_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts along `dim`: so many, the first ones one longer if need be, or cut before each of the indices. Views."""
-    expect(
+    check(
         self._array.ndim > 0,
         "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
     )
     dim, given = wrap_dim(dim, self._array.ndim), indices_or_sections
     given = given.tolist() if isinstance(given, Tensor) and given.dim() < 2 else given
     message = "tensor_split(): argument 'indices_or_sections' must be int, tuple of ints or a tensor of them, not {}"
-    expect(are_ints(given), message, type(given), error=TypeError)
+    check(are_ints(given), message, type(given), error=TypeError)
     n = self.size(dim)
     if isinstance(given, int):
-        expect(given > 0, "number of sections must be larger than 0, got {}", given)
+        check(given > 0, "number of sections must be larger than 0, got {}", given)
         given = [i * (n // given) + min(i, n % given) for i in range(1, given)]
     return tuple([cut(self, dim, a, b, 1) for a, b in itertools.pairwise([0, *given, n])])
 
@@ -267,11 +267,11 @@ def _split_along(name: str, least: int, dim: int) -> None:
     def run(self: Tensor, indices_or_sections: int | tuple) -> tuple[Tensor, ...]:
         n, at = self._array.ndim, 0 if self._array.ndim == 1 and name == "hsplit" else dim
         text = "torch.{} requires a tensor with at least {} dimension, but got a tensor with {} dimensions!"
-        expect(n >= least, text, name, least, n)
+        check(n >= least, text, name, least, n)
         given = indices_or_sections
         if isinstance(given, int):
             text = "torch.{} attempted to split along dimension {}, but the size of the dimension {} is not divisible by the "
-            expect(
+            check(
                 given > 0 and self.size(at) % given == 0,
                 text + "split_size {}!",
                 name,
@@ -293,10 +293,10 @@ for _name, _least, _dim in (("hsplit", 1, 1), ("vsplit", 2, 0), ("dsplit", 3, 2)
 def roll_several(self: Tensor, shifts: tuple, dims: tuple) -> Tensor:
     """The elements shifted along several dimensions; what falls off comes in at the other end."""
     message = "roll(): arguments 'shifts' and 'dims' must be ints or tuples of ints"
-    expect(are_ints(shifts) and are_ints(dims), message, error=TypeError)
+    check(are_ints(shifts) and are_ints(dims), message, error=TypeError)
     shifts, dims = as_size(shifts), as_size(dims)
     message = "shifts and dimensions must align. shifts: {}, dims:{}"
-    expect(len(shifts) == len(dims), message, len(shifts), len(dims))
+    check(len(shifts) == len(dims), message, len(shifts), len(dims))
     return shifted_along(self, shifts, tuple([wrap_dim(d, self._array.ndim) for d in dims]))
 
 
@@ -306,7 +306,7 @@ def squeeze_dims(self: Tensor, dim: tuple) -> Tensor:
 
     Recorded as SqueezeBackward2.
     """
-    expect(
+    check(
         are_ints(dim),
         "squeeze(): argument 'dim' must be int or tuple of ints, not {}",
         type(dim),
@@ -318,21 +318,21 @@ def squeeze_dims(self: Tensor, dim: tuple) -> Tensor:
 @function("torch Tensor")
 def fliplr(self: Tensor) -> Tensor:
     """The columns in reverse order: a copy."""
-    expect(self._array.ndim >= 2, "Input must be >= 2-d.")
+    check(self._array.ndim >= 2, "Input must be >= 2-d.")
     return flip(self, (1,))
 
 
 @function("torch Tensor")
 def flipud(self: Tensor) -> Tensor:
     """The rows in reverse order: a copy."""
-    expect(self._array.ndim >= 1, "Input must be >= 1-d.")
+    check(self._array.ndim >= 1, "Input must be >= 1-d.")
     return flip(self, (0,))
 
 
 @function("torch Tensor")
 def adjoint(self: Tensor) -> Tensor:
     """The last two dimensions exchanged: of real numbers, the conjugate transpose."""
-    expect(
+    check(
         self._array.ndim != 1,
         "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.",
     )

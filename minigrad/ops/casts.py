@@ -21,16 +21,16 @@ def to(self: Tensor, *args: object, dtype: object = None, device: object = None,
             dtype = given.dtype if isinstance(given, Tensor) else given
     if device is not None:
         Device(device)  # which refuses all but the CPU
-    wanted = self.dtype if dtype is None else dtypes.of_numpy(dtypes.to_numpy(dtype))
-    return self if wanted is self.dtype and not copy else to_copy(self, wanted)
+    target = self.dtype if dtype is None else dtypes.of_numpy(dtypes.to_numpy(dtype))
+    return self if target is self.dtype and not copy else to_copy(self, target)
 
 
-def caster(name: str, wanted: dtypes.dtype) -> Callable:
+def caster(name: str, target: dtypes.dtype) -> Callable:
     def convert(self: Tensor) -> Tensor:
-        return self if self.dtype is wanted else to_copy(self, wanted)
+        return self if self.dtype is target else to_copy(self, target)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"This tensor as {wanted!r}; itself if it is."
+    convert.__doc__ = f"This tensor as {target!r}; itself if it is."
     return convert
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor, wrap
 from .indexing import eye_beside, tril, triu
 from .linalg import _LinAlgError, as_square, eigh, inv, times
@@ -26,8 +26,8 @@ ndarray = np.ndarray
 
 
 def _svd(A: ndarray, full_matrices: bool) -> tuple[ndarray, ndarray, ndarray]:
-    expect(A.ndim >= 2, "linalg.svd: The input tensor A must have at least 2 dimensions.")
-    expect(A.dtype.kind == "f", "linalg.svd: Expected a floating point tensor as input. Got {.word}", A.dtype)
+    check(A.ndim >= 2, "linalg.svd: The input tensor A must have at least 2 dimensions.")
+    check(A.dtype.kind == "f", "linalg.svd: Expected a floating point tensor as input. Got {.word}", A.dtype)
     return tuple(np.linalg.svd(A, full_matrices))
 
 
@@ -51,12 +51,12 @@ def svd_backward(grad, U, S, Vh, full_matrices):
     if gVh is not None:
         turn = Vh @ gVh.mT
         inner = inner + S[..., :, None] * ((turn - turn.mT) / E)
-    found = U @ inner @ Vh
+    result = U @ inner @ Vh
     if gU is not None and U.shape[-2] > k:
-        found = found + ((gU - U @ (U.mT @ gU)) / S[..., None, :]) @ Vh
+        result = result + ((gU - U @ (U.mT @ gU)) / S[..., None, :]) @ Vh
     if gVh is not None and Vh.shape[-1] > k:
-        found = found + U @ ((gVh - (gVh @ Vh.mT) @ Vh) / S[..., :, None])
-    return found
+        result = result + U @ ((gVh - (gVh @ Vh.mT) @ Vh) / S[..., :, None])
+    return result
 
 
 def _cholesky(name: str, A: ndarray, upper: bool) -> ndarray:
@@ -82,8 +82,8 @@ def cholesky_backward(grad, L, upper):
 
 def _qr(A: ndarray, mode: str) -> tuple[ndarray, ndarray]:
     message = "qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'"
-    expect(mode in ("reduced", "complete", "r"), message, mode)
-    expect(A.ndim >= 2, "linalg.qr: The input tensor A must have at least 2 dimensions.")
+    check(mode in ("reduced", "complete", "r"), message, mode)
+    check(A.ndim >= 2, "linalg.qr: The input tensor A must have at least 2 dimensions.")
     if mode == "r":
         return np.zeros((0,), A.dtype), np.linalg.qr(A, "r")
     return tuple(np.linalg.qr(A, mode))
@@ -93,7 +93,7 @@ def qr_backward(grad, Q, R, mode):
     """(gQ + Q (M + Mᵀ - diag(M))) R⁻ᵀ, where M is the upper triangle of gR Rᵀ - Qᵀ gQ; a wide A is a square one and a rest."""
     gQ, gR = grad
     m, n = Q.shape[-2], R.shape[-1]
-    expect(mode == "reduced" or (mode == "complete" and m <= n), "The QR decomposition is not differentiable when mode='{}'"
+    check(mode == "reduced" or (mode == "complete" and m <= n), "The QR decomposition is not differentiable when mode='{}'"
            + (" and nrows > ncols" if mode == "complete" else ""), mode)  # fmt: skip
     gQ = Q * 0 if gQ is None else gQ
     gR = R * 0 if gR is None else gR
@@ -108,8 +108,8 @@ def qr_backward(grad, Q, R, mode):
 
 
 def _pinv(self: ndarray) -> ndarray:
-    expect(self.ndim >= 2, "linalg.pinv: The input tensor A must have at least 2 dimensions.")
-    expect(
+    check(self.ndim >= 2, "linalg.pinv: The input tensor A must have at least 2 dimensions.")
+    check(
         self.dtype.kind == "f",
         "linalg.pinv: Expected a floating point tensor as input. Got {.word}",
         self.dtype,

@@ -16,7 +16,7 @@ NO_BOOL = "{}, the `-` operator, {} is not supported. {} operator instead."
 INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()`"
 XOR = "Use the `^` or `logical_xor()`"
 ONE_BOOL = NO_BOOL.format("Subtraction", "with a bool tensor", INVERT)
-TOLD = {  # what NumPy's message has: what PyTorch's says
+MESSAGES = {  # what NumPy's message has: what PyTorch's says
     "boolean subtract": NO_BOOL.format("Subtraction", "with two bool tensors", XOR),
     "boolean negative": NO_BOOL.format("Negation", "on a bool tensor", INVERT),
     "Integers to negative": "Integers to negative integer powers are not allowed.",
@@ -37,8 +37,8 @@ def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = N
         op.signature.bind(args, kwargs, form.name, form.method)
     args = () if call is None else call[1]
     arrays, text = [a for a in arrays if a is not None], str(error)
-    for words, message in TOLD.items():
-        if isinstance(error, (TypeError, ValueError)) and words in text:
+    for pattern, message in MESSAGES.items():
+        if isinstance(error, (TypeError, ValueError)) and pattern in text:
             return RuntimeError(message)
     if "no identity" in text or "of an empty" in text:  # the largest of no elements
         dim, message = (*args, None, None)[1], f"{op.name}(): Expected reduction dim "
@@ -50,9 +50,9 @@ def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = N
     if isinstance(error, TypeError) and "ufunc" in text and arrays:
         return dtypes.not_implemented(f"{op.name}_cpu", np.result_type(*arrays))
     if isinstance(error, ValueError) and (op.kind == "elementwise" or "broadcast" in text):
-        found = unlike_sizes(arrays)
-        if found is not None:
-            return found
+        result = unlike_sizes(arrays)
+        if result is not None:
+            return result
     if isinstance(error, IndexError) and "arrays" in text:
         shapes = ", ".join([f"[{s.replace(',', ', ')}]" for s in re.findall(r"\(([\d,]*?),?\)", text)])
         return IndexError(text.partition("(")[0].replace("arrays", "tensors") + shapes)

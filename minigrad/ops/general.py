@@ -17,7 +17,7 @@ from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import HELD, SavedTensor, versions_of
 from ..autograd.views import make_view
-from ..messages import INFERENCE_SAVED, expect, full_name
+from ..messages import INFERENCE_SAVED, check, full_name
 from ..tensor import InferenceTensor, Tensor, plain_types, wrap
 from .errors import Call, translated
 from .op import CallForm, Op
@@ -69,15 +69,15 @@ def plain_inputs(op: Op, inputs: Sequence) -> list[Tensor | None] | None:
         return None
     if plain_types.issuperset(map(type, inputs)):
         return inputs
-    found = [*inputs]
+    results = [*inputs]
     for i, t in enumerate(inputs):
         if type(t) in plain_types:
             continue
         if op.numbers and type(t) in (int, float):
-            found[i] = operand(t, inputs[0], op.floating)
+            results[i] = operand(t, inputs[0], op.floating)
         elif t is not None or op.variadic:
             return None
-    return found
+    return results
 
 
 def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
@@ -108,7 +108,7 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
     if op.variadic:
         for position, t in enumerate(inputs):
             message = f"expected Tensor as element {position} in argument 0, but got {full_name(type(t))}"
-            expect(isinstance(t, Tensor), message, error=TypeError)
+            check(isinstance(t, Tensor), message, error=TypeError)
     elif len(tensors) < len(inputs):
         like = next((t for t in tensors if t._array.dtype.kind != "b"), tensors[0])
         inputs = [t if t is None or isinstance(t, Tensor) else operand(t, like, op.floating) for t in inputs]
@@ -197,11 +197,11 @@ def apply(
         if op.variadic or op.promotes or op.floating:
             arrays = promoted(op, arrays)
         if outs is None:
-            found = op.forward(*([arrays] if op.variadic else arrays), *params)
+            result = op.forward(*([arrays] if op.variadic else arrays), *params)
     except Exception as error:
         raise translated(error, op, arrays, call) from None
     if outs is None:
-        outs = [wrap(found)] if op.single else [wrap(y) for y in found]
+        outs = [wrap(result)] if op.single else [wrap(y) for y in result]
         if op.view or special:
             for out in outs:
                 if op.view:
@@ -278,7 +278,7 @@ def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     """What is unusual about recording: hooks on saved tensors, anomaly mode, tensors of inference mode."""
     saved, hooks = list(node._context), op.node_class._frees and local.saved_hooks[-1:]
     for i in op.saved_tensors:  # in turn, as PyTorch does: those before a refused one have been packed
-        expect(saved[i].__class__ is not InferenceTensor, INFERENCE_SAVED)
+        check(saved[i].__class__ is not InferenceTensor, INFERENCE_SAVED)
         if hooks and saved[i] is not None and not hasattr(saved[i], "_number") and op.saves[i][0] != "_":
             source, position = op.sources[i]
             saved[i] = SavedTensor(outs[position] if source == "result" else saved[i], hooks[0], node)

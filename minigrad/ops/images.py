@@ -69,10 +69,10 @@ def in_two_dimensions(run: Callable) -> Callable:
             o if not isinstance(o, tuple) else (0, *o) for o in options
         ]
         others = [o if not isinstance(o, tuple) else (1, o[1]) for o in others]
-        found = run(
+        result = run(
             first[:, :, None], second[:, :, None], *others, (1, stride[1]), padding, (1, dilation[1]), groups
         )
-        return found[:, :, 0]
+        return result[:, :, 0]
 
     return call
 

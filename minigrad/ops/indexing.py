@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
-from ..messages import expect, full_name
+from ..messages import check, full_name
 from ..tensor import Tensor, plain_types, wrap
 from .inplace import write
 from .pointwise import _where, copy, fill_tensor
@@ -65,7 +65,7 @@ def numpy_key(self: ndarray, indices: tuple) -> tuple:
         mask = k.shape if i is not None and k.dtype.kind == "b" else ()
         for d, n in enumerate(mask):
             message = "The shape of the mask {} at index {} does not match the shape of the indexed tensor {} at index {}"
-            expect(self.shape[dim + d :][:1] == (n,), message, mask, d, self.shape, dim + d, error=IndexError)
+            check(self.shape[dim + d :][:1] == (n,), message, mask, d, self.shape, dim + d, error=IndexError)
         key.append(k)
         dim += len(mask) or 1
     return tuple(key)
@@ -82,7 +82,7 @@ def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> nd
     out, key = self.copy(), numpy_key(self, indices)
     one = values.size == len(key) == 1 and key[0].dtype.kind == "b"  # it is cast, like a number
     message = "Index put requires the source and destination dtypes match, got {0.word} for the destination and {1.word} for "
-    expect(one or self.dtype == values.dtype, message + "the source.", self.dtype, values.dtype)
+    check(one or self.dtype == values.dtype, message + "the source.", self.dtype, values.dtype)
     try:
         if accumulate:
             add_at(out, np.arange(self.size).reshape(self.shape)[key], values)
@@ -92,18 +92,18 @@ def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> nd
         message = (
             "shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}"
         )
-        expect(False, message, values.shape, self[key].shape)
+        check(False, message, values.shape, self[key].shape)
     return out
 
 
 def as_index(k: object) -> Tensor:
     """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError for anything else."""
     if not isinstance(k, Tensor):
-        expect(isinstance(k, (bool, list, tuple, range, ndarray)), ONLY_INDICES, type(k), error=IndexError)
+        check(isinstance(k, (bool, list, tuple, range, ndarray)), ONLY_INDICES, type(k), error=IndexError)
         array = index_array(k)
         k = wrap(array if array.dtype.kind == "b" and array.size else array.astype(np.int64))
     message = "tensors used as indices must be long, int, byte or bool tensors"
-    expect(k._array.dtype.char in "ilq?", message, error=IndexError)
+    check(k._array.dtype.char in "ilq?", message, error=IndexError)
     return k
 
 
@@ -113,7 +113,7 @@ def index_array(k: object) -> ndarray:
         array = np.asarray(k)
     except (TypeError, ValueError):  # ragged, or of things that are no numbers
         raise IndexError(NO_KEY) from None
-    expect(array.dtype.kind in "biuf" or not array.size, NO_KEY, error=IndexError)
+    check(array.dtype.kind in "biuf" or not array.size, NO_KEY, error=IndexError)
     return array
 
 
@@ -141,7 +141,7 @@ def worked_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor
     message = (
         "too many indices for tensor of dimension {}" if ndim or not isinstance(key, int) else NO_DIMENSION
     )
-    expect(used <= ndim, message, ndim, error=IndexError)
+    check(used <= ndim, message, ndim, error=IndexError)
     out, dim, indices = self, 0, []
     for place, k in enumerate(entries):
         if type(k) is int or is_position(k):
@@ -182,7 +182,7 @@ def sliced(t: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
 
 
 def _one_hot(self: ndarray, num_classes: int) -> ndarray:
-    expect(self.dtype == np.int64, "one_hot is only applicable to index tensor of type LongTensor.")
+    check(self.dtype == np.int64, "one_hot is only applicable to index tensor of type LongTensor.")
     classes = self.item(self.argmax()) + 1 if num_classes == -1 else num_classes
     if leaves(self, classes):
         message = "non-negative" if self.min() < 0 else "smaller than num_classes"
@@ -199,9 +199,9 @@ def eye_beside(x: ndarray | Tensor, rows: int, columns: int) -> ndarray | Tensor
 
 
 def _diagonal(self: ndarray, offset: int, dim1: int, dim2: int) -> ndarray:
-    found = self.diagonal(offset, dim1, dim2)
-    found.flags.writeable = self.flags.writeable
-    return found
+    result = self.diagonal(offset, dim1, dim2)
+    result.flags.writeable = self.flags.writeable
+    return result
 
 
 def diagonal_self(grad, self_sym_sizes, offset, dim1, dim2):
@@ -210,9 +210,9 @@ def diagonal_self(grad, self_sym_sizes, offset, dim1, dim2):
 
 
 def _embedded(self: ndarray, offset: int, dim1: int, dim2: int) -> ndarray:
-    expect(self.ndim > 0, "diag_embed: the input must have at least one dimension")
+    check(self.ndim > 0, "diag_embed: the input must have at least one dimension")
     dims = wrap_dim(dim1, self.ndim + 1), wrap_dim(dim2, self.ndim + 1)
-    expect(dims[0] != dims[1], "diagonal dimensions cannot be identical {}, {}", dim1, dim2)
+    check(dims[0] != dims[1], "diagonal dimensions cannot be identical {}, {}", dim1, dim2)
     n = self.shape[-1] + abs(offset)
     out, places = np.zeros((*self.shape[:-1], n, n), self.dtype), np.arange(self.shape[-1])
     out[..., places + max(-offset, 0), places + max(offset, 0)] = self
@@ -220,12 +220,12 @@ def _embedded(self: ndarray, offset: int, dim1: int, dim2: int) -> ndarray:
 
 
 def _traced(self: ndarray) -> ndarray:
-    expect(self.ndim == 2, "trace: expected a matrix, but got tensor with dim {}", self.ndim)
+    check(self.ndim == 2, "trace: expected a matrix, but got tensor with dim {}", self.ndim)
     return np.trace(self)
 
 
 def _triangle(name: str, self: ndarray, diagonal: int) -> ndarray:
-    expect(self.ndim >= 2, "{}: input tensor must have at least 2 dimensions", name)
+    check(self.ndim >= 2, "{}: input tensor must have at least 2 dimensions", name)
     upper = name == "triu"
     return _where(mask_of(*self.shape[-2:], diagonal - upper, np.bool_) ^ upper, self, 0.0)
 
@@ -304,7 +304,7 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     size, dim = self.size(dim), wrap_dim(dim, self._array.ndim)
     start = int(start) + size * (start < 0)
     message = "start ({}) + length ({}) exceeds dimension size ({})."
-    expect(0 <= start <= start + length <= size, message, start, length, size)
+    check(0 <= start <= start + length <= size, message, start, length, size)
     return cut(self, dim, start, start + length, 1)
 
 
@@ -373,5 +373,5 @@ def spread_places(self: ndarray | Tensor, shape: tuple, places: ndarray) -> ndar
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """Of a vector the matrix with it on a diagonal, of a matrix a copy of that diagonal."""
     ndim = self._array.ndim
-    expect(ndim in (1, 2), "diag(): Supports 1D or 2D tensors. Got {}D", ndim)
+    check(ndim in (1, 2), "diag(): Supports 1D or 2D tensors. Got {}D", ndim)
     return diag_embed(self, diagonal, -2, -1) if ndim == 1 else diagonal_copy(self, diagonal, 0, 1)

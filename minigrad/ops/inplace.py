@@ -17,7 +17,7 @@ from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import written_views
 from ..autograd.views import CopySlices, is_stretched, places, read_of, rebase, refusal_message
-from ..messages import expect
+from ..messages import check
 from ..tensor import Counter, InferenceTensor, Tensor, plain_types, wrap
 from .general import apply, arrange, call_any
 from .op import CallForm, Op
@@ -81,9 +81,9 @@ def write(op: Op, inputs: Sequence[Tensor | None], params: Sequence = ()) -> Ten
     return overwrite(op, inputs, lambda given: apply(op, given, params), store, old_value)
 
 
-def overwrite(op: Op, inputs: tuple, compute, store, old, keeps: bool = False) -> Tensor:
+def overwrite(op: Op, inputs: tuple, compute, store, old, needs_old: bool = False) -> Tensor:
     """What `write` does at each level of transforms: `compute` gives the result from the inputs, `store` writes it. The rules
-    read the target as it was, which `old` copies; keeps: also if nothing is recorded here, for a level below."""
+    read the target as it was, which `old` copies; needs_old: also if nothing is recorded here, for a level below."""
     target, recording = inputs[0], is_recorded(op, inputs)
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)
@@ -91,7 +91,7 @@ def overwrite(op: Op, inputs: tuple, compute, store, old, keeps: bool = False) -
         op.name in ("fill", "zero"),
         op.name == "copy" and same_memory_layout(target, inputs[1]),
     )
-    new = compute((old(target), *inputs[1:]) if "self" in op.saves and (recording or keeps) else inputs)
+    new = compute((old(target), *inputs[1:]) if "self" in op.saves and (recording or needs_old) else inputs)
     if not itself and (len(inputs) > 1 or not one_number):
         check_memory(inputs)
     check_result(new._array, target._array)
@@ -105,31 +105,29 @@ def overwrite(op: Op, inputs: tuple, compute, store, old, keeps: bool = False) -
 
 def is_recorded(op: Op, inputs: tuple) -> bool:
     """Does writing the result of the operation into its first input become part of the graph? Not into integers."""
-    wanted = [i for i in op.differentiable if inputs[i] is not None and inputs[i]._requires_grad]
-    return bool(wanted) and inputs[0]._array.dtype.kind == "f" and (not special or local.records)
+    needing = [i for i in op.differentiable if inputs[i] is not None and inputs[i]._requires_grad]
+    return bool(needing) and inputs[0]._array.dtype.kind == "f" and (not special or local.records)
 
 
 def check_writable(t: Tensor) -> None:
     """Raise PyTorch's error if `t` must not be written to by an operation that is recorded."""
     base = t._meta and t._meta.base
-    if base is not None and t._meta.made_in is not None:
+    if base is not None and t._meta.creation_meta is not None:
         raise RuntimeError(refusal_message(t, "is being"))
     whole = t if base is None else base
     if t._requires_grad and (whole._grad_fn is None or (whole._meta is not None and whole._meta.argument)):
         raise RuntimeError(messages.LEAF if base is None else messages.VIEW_OF_LEAF)
     # Its base became part of a graph after it was made, and nobody has asked since.
-    expect(not t._requires_grad or t._grad_fn is not None, messages.LEAF)
+    check(not t._requires_grad or t._grad_fn is not None, messages.LEAF)
 
 
 def check_memory(inputs: tuple) -> None:
     """Raise PyTorch's error if the target shows an element twice, or overlaps another input without being it."""
     array = inputs[0]._array
-    expect(not is_stretched(array), messages.STRETCHED)
+    check(not is_stretched(array), messages.STRETCHED)
     for t in inputs[1:]:
         if t is not None and t._counter is inputs[0]._counter is not None:
-            expect(
-                same_memory_layout(inputs[0], t) or not np.shares_memory(array, t._array), messages.OVERLAP
-            )
+            check(same_memory_layout(inputs[0], t) or not np.shares_memory(array, t._array), messages.OVERLAP)
 
 
 def same_memory_layout(one: Tensor, other: Tensor) -> bool:

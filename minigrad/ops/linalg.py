@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor
 from . import shape
 from .indexing import eye_beside
@@ -30,41 +30,41 @@ def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
     if self.ndim == 2 == mat2.ndim and self.dtype is mat2.dtype and self.shape[1] == len(mat2):
         return self.dot(mat2)  # np.matmul takes twice as long to start
     message = "mat1 and mat2 must have the same dtype, but got {.word} and {.word}"
-    expect(first == "self" or self.dtype == mat2.dtype, message, self.dtype, mat2.dtype)
-    expect(self.ndim == 2 == mat2.ndim, "{} must be a matrix", "mat2" if self.ndim == 2 else first)
+    check(first == "self" or self.dtype == mat2.dtype, message, self.dtype, mat2.dtype)
+    check(self.ndim == 2 == mat2.ndim, "{} must be a matrix", "mat2" if self.ndim == 2 else first)
     message = "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})"
-    expect(self.shape[1] == len(mat2), message, *self.shape, *mat2.shape)
+    check(self.shape[1] == len(mat2), message, *self.shape, *mat2.shape)
     message = "expected m1 and m2 to have the same dtype, but got: {0.c_name} != {1.c_name}"
-    expect(self.dtype == mat2.dtype, message, self.dtype, mat2.dtype)
+    check(self.dtype == mat2.dtype, message, self.dtype, mat2.dtype)
     return self.dot(mat2)
 
 
 def _dot(self: ndarray, tensor: ndarray) -> ndarray:
     message = "1D tensors expected, but got {}D and {}D tensors"
-    expect(self.ndim == 1 == tensor.ndim, message, self.ndim, tensor.ndim)
+    check(self.ndim == 1 == tensor.ndim, message, self.ndim, tensor.ndim)
     message = "dot : expected both vectors to have same dtype, but found {0.word} and {1.word}"
-    expect(self.dtype == tensor.dtype, message, self.dtype, tensor.dtype)
+    check(self.dtype == tensor.dtype, message, self.dtype, tensor.dtype)
     message = "inconsistent tensor size, expected tensor [{0}] and src [{1}] to have the same number of elements, but got "
-    expect(self.size == tensor.size, message + "{0} and {1} elements respectively", self.size, tensor.size)
+    check(self.size == tensor.size, message + "{0} and {1} elements respectively", self.size, tensor.size)
     return self.dot(tensor)
 
 
 def _mv(self: ndarray, vec: ndarray) -> ndarray:
     ndims = self.ndim, vec.ndim
-    expect(ndims == (2, 1), "vector + matrix @ vector expected, got 1, {0[0]}, {0[1]}", ndims)
+    check(ndims == (2, 1), "vector + matrix @ vector expected, got 1, {0[0]}, {0[1]}", ndims)
     message = "size mismatch, got input ({0[0]}), mat ({0[0]}x{0[1]}), vec ({1})"
-    expect(self.shape[1] == vec.size, message, self.shape, vec.size)
+    check(self.shape[1] == vec.size, message, self.shape, vec.size)
     message = "addmv input tensors must have the same dtype, but got {1.word}, {0.word}, and {1.word}"
-    expect(self.dtype == vec.dtype, message, self.dtype, vec.dtype)
+    check(self.dtype == vec.dtype, message, self.dtype, vec.dtype)
     return self.dot(vec)
 
 
 def _bmm(self: ndarray, mat2: ndarray) -> ndarray:
-    expect(self.ndim == 3 == mat2.ndim, "batch{} must be a 3D tensor", 2 if self.ndim == 3 else 1)
-    (b, _, n), found = self.shape, mat2.shape[:2]
+    check(self.ndim == 3 == mat2.ndim, "batch{} must be a 3D tensor", 2 if self.ndim == 3 else 1)
+    (b, _, n), results = self.shape, mat2.shape[:2]
     message = "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}."
-    expect((b, n) == found, message, (b, n), found)
-    expect(self.dtype == mat2.dtype, "expected scalar type {.word} but found {.word}", self.dtype, mat2.dtype)
+    check((b, n) == results, message, (b, n), results)
+    check(self.dtype == mat2.dtype, "expected scalar type {.word} but found {.word}", self.dtype, mat2.dtype)
     return np.einsum("bij,bjk->bik", self, mat2) if n == 1 else np.matmul(self, mat2)  # a quarter of the time
 
 
@@ -126,11 +126,11 @@ class _LinAlgError(RuntimeError):
 
 def as_square(name: str, A: ndarray) -> ndarray:
     """The array. Raises PyTorch's error for what is no batch of square matrices of floating point numbers."""
-    expect(A.ndim >= 2, "linalg.{}: The input tensor A must have at least 2 dimensions.", name)
+    check(A.ndim >= 2, "linalg.{}: The input tensor A must have at least 2 dimensions.", name)
     message = "linalg.{}: A must be batches of square matrices, but they are {} by {} matrices"
-    expect(A.shape[-2] == A.shape[-1], message, name, *A.shape[-2:])
+    check(A.shape[-2] == A.shape[-1], message, name, *A.shape[-2:])
     message = "linalg.{}: Expected a floating point tensor as input. Got {.word}"
-    expect(A.dtype.kind == "f", message, name, A.dtype)
+    check(A.dtype.kind == "f", message, name, A.dtype)
     return A
 
 
@@ -152,10 +152,10 @@ def _solved(A: ndarray, B: ndarray) -> ndarray:
     as_square("solve", A)
     message = "linalg.solve: Incompatible shapes of A and B for the equation AX = B ({}x{} and {}x{})"
     rows = B.shape[-1] if is_vector(A, B) else B.shape[-2] if B.ndim > 1 else 0
-    expect(B.ndim > 0, "linalg.solve: Expected B to be a vector or a matrix, but it has no dimensions")
-    expect(rows == A.shape[-1], message, *A.shape[-2:], *((*B.shape, 1) if is_vector(A, B) else B.shape)[-2:])
+    check(B.ndim > 0, "linalg.solve: Expected B to be a vector or a matrix, but it has no dimensions")
+    check(rows == A.shape[-1], message, *A.shape[-2:], *((*B.shape, 1) if is_vector(A, B) else B.shape)[-2:])
     message = "linalg.solve: Expected A and B to have the same dtype, but found A of type {.word} and B of type {.word} instead"
-    expect(A.dtype == B.dtype, message, A.dtype, B.dtype)
+    check(A.dtype == B.dtype, message, A.dtype, B.dtype)
     try:
         return np.linalg.solve(A, B[..., None])[..., 0] if is_vector(A, B) else np.linalg.solve(A, B)
     except np.linalg.LinAlgError:
@@ -235,7 +235,7 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
 
     Raises RuntimeError if the lengths do not fit.
     """
-    expect(isinstance(other, Tensor), "", error=TypeError)
+    check(isinstance(other, Tensor), "", error=TypeError)
     return times(self, other)
 
 
@@ -247,7 +247,7 @@ def times(self: Tensor, other: Tensor) -> Tensor:
     a, b = self._array.ndim, other._array.ndim
     if a == 2 == b:
         return mm_call(self, other)
-    expect(a * b > 0, "both arguments to matmul need to be at least 1D, but they are {}D and {}D", a, b)
+    check(a * b > 0, "both arguments to matmul need to be at least 1D, but they are {}D and {}D", a, b)
     if a < 3 and b == 1:
         return dot(self, other) if a == 1 else mv(self, other)
     if a == 1 and b == 2:
@@ -261,7 +261,7 @@ def times(self: Tensor, other: Tensor) -> Tensor:
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
     """The matrix of all products selfᵢ vec2ⱼ of two vectors."""
     for name, v in (("self", self), ("vec2", vec2)):
-        expect(v._array.ndim == 1, "outer: Expected 1-D argument {}, but got {}-D", name, v._array.ndim)
+        check(v._array.ndim == 1, "outer: Expected 1-D argument {}, but got {}-D", name, v._array.ndim)
     return mul(reshape(self, (-1, 1)), vec2)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..messages import expect
+from ..messages import check
 from .activations import floats, logsigmoid
 from .pointwise import abs, clamp, clamp_min, log, log1p, sigmoid, where, within
 from .reduction import added, average, leaves, rows
@@ -69,8 +69,8 @@ def weighted(values, weight):
 def _bce(self, target, weight, reduction):
     if is_array(self):
         message = "Found dtype {0.word} but expected {1.word}"
-        expect(target.dtype == self.dtype, message, target.dtype, self.dtype)
-        expect(within(self, 0, 1).all(), "all elements of input should be between 0 and 1")
+        check(target.dtype == self.dtype, message, target.dtype, self.dtype)
+        check(within(self, 0, 1).all(), "all elements of input should be between 0 and 1")
     # logarithms of at least -100, so that a certain and wrong answer costs 100, not infinity
     yes, no = clamp_min(log(floats(self, "binary_cross_entropy")), -100.0), clamp_min(log1p(-self), -100.0)
     return reduced(weighted((target - 1) * no - target * yes, weight), reduction)
@@ -111,9 +111,9 @@ def bce_logits_by_target(grad, self, weight, pos_weight, reduction):
 
 def _nll(self, target, weight, reduction, ignore_index):
     """(the losses, their mean or sum, the sum of the weights), with the classes in the last dimension."""
-    kept, everything = target != ignore_index, None
-    if not kept.all():
-        target, everything = np.where(kept, target, 0), False
+    counted, everything = target != ignore_index, None
+    if not counted.all():
+        target, everything = np.where(counted, target, 0), False
     if leaves(target, self.shape[-1]):
         bad = next(t for t in target.flat if not 0 <= t < self.shape[-1])
         raise IndexError(f"Target {bad} is out of bounds.")
@@ -121,8 +121,8 @@ def _nll(self, target, weight, reduction, ignore_index):
     if everything is None and weight is None:
         total = np.array(picked.size if reduction != NONE else 0, self.dtype)
         return (-picked if reduction == NONE else 0 - reduced(picked, reduction)), total
-    own = kept.astype(self.dtype) if weight is None else weight.take(target) * kept
-    losses = np.where(kept, -picked * own, 0).astype(self.dtype)
+    own = counted.astype(self.dtype) if weight is None else weight.take(target) * counted
+    losses = np.where(counted, -picked * own, 0).astype(self.dtype)
     if reduction == NONE:
         return losses, np.zeros((), self.dtype)
     total = own.sum()
@@ -130,29 +130,29 @@ def _nll(self, target, weight, reduction, ignore_index):
 
 
 def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_index):
-    kept, out = target != ignore_index, np.zeros(sizes, self.dtype)
+    counted, out = target != ignore_index, np.zeros(sizes, self.dtype)
     each = -(self / total_weight if reduction == MEAN else self)
-    if weight is not None or not kept.all():
-        target = np.where(kept, target, 0)
-        each = each * (kept.astype(self.dtype) if weight is None else weight.take(target) * kept)
+    if weight is not None or not counted.all():
+        target = np.where(counted, target, 0)
+        each = each * (counted.astype(self.dtype) if weight is None else weight.take(target) * counted)
     out.reshape(-1)[rows(sizes) + target] = each
     return out
 
 
 def nll_of_one(self, target, weight, reduction, ignore_index):
     """`nll_loss` by other operations, as vmap runs it."""
-    kept = target != ignore_index
-    named = where(kept, target, 0)
-    own = kept.to(self.dtype) if weight is None else weight[named] * kept
-    losses = where(kept, -self.gather(-1, named[..., None])[..., 0] * own, 0.0)
+    counted = target != ignore_index
+    named = where(counted, target, 0)
+    own = counted.to(self.dtype) if weight is None else weight[named] * counted
+    losses = where(counted, -self.gather(-1, named[..., None])[..., 0] * own, 0.0)
     total = own.sum()
     return (losses.sum() / total if reduction == MEAN else reduced(losses, reduction)), total
 
 
 def nll_spread_of_one(self, target, weight, total_weight, sizes, reduction, ignore_index):
     """`nll_loss_backward` by other operations, as vmap runs it."""
-    kept = target != ignore_index
-    own = kept.to(self.dtype) if weight is None else weight[where(kept, target, 0)] * kept
+    counted = target != ignore_index
+    own = counted.to(self.dtype) if weight is None else weight[where(counted, target, 0)] * counted
     each = -(self / total_weight if reduction == MEAN else self) * own
     return where(target[..., None] == np.arange(sizes[-1]), each[..., None], 0.0)
 
@@ -164,8 +164,8 @@ def classes_last(run: Callable) -> Callable:
 
 def _nll_spread_in_planes(self, target, weight, total_weight, sizes, reduction, ignore_index):
     n, classes, *plane = sizes
-    found = _nll_spread(self, target, weight, total_weight, (n, *plane, classes), reduction, ignore_index)
-    return np.ascontiguousarray(np.moveaxis(found, -1, 1))
+    result = _nll_spread(self, target, weight, total_weight, (n, *plane, classes), reduction, ignore_index)
+    return np.ascontiguousarray(np.moveaxis(result, -1, 1))
 
 
 # fmt: off

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..messages import expect
+from ..messages import check
 from .activations import floats
 from .operands import constant
 from .pointwise import exp, where
@@ -60,7 +60,7 @@ def softmax_backward(grad, result, dim):
 
 
 def _lookup(weight, indices):
-    expect(not leaves(indices, weight.shape[0]), "index out of range in self", error=IndexError)
+    check(not leaves(indices, weight.shape[0]), "index out of range in self", error=IndexError)
     return weight.take(indices, 0)
 
 

@@ -66,8 +66,8 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training, eps):
     ndim, n = len(input.shape), math.prod(input.shape) // input.shape[1]
     weight, bias = per_channel(weight, ndim), per_channel(bias, ndim)
     if training:
-        y, *kept = normalised(input, weight, bias, channel_means, eps)
-        m, r, variance = [v.reshape((-1,)) for v in kept]
+        y, *stats = normalised(input, weight, bias, channel_means, eps)
+        m, r, variance = [v.reshape((-1,)) for v in stats]
         return y, m, r, variance * (n / max(n - 1, 1))
     r = rsqrt(running_var + eps)
     y = (input - per_channel(running_mean, ndim)) * weighted(per_channel(r, ndim), weight)
@@ -84,7 +84,7 @@ def batch_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
         n = math.prod(input.shape) // input.shape[1]
         moved = grad - per_channel(total / n, ndim) - centred * per_channel(slope * r / n, ndim)
     grads = moved * per_channel(weighted(r, weight), ndim), slope, total
-    return tuple([g if wanted else None for g, wanted in zip(grads, grad_input_mask, strict=True)])
+    return tuple([g if needed else None for g, needed in zip(grads, grad_input_mask, strict=True)])
 
 
 def groups_of(input, group: int) -> tuple[int, int, int]:

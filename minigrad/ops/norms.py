@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..basics import wrap_dim
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor
 from .decompositions import svdvals
 from .publish import function
@@ -17,8 +17,8 @@ from .table import op
 
 def dist_self(grad, self, other, p, result):
     difference = self - other
-    found = norm_self(grad, difference, p, result, tuple(range(len(difference.shape))), False)
-    return found if found is None else sum_to_size(found, tuple(self.shape))
+    results = norm_self(grad, difference, p, result, tuple(range(len(difference.shape))), False)
+    return results if results is None else sum_to_size(results, tuple(self.shape))
 
 
 # fmt: off
@@ -51,23 +51,23 @@ def matrix_norm(
 
     1 is the largest sum of a column, inf of a row, 2 the largest singular value; negative orders are the smallest.
     """
-    expect(A._array.ndim >= 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    check(A._array.ndim >= 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     message = "linalg.matrix_norm: dim must be a 2-tuple. Got {}"
-    expect(isinstance(dim, (tuple, list)) and are_ints(dim) and len(dim) == 2, message, dim)
+    check(isinstance(dim, (tuple, list)) and are_ints(dim) and len(dim) == 2, message, dim)
     A, (row, column) = A if dtype is None else A.to(dtype), [wrap_dim(d, A._array.ndim) for d in dim]
-    expect(row != column, "linalg.matrix_norm: dims must be different. Got ({}, {})", *dim)
+    check(row != column, "linalg.matrix_norm: dims must be different. Got ({}, {})", *dim)
     if ord == "fro":
         return vector_norm(A, 2, (row, column), keepdim)
     message = "linalg.matrix_norm: Order {} not supported."
-    expect(isinstance(ord, (str, int, float)), message, ord)
-    expect(ord == "nuc" or ord in (1, 2, math.inf, -1, -2, -math.inf), message, ord)
+    check(isinstance(ord, (str, int, float)), message, ord)
+    check(ord == "nuc" or ord in (1, 2, math.inf, -1, -2, -math.inf), message, ord)
     if ord == "nuc" or ord in (2, -2):
         order = [*[d for d in range(A._array.ndim) if d not in (row, column)], row, column]
         values = svdvals(permute(A, order))
-        found = (
+        result = (
             sum_dim(values, -1, keepdim) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1, keepdim)
         )
-        return permute(unsqueeze(found, -1), undone(order)) if keepdim else found
+        return permute(unsqueeze(result, -1), undone(order)) if keepdim else result
     over, other = (row, column) if ord in (1, -1) else (column, row)
     sums = vector_norm(A, 1, over, keepdim)
     other -= not keepdim and over < other
@@ -83,7 +83,7 @@ def linalg_norm(
     if ord is None:
         return vector_norm(A, 2, dim, keepdim)
     if both or (dim is None and A._array.ndim == 2) or isinstance(ord, str):
-        expect(both or A._array.ndim == 2, "linalg.norm: If ord is specified but dim is not, the input must be 1D or 2D. "
+        check(both or A._array.ndim == 2, "linalg.norm: If ord is specified but dim is not, the input must be 1D or 2D. "
                "Got a {}D tensor.", A._array.ndim)  # fmt: skip
         return matrix_norm(A, ord, dim if both else (0, 1), keepdim)
     return vector_norm(A, ord, dim, keepdim)

@@ -35,7 +35,7 @@ class Op:
     floating: bool = False  # whether the result is floating point also for integer inputs
     view: bool = False  # whether the result shares the memory of the first input
     broadcasts: bool = (
-        False  # whether inputs are broadcast or cast, and gradients fitted; several elementwise always are
+        False  # whether inputs are broadcast or cast, and gradients fitted: always if elementwise
     )
     numbers: bool | None = None  # whether numbers may stand for all inputs but the first; elementwise usually
     number_first: bool = False  # whether one may stand for the first as well: `torch.mul(2, x)`
@@ -54,9 +54,8 @@ class Op:
         self.params = tuple([n for n in signature.kinds if n not in self.inputs])
         self.rules = {n: rules[n] for n in self.inputs if n in rules}
         self.differentiable = tuple([i for i, n in enumerate(self.inputs) if n in self.rules])
-        self.count = (
-            -1 if signature.many else len(signature.names)
-        )  # of arguments, where one stands for each parameter
+        # how many arguments there are, where there is one for each parameter
+        self.count = -1 if signature.many else len(signature.names)
         self.inputs_first = signature.names == [*self.inputs, *self.params]
         self.variadic = signature.kinds[self.inputs[0]] == "tensors"
         self.single = len(self.outputs) == 1
@@ -76,14 +75,16 @@ class Op:
     def find_saved(self) -> None:
         """Work out what a node of this operation saves: what its rules read."""
         shapes, sizes = ([n + end for n in self.inputs] for end in ("_sym_sizes", "_sym_numel"))
+        # what a rule may read, in the order in which a call lays it out
         values = {
-            "size": sizes,
-            "shape": shapes,
-            "param": self.params,
-            "result": self.outputs,
             "input": self.inputs,
+            "result": self.outputs,
+            "shape": shapes,
+            "size": sizes,
+            "param": self.params,
         }
-        self.readable = {n: (source, i) for source, names in values.items() for i, n in enumerate(names)}
+        layout = [(n, (source, i)) for source, names in values.items() for i, n in enumerate(names)]
+        self.readable = dict(reversed(layout))
         # what each rule reads besides the gradient, which it gets first, and the mask, which it gets next if at all
         self.reads = {n: [p for p in parameters_of(r)[1:] if p != MASK] for n, r in self.rules.items()}
         self.saves = tuple(sorted({n for read in self.reads.values() for n in read}))
@@ -99,18 +100,10 @@ class Op:
         self.all_freed = (None,) * len(self.saves) if len(self.freed) == len(self.saves) else None
         self.shared = any(self.sharing(n) for n in self.rules)  # whether one rule gives several gradients
         # each rule, with the positions in `saves` of what it reads
-        self.readers = [
-            (r, [self.saves.index(n) for n in self.reads[name]]) for name, r in self.rules.items()
-        ]
-        count, results = len(self.inputs), len(self.outputs)
-        start = {
-            "input": 1,
-            "result": 1 + count,
-            "shape": 1 + count + results,
-            "size": 1 + 2 * count + results,
-        }
-        start["param"] = 1 + (3 if self.saves_sizes else 1) * count + results
-        self.positions = [start[source] + i for source, i in self.sources]
+        self.readers = [(r, [self.saves.index(n) for n in self.reads[i]]) for i, r in self.rules.items()]
+        # the positions of what is saved in (None, *inputs, *results, *shapes, *sizes, *params); sizes only if a rule reads one
+        laid_out = [s for _, s in layout if self.saves_sizes or s[0] not in ("shape", "size")]
+        self.positions = [1 + laid_out.index(s) for s in self.sources]
         self.choose = chooser(self.positions)
 
     # ------------------------------------------------------------ what a rule reads
@@ -164,14 +157,14 @@ class Op:
         """What several results are returned in: a named tuple, as torch.return_types has it, if they have names."""
         if not self.outputs:
             return tuple
-        made = namedtuple(self.name.strip("_"), self.outputs, module="torch.return_types")
+        result_type = namedtuple(self.name.strip("_"), self.outputs, module="torch.return_types")
 
-        def text(found: tuple) -> str:
-            lines = ",\n".join([f"{n}={v!r}" for n, v in found._asdict().items()])
-            return f"torch.return_types.{made.__name__}(\n{lines})"
+        def text(result: tuple) -> str:
+            lines = ",\n".join([f"{n}={v!r}" for n, v in result._asdict().items()])
+            return f"torch.return_types.{result_type.__name__}(\n{lines})"
 
-        made.__repr__ = text
-        return functools.partial(tuple.__new__, made)  # in half the time of `made._make`
+        result_type.__repr__ = text
+        return functools.partial(tuple.__new__, result_type)
 
 
 def chooser(positions: Sequence[int]) -> Callable[[Sequence], Sequence]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor, wrap
 from .errors import ONE_BOOL
 from .op import Op
@@ -30,25 +30,25 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
     kind, dtype = type(value), like._array.dtype
     key = value, kind, floating, dtype.char if dtype.kind == "f" else dtype.char + dtypes.default_float().char
     try:
-        found = numbers.get(key)
+        result = numbers.get(key)
     except TypeError:  # it cannot be hashed, so it is no number
         return value
-    if found is not None:
-        return found
+    if result is not None:
+        return result
     if isinstance(value, np.generic):
         return operand(value.item(), like, floating)
     if kind not in (float, int, bool):
         return value
-    expect(kind is not int or -(1 << 63) <= value < 1 << 63, "int too big to convert", error=OverflowError)
+    check(kind is not int or -(1 << 63) <= value < 1 << 63, "int too big to convert", error=OverflowError)
     given = float(value) if floating and kind is int and dtype.kind != "f" else value
     own = np.dtype(np.bool_ if kind is bool else np.int64 if type(given) is int else dtypes.default_float())
-    found = wrap(dtypes.wrapped(given, dtypes.promote([(dtype, 2), (own, 0)])))
-    found._number = value  # what `_saved_other` shows: an integer stays one beside floats
+    result = wrap(dtypes.wrapped(given, dtypes.promote([(dtype, 2), (own, 0)])))
+    result._number = value  # what `_saved_other` shows: an integer stays one beside floats
     if len(numbers) > 4096:
         numbers.clear()
     if value or kind is not float:
-        numbers[key] = found
-    return found
+        numbers[key] = result
+    return result
 
 
 def promoted(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | None]:
@@ -59,8 +59,8 @@ def promoted(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | Non
         common = in_common_dtype(op, [arrays[i] for i in op.promotes])
         if len(op.promotes) == len(arrays):
             return common
-        found = dict(zip(op.promotes, common, strict=True))
-        return [found.get(i, a) for i, a in enumerate(arrays)]
+        result = dict(zip(op.promotes, common, strict=True))
+        return [result.get(i, a) for i, a in enumerate(arrays)]
     if op.floating:
         return [a if a is None or a.dtype.kind == "f" else a.astype(dtypes.default_float()) for a in arrays]
     return arrays
@@ -68,7 +68,7 @@ def promoted(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | Non
 
 def in_common_dtype(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | None]:
     """The arrays in the dtype to which all of them are promoted: the same list if it is theirs."""
-    expect(op.name != "sub" or all(a is None or a.dtype.kind != "b" for a in arrays), ONE_BOOL)
+    check(op.name != "sub" or all(a is None or a.dtype.kind != "b" for a in arrays), ONE_BOOL)
     parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays if a is not None]
     common = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)
     if op.floating and common.kind != "f":

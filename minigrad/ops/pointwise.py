@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor
 from .errors import ONE_BOOL
 from .publish import METHODS, add_form, function
@@ -39,7 +39,7 @@ def beside(self: ndarray, *numbers: object) -> ndarray:
 
 
 def _near(self: ndarray, other: ndarray, *options: object) -> ndarray:
-    expect(self.dtype == other.dtype, "{0.word} did not match {1.word}", self.dtype, other.dtype)
+    check(self.dtype == other.dtype, "{0.word} did not match {1.word}", self.dtype, other.dtype)
     return np.isclose(self, other, *options)
 
 
@@ -48,7 +48,7 @@ NO_MASK_TO_FILL = "masked_fill_ only supports boolean masks, but got mask with d
 
 
 def _where(condition: ndarray, self: ndarray, other: ndarray, message: str = NO_MASK) -> ndarray:
-    expect(condition.dtype.kind == "b", message, condition.dtype)
+    check(condition.dtype.kind == "b", message, condition.dtype)
     if type(other) is not float or other != 0 or type(self) is not ndarray:
         return np.where(condition, self, other)
     # in a rule: as bits, times 1 or 0, they are there in half the time of a choice, or a tenth
@@ -67,14 +67,14 @@ def _masked_fill(self: ndarray, mask: ndarray, value: object) -> ndarray:
 
 
 def _clamp(self: ndarray, min: object, max: object) -> ndarray:
-    expect(min is not None or max is not None, "torch.clamp: At least one of 'min' or 'max' must not be None")
+    check(min is not None or max is not None, "torch.clamp: At least one of 'min' or 'max' must not be None")
     self = beside(self, min, max)
     raised = self if min is None else np.maximum(self, fitted(min, self))
     return raised if max is None else np.minimum(raised, fitted(max, self))
 
 
 def _between(self: ndarray, min: ndarray | None, max: ndarray | None) -> ndarray:
-    expect(min is not None or max is not None, "torch.clamp: At least one of 'min' or 'max' must not be None")
+    check(min is not None or max is not None, "torch.clamp: At least one of 'min' or 'max' must not be None")
     raised = self if min is None else np.maximum(self, min)
     return raised if max is None else np.minimum(raised, max)
 
@@ -106,7 +106,7 @@ def within(x, min, max):
 
 def _scaled(x: ndarray, alpha: float) -> ndarray:
     message = "For integral input tensors, argument alpha must not be a floating point number."
-    expect(type(alpha) is int or x.dtype.kind not in "iu", message)
+    check(type(alpha) is int or x.dtype.kind not in "iu", message)
     return x * dtypes.fitting(alpha, x.dtype)
 
 
@@ -115,7 +115,7 @@ def _rest(self: ndarray, other: object) -> ndarray:
     other = np.asarray(other, self.dtype)
     if self.dtype.kind == "b":
         raise dtypes.not_implemented("remainder_cpu", self.dtype)
-    expect(self.dtype.kind == "f" or other.all(), "ZeroDivisionError")
+    check(self.dtype.kind == "f" or other.all(), "ZeroDivisionError")
     return np.remainder(self, other)
 
 
@@ -125,7 +125,7 @@ def power(base, exponent: float):
 
 
 def _from_number(self: ndarray, other: float) -> ndarray:
-    expect(self.dtype.kind != "b", ONE_BOOL)
+    check(self.dtype.kind != "b", ONE_BOOL)
     return other - beside(self, other)
 
 
@@ -235,7 +235,8 @@ rsub = elementwise("rsub(self, other: Scalar)", _from_number, at="", node="RsubB
 for _call in (add, sub, rsub):
     _call.op.node_class._saved_alpha = 1  # of the class: a plain sum stores nothing
 mul = elementwise("mul(self, other)", np.multiply, number_first=True, operators="mul rmul imul",
-                  aliases="multiply", doc="`input * other`.", self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+                  aliases="multiply", doc="`input * other`.",
+                  self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 neg = op("neg(self)", np.negative, kind="linear", batch="elementwise", operators="neg", aliases="negative", inplace=True,
          doc="`-input`.", self=lambda grad: -grad)
 div = smooth("div(self, other)", np.true_divide, number_first=True, operators="truediv itruediv",

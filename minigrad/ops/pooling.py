@@ -33,13 +33,13 @@ def excess(
     size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, ceil_mode: bool
 ) -> tuple[int, int]:
     """How many elements the last windows reach beyond the padded plane, where `ceil_mode` lets them."""
-    found = []
+    results = []
     for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
         rest = n + 2 * p - d * (k - 1) - 1
         last = -(-rest // s)  # the last window begins within the plane or its padding before it
         last -= last * s >= n + p
-        found.append(max(last * s - rest, 0) if ceil_mode else 0)
-    return tuple(found)
+        results.append(max(last * s - rest, 0) if ceil_mode else 0)
+    return tuple(results)
 
 
 def _max_pool(self, kernel_size, stride, padding, dilation, ceil_mode):

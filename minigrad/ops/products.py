@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor
 from .indexing import diagonal
 from .linalg import _bmm, _mm, _mv, bmm, dot, mm, mm_call
@@ -34,9 +34,9 @@ ELLIPSIS = "."  # stands for all dimensions that have no letter
 
 def _cross(self: ndarray, other: ndarray, dim: int) -> ndarray:
     message = "linalg.cross: inputs must have the same number of dimensions."
-    expect(self.ndim == other.ndim, message)
+    check(self.ndim == other.ndim, message)
     message = "linalg.cross: inputs dimension {} must have length 3. Got {} and {}"
-    expect(self.shape[dim] == 3 == other.shape[dim], message, dim, self.shape[dim], other.shape[dim])
+    check(self.shape[dim] == 3 == other.shape[dim], message, dim, self.shape[dim], other.shape[dim])
     (a, b, c), (d, e, f) = (np.moveaxis(x, dim, 0) for x in np.broadcast_arrays(self, other))
     return np.moveaxis(np.stack([b * f - c * e, c * d - a * f, a * e - b * d]), 0, dim)
 
@@ -60,15 +60,15 @@ def parse(equation: str, operands: list[Tensor]) -> tuple[list[str], str, int]:
     left, arrow, right = equation.replace(" ", "").replace("...", ELLIPSIS).partition("->")
     terms, covered = left.split(","), 0
     message = "einsum(): {} operands were provided than specified in the equation"
-    expect(len(operands) == len(terms), message, "more" if len(operands) > len(terms) else "fewer")
+    check(len(operands) == len(terms), message, "more" if len(operands) > len(terms) else "fewer")
     for i, (term, x) in enumerate(zip(terms, operands, strict=True)):
         for letter in term + right:
             message = "einsum(): invalid subscript given at index {} in the equation string, subscripts must be in [a-zA-Z]"
-            expect(letter in SUBSCRIPTS + ELLIPSIS, message, equation.find(letter))
+            check(letter in SUBSCRIPTS + ELLIPSIS, message, equation.find(letter))
         named, n = len(term.replace(ELLIPSIS, "")), x._array.ndim
         message = "einsum(): the number of subscripts in the equation ({}) {} the number of dimensions ({}) for operand {}"
         dots = ELLIPSIS in term
-        expect(named <= n if dots else named == n, message + ("" if dots else " and no ellipsis was given"), named,
+        check(named <= n if dots else named == n, message + ("" if dots else " and no ellipsis was given"), named,
                "is more than" if dots else "does not match", n, i)  # fmt: skip
         covered = max(covered, n - named if dots else 0)
     if not arrow:  # the letters that occur once, in order
@@ -76,9 +76,9 @@ def parse(equation: str, operands: list[Tensor]) -> tuple[list[str], str, int]:
         right = ELLIPSIS * (ELLIPSIS in left) + "".join(letters)
     for letter in right:
         message = "einsum(): output subscript {} appears more than once in the output"
-        expect(right.count(letter) == 1, message, letter)
+        check(right.count(letter) == 1, message, letter)
         message = "einsum(): output subscript {} does not appear in the equation for any input operand"
-        expect(letter in left or letter == ELLIPSIS, message, letter)
+        check(letter in left or letter == ELLIPSIS, message, letter)
     return terms, right, covered
 
 
@@ -95,7 +95,7 @@ def lined_up(x: Tensor, term: str, place: dict[str, int], covered: int, total: i
         elif letter in at:
             first = at[letter]
             message = "einsum(): subscript {} is repeated for operand but the sizes don't match, {} != {}"
-            expect(x.size(first) == x.size(d), message, letter, x.size(d), x.size(first))
+            check(x.size(first) == x.size(d), message, letter, x.size(d), x.size(first))
             x = movedim(diagonal(x, 0, first, d), -1, first)
         else:
             at[letter] = order[place[letter]] = d
@@ -132,25 +132,23 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     that occur once. `...` stands for all dimensions that are not named. Raises RuntimeError where the equation does not fit.
     """
     operands = list(all_given(operands))
-    expect(len(operands) > 0, "einsum(): must provide at least one operand", error=ValueError)
+    check(len(operands) > 0, "einsum(): must provide at least one operand", error=ValueError)
     terms, result, covered = parse(equation, operands)
     place, total = {}, 0
     for letter in [*result, *[c for c in ELLIPSIS + SUBSCRIPTS if c in "".join(terms) and c not in result]]:
         place[letter], total = total, total + (covered if letter == ELLIPSIS else 1)
-    kept = sum(covered if c == ELLIPSIS else 1 for c in result)
+    count = sum(covered if c == ELLIPSIS else 1 for c in result)
     operands = [lined_up(x, term, place, covered, total) for x, term in zip(operands, terms, strict=True)]
     for d in range(total):
         sizes = {x.shape[d] for x in operands} - {1}
         message = "einsum(): subscript {} has size {} for operand {} which does not broadcast with previously seen size {}"
         letter = next(c for c in reversed(place) if place[c] <= d)
-        expect(
-            len(sizes) < 2, message, letter, operands[-1].shape[d], len(operands) - 1, operands[0].shape[d]
-        )
+        check(len(sizes) < 2, message, letter, operands[-1].shape[d], len(operands) - 1, operands[0].shape[d])
     counts = [sum(x.shape[d] != 1 for x in operands) for d in range(total)]
     first, *rest = operands
     for x in rest:
         summed, alone = [], ([], [])
-        for d in range(kept, total):
+        for d in range(count, total):
             have = first.shape[d] != 1, x.shape[d] != 1
             if all(have):
                 counts[d] -= 1
@@ -162,11 +160,11 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
                 counts[d] = 0
         first, x = (sum_dim(y, dims, True) if dims else y for y, dims in zip((first, x), alone, strict=True))
         first = contracted(first, x, summed)
-    if total == kept:
+    if total == count:
         return first
     if rest:
-        return view(first, first.shape[:kept])
-    return sum_dim(first, tuple(range(kept, total)))
+        return view(first, first.shape[:count])
+    return sum_dim(first, tuple(range(count, total)))
 
 
 # fmt: off
@@ -217,21 +215,21 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
     """
     if isinstance(dims, int):
         message = "tensordot expects dims >= 0, but got dims={}"
-        expect(dims >= 0, message, dims)
-        expect(
+        check(dims >= 0, message, dims)
+        check(
             dims <= min(a._array.ndim, b._array.ndim),
             "tensordot expects dims < ndim_a or ndim_b, but got dims={}",
             dims,
         )
         dims = list(range(a._array.ndim - dims, a._array.ndim)), list(range(dims))
     message = "tensordot expects dims to be an int or two lists of ints, but got dims={}"
-    expect(isinstance(dims, (tuple, list)) and len(dims) == 2 and all(map(are_ints, dims)), message, dims)
+    check(isinstance(dims, (tuple, list)) and len(dims) == 2 and all(map(are_ints, dims)), message, dims)
     dims = [[ds] if isinstance(ds, int) else list(ds) for ds in dims]
     left, right = ([wrap_dim(d, x._array.ndim) for d in ds] for x, ds in zip((a, b), dims, strict=True))
-    expect(len(left) == len(right), "both dimension lists should have same length")
+    check(len(left) == len(right), "both dimension lists should have same length")
     for d, e in zip(left, right, strict=True):
         message = "contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}"
-        expect(a.size(d) == b.size(e) or 1 in (a.size(d), b.size(e)), message, a.size(d), d, b.size(e), e)
+        check(a.size(d) == b.size(e) or 1 in (a.size(d), b.size(e)), message, a.size(d), d, b.size(e), e)
         if a.size(d) != b.size(e):  # one of them is 1: it is broadcast
             a, b = (sum_dim(x, k, True) if x.size(k) != 1 else x for x, k in ((a, d), (b, e)))
     own_a, own_b = ([d for d in range(x._array.ndim) if d not in ds] for x, ds in ((a, left), (b, right)))
@@ -260,7 +258,7 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
     if not self._array.ndim or not other._array.ndim:
         return mul(self, other)
     message = "inner() the last dimension must match on both input tensors but got shapes {} and {}"
-    expect(self.size(-1) == other.size(-1), message, tuple(self.shape), tuple(other.shape))
+    check(self.size(-1) == other.size(-1), message, tuple(self.shape), tuple(other.shape))
     return tensordot(self, other, ([-1], [-1]))
 
 
@@ -284,11 +282,11 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 def multi_dot(*matrices: Tensor) -> Tensor:
     """The product of several matrices, computed in the order that takes the fewest multiplications."""
     tensors = list(all_given(matrices))
-    expect(len(tensors) >= 2, "multi_dot(): expected at least 2 tensors but got {}", len(tensors))
+    check(len(tensors) >= 2, "multi_dot(): expected at least 2 tensors but got {}", len(tensors))
     for place, x in enumerate(tensors):
         end = place in (0, len(tensors) - 1)
         message = "multi_dot(): tensor {} must be {} but got {}D"
-        expect(
+        check(
             x._array.ndim == 2 or (end and x._array.ndim == 1),
             message,
             place,
@@ -332,5 +330,5 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     if dim is None:
         warnings.warn(NO_DIM, stacklevel=3)
         dim = next((d for d, n in enumerate(input.shape) if n == 3), None)
-        expect(dim is not None, "no dimension of size 3 in input")
+        check(dim is not None, "no dimension of size 3 in input")
     return crossed(input, other, dim=dim)

@@ -43,8 +43,8 @@ def publish(call: Callable, name: str, at: str, aliases: str = "") -> None:
     """Let people find a function in these places (see `table.op`), under its name and the aliases."""
     for place in at.split():
         for public in (name, *aliases.split()):
-            found = call.as_method() if place == "Tensor" else call
-            add_form(PLACES[place], public.removeprefix("linalg_"), found)
+            result = call.as_method() if place == "Tensor" else call
+            add_form(PLACES[place], public.removeprefix("linalg_"), result)
 
 
 def add_form(place: dict[str, object], name: str, call: Callable) -> None:
@@ -72,12 +72,12 @@ def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
     declared."""
     widest = max(signatures, key=lambda s: len(s.parameters))
     everywhere = set.intersection(*[set(s.parameters) for s in signatures])
-    found, optional = [], False
+    results, optional = [], False
     for name, p in widest.parameters.items():
         positional = p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
         optional = optional or (positional and (name not in everywhere or p.default is not p.empty))
-        found.append(p.replace(default=None) if positional and optional and p.default is p.empty else p)
-    return inspect.Signature(found)
+        results.append(p.replace(default=None) if positional and optional and p.default is p.empty else p)
+    return inspect.Signature(results)
 
 
 def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
@@ -85,15 +85,15 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
 
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
-        words = {"Tensor": "", "float": "Scalar", "Type": "dtype"}
+        kind_names = {"Tensor": "", "float": "Scalar", "Type": "dtype"}
 
         @functools.cache
         def signature() -> Signature:
-            found = Signature(public, inspect.signature(run).parameters, words)
-            found.arrays = ()
-            return found
+            results = Signature(public, inspect.signature(run).parameters, kind_names)
+            results.arrays = ()
+            return results
 
-        def made(method: bool) -> Callable:
+        def public_function(method: bool) -> Callable:
             @functools.wraps(run)
             def call(*args, **kwargs):
                 try:
@@ -107,16 +107,16 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
 
             first, shown = run.__code__.co_varnames[:1], "self" if method else "input"
             if first in (("self",), ("input",)) and first != (shown,):
-                found = inspect.signature(run)
+                results = inspect.signature(run)
                 parameters = [
-                    p.replace(name=shown if (n,) == first else n) for n, p in found.parameters.items()
+                    p.replace(name=shown if (n,) == first else n) for n, p in results.parameters.items()
                 ]
-                call.__signature__ = found.replace(parameters=parameters)
+                call.__signature__ = results.replace(parameters=parameters)
             call.signature, call.__doc__ = signature, about(run.__doc__ or "", method)
             return call
 
-        call = made(method=False)
-        call.as_method = functools.partial(made, method=True)
+        call = public_function(method=False)
+        call.as_method = functools.partial(public_function, method=True)
         publish(call, public, at, aliases)
         return call
 
@@ -126,8 +126,8 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
 def method(*names: str) -> Callable:
     """Decorator: the function becomes a method of Tensor, under its own name if none is given."""
 
-    def attach(found: Callable) -> Callable:
-        METHODS.update(dict.fromkeys(names or [found.__name__], found))
-        return found
+    def attach(result: Callable) -> Callable:
+        METHODS.update(dict.fromkeys(names or [result.__name__], result))
+        return result
 
     return attach

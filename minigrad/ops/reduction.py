@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor, plain_types, wrap
 from .operands import constant
 from .pointwise import BITS, abs, exp, isnan, sgn, where
@@ -38,7 +38,7 @@ def average(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> n
     """The mean over dimensions, or of all elements."""
     if self.dtype.kind != "f":
         message = "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-        expect(False, message + "{.word}", self.dtype)
+        check(False, message + "{.word}", self.dtype)
     return added(self, dim, keepdim) / (self.size if dim is None else count_of(self.shape, dim))
 
 
@@ -48,12 +48,12 @@ def count_of(sizes: tuple, dims: tuple) -> int:
 
 
 def _product(self: ndarray, dim: int | None = None, keepdim: bool = False) -> ndarray:
-    wanted = None if self.dtype.kind == "f" else np.int64
-    return np.multiply.reduce(self, axis=dim, keepdims=keepdim, dtype=wanted)
+    target = None if self.dtype.kind == "f" else np.int64
+    return np.multiply.reduce(self, axis=dim, keepdims=keepdim, dtype=target)
 
 
 def _variance(self: ndarray, dim: tuple, correction: float, keepdim: bool) -> ndarray:
-    expect(self.dtype.kind == "f", "std and var only support floating point and complex dtypes")
+    check(self.dtype.kind == "f", "std and var only support floating point and complex dtypes")
     deviation = self - average(self, dim, True)
     deviation *= deviation
     return added(deviation, dim, keepdim) / np.maximum(count_of(self.shape, dim) - correction, 0).astype(
@@ -70,7 +70,7 @@ def _logsumexp(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
 
 def _norm(self: ndarray, ord: float, dim: tuple, keepdim: bool) -> ndarray:
     message = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {.word}"
-    expect(self.dtype.kind == "f", message, self.dtype)
+    check(self.dtype.kind == "f", message, self.dtype)
     if ord == 2:
         return np.sqrt(added(self * self, dim, keepdim))
     size = np.absolute(self)
@@ -118,9 +118,9 @@ def leaves(index: ndarray, length: int) -> bool:
 def named(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
     """Where, in the flattened tensor, the elements are that an index names along one dimension. Raises PyTorch's errors."""
     message = "{}(): Expected dtype int32/int64 for index"
-    expect(index.dtype in (np.int64, np.int32) or not index.size, message, name)
+    check(index.dtype in (np.int64, np.int32) or not index.size, message, name)
     message = f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
-    expect(max(index.ndim, 1) == max(self.ndim, 1) or not index.size, message)
+    check(max(index.ndim, 1) == max(self.ndim, 1) or not index.size, message)
     return located(index, self.shape, dim)
 
 
@@ -133,7 +133,7 @@ def add_at(out: ndarray, places: ndarray, values: ndarray) -> ndarray:
 
 
 def _scattered(self: ndarray, index: ndarray, src: ndarray, dim: int, add: bool = False) -> ndarray:
-    expect(src.dtype == self.dtype, "scatter(): Expected self.dtype to be equal to src.dtype")
+    check(src.dtype == self.dtype, "scatter(): Expected self.dtype to be equal to src.dtype")
     out, places, src = self.copy(), named("scatter", self, index, dim), src[tuple(map(slice, index.shape))]
     if add:
         return add_at(out, places, src)
@@ -146,8 +146,8 @@ def order(self: ndarray, dim: int, descending: bool, kind: str = "stable") -> nd
     if not self.ndim:
         return np.zeros((), np.int64)
     turned = (*(slice(None),) * dim, slice(None, None, -1 if descending else 1))
-    found = self[turned].argsort(dim, kind)[turned]
-    return constant((), found.dtype, self.shape[dim] - 1) - found if descending else found
+    result = self[turned].argsort(dim, kind)[turned]
+    return constant((), result.dtype, self.shape[dim] - 1) - result if descending else result
 
 
 def taken(self: ndarray, index: ndarray, dim: int) -> tuple[ndarray, ndarray]:
@@ -156,25 +156,25 @@ def taken(self: ndarray, index: ndarray, dim: int) -> tuple[ndarray, ndarray]:
 
 
 def _topk(self: ndarray, k: int, dim: int, largest: bool, sorted: bool) -> tuple[ndarray, ndarray]:
-    expect(0 <= k <= (self.shape[dim] if self.ndim else 1), "selected index k out of range")
-    expect(self.dtype.kind != "b", "topk does not support bool dtypes on CPU")
+    check(0 <= k <= (self.shape[dim] if self.ndim else 1), "selected index k out of range")
+    check(self.dtype.kind != "b", "topk does not support bool dtypes on CPU")
     first = (*(slice(None),) * dim, slice(k)) if self.ndim else ()
     return taken(self, order(self, dim, largest, "quicksort")[first].copy(), dim)
 
 
 def _counted(self: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
     message = "bincount only supports 1-d non-negative integral inputs."
-    expect(self.ndim == 1 and self.dtype.kind in "iu" and (not self.size or self.min() >= 0), message)
+    check(self.ndim == 1 and self.dtype.kind in "iu" and (not self.size or self.min() >= 0), message)
     message = "weights should be 1-d and have the same length as input"
-    expect(weights is None or weights.shape == self.shape, message)
-    expect(minlength >= 0, "minlength should be >= 0")
+    check(weights is None or weights.shape == self.shape, message)
+    check(minlength >= 0, "minlength should be >= 0")
     return np.bincount(self, weights, minlength)
 
 
 def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray:
     """Are all, is any of the elements nonzero?"""
-    found = reduce.reduce(self, axis=dim, keepdims=keepdim)
-    return found.astype(np.uint8) if self.dtype == np.uint8 else found
+    result = reduce.reduce(self, axis=dim, keepdims=keepdim)
+    return result.astype(np.uint8) if self.dtype == np.uint8 else result
 
 
 # ---------------------------------------------------------------- what rules are made of: for arrays and for Tensors
@@ -365,5 +365,5 @@ topk = op("topk(self, k: int, dim: dim=-1, largest: bool=True, sorted: bool=True
 bincount = op("bincount(self, weights=None, minlength: int=0)", _counted,
               doc="How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights there.")
 unique = op("unique(self)", lambda self: np.unique(self, equal_nan=False), node="Unique2Backward0",
-            self=lambda grad: expect(False, NO_SLOPE, error=NotImplementedError), doc="The distinct elements, in order.")
+            self=lambda grad: check(False, NO_SLOPE, error=NotImplementedError), doc="The distinct elements, in order.")
 # fmt: on

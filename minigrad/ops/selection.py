@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor, wrap
 from .indexing import as_index, index_put, nonzero, spread_places
 from .inplace import write
@@ -25,9 +25,9 @@ NOT_INTEGER = "{}(): Expected dtype int32 or int64 for index but got: {.word}"
 
 def row_places(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
     """The index of slices along `dim`, checked. Raises PyTorch's errors."""
-    expect(index.ndim < 2, "{}(): Index is supposed to be a vector", name)
+    check(index.ndim < 2, "{}(): Index is supposed to be a vector", name)
     message = "{}(): Expected dtype int32 or int64 for index"
-    expect(index.dtype.char in "ilq", message, name)
+    check(index.dtype.char in "ilq", message, name)
     if leaves(index, self.shape[dim] if self.ndim else 1):
         raise IndexError("index out of range in self")
     return index.reshape(-1)
@@ -45,14 +45,14 @@ def _rows_written(
     message = (
         "{}(): self and source expected to have the same dtype, but got (self) {.word} and (source) {.word}"
     )
-    expect(self.dtype == source.dtype, message, name, self.dtype, source.dtype)
+    check(self.dtype == source.dtype, message, name, self.dtype, source.dtype)
     out = self.copy() if self.ndim else self.reshape(1).copy()
     source = source.reshape(source.shape or (1,))
     message = "{}(): Number of indices ({}) should be equal to source.size(dim) ({}), for dim: {}"
-    expect(source.shape[dim] == places.size, message, name, places.size, source.shape[dim], dim)
+    check(source.shape[dim] == places.size, message, name, places.size, source.shape[dim], dim)
     others = [shape[:dim] + shape[dim + 1 :] for shape in (out.shape, source.shape)]
     message = "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} "
-    expect(others[0] == others[1], message + "source.shape = {}", self.shape, source.shape)
+    check(others[0] == others[1], message + "source.shape = {}", self.shape, source.shape)
     key = key_along(dim, places)
     if add:
         np.add.at(out, key, source * dtypes.fitting(alpha, self.dtype) if alpha != 1 else source)
@@ -64,7 +64,7 @@ def _rows_written(
 def _rows_filled(self: ndarray, index: ndarray, dim: int, value: object) -> ndarray:
     places, out = row_places("index_fill_", self, index, dim), self.copy()
     message = "index_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s)."
-    expect(not isinstance(value, ndarray) or not value.ndim, message, getattr(value, "ndim", 0))
+    check(not isinstance(value, ndarray) or not value.ndim, message, getattr(value, "ndim", 0))
     out.reshape(out.shape or (1,))[key_along(dim, places)] = value
     return out
 
@@ -82,13 +82,13 @@ def raised(x):
 
 def flat_places(name: str, self: ndarray, index: ndarray) -> ndarray:
     """Places in the flattened tensor, which may count from the end. Raises PyTorch's errors."""
-    expect(
+    check(
         index.dtype == np.int64, "{}(): Expected a long tensor for index, but got {.word}", name, index.dtype
     )
     n = self.size
-    expect(n > 0 or not index.size, "{}(): tried to take from an empty tensor", name, error=IndexError)
+    check(n > 0 or not index.size, "{}(): tried to take from an empty tensor", name, error=IndexError)
     bad = index[(index < -n) | (index >= n)]
-    expect(
+    check(
         not bad.size,
         "out of range: tried to access index {} on a tensor of {} elements.",
         *bad[:1],
@@ -105,7 +105,7 @@ def chosen(self, mask) -> ndarray:
 
 
 def _masked(self: ndarray, mask: ndarray) -> ndarray:
-    expect(mask.dtype.kind == "b", "masked_select: expected BoolTensor for mask")
+    check(mask.dtype.kind == "b", "masked_select: expected BoolTensor for mask")
     return np.broadcast_to(self, np.broadcast_shapes(self.shape, mask.shape))[np.broadcast_to(
         mask, np.broadcast_shapes(self.shape, mask.shape))]  # fmt: skip
 
@@ -119,8 +119,8 @@ def _put_flat(self: ndarray, index: ndarray, source: ndarray, accumulate: bool) 
     message = (
         "put_(): Expected source and index to have the same number of elements, but got source.numel() = {}, "
     )
-    expect(source.size == index.size, message + "index.numel() = {}", source.size, index.size)
-    expect(self.dtype == source.dtype, "put_(): self and source expected to have the same dtype")
+    check(source.size == index.size, message + "index.numel() = {}", source.size, index.size)
+    check(self.dtype == source.dtype, "put_(): self and source expected to have the same dtype")
     out, places = self.copy(), flat_places("put_", self, index)
     if accumulate:
         return add_at(out, places, source.reshape(index.shape))
@@ -192,12 +192,12 @@ masked_select = op("masked_select(self, mask)", _masked, kind="linear", broadcas
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """`gather` with an index that is broadcast: the elements that it names along `dim`, or of the flattened tensor."""
     message = "torch.take_along_dim(): dtype of indices should be Long but got {.word}"
-    expect(indices._array.dtype == np.int64, message, indices._array.dtype)
+    check(indices._array.dtype == np.int64, message, indices._array.dtype)
     if dim is None:
         return gather(input.reshape(-1), 0, indices.reshape(-1))
     message = "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for "
     message += "input, and {} dimensions for indices"
-    expect(input.dim() == indices.dim(), message, input.dim(), indices.dim())
+    check(input.dim() == indices.dim(), message, input.dim(), indices.dim())
     at = dim % max(input.dim(), 1)
     sizes = np.broadcast_shapes(
         *[[1 if d == at else n for d, n in enumerate(t.shape)] for t in (input, indices)]
@@ -229,9 +229,9 @@ def where_method(self: Tensor, condition: Tensor, other: Tensor | float) -> Tens
 
 def _indices(self: Tensor, indices: tuple) -> tuple:
     message = "index_put(): argument 'indices' must be a tuple of tensors, not {}"
-    expect(isinstance(indices, (tuple, list)), message, type(indices), error=TypeError)
+    check(isinstance(indices, (tuple, list)), message, type(indices), error=TypeError)
     message = "too many indices for tensor of dimension {} (got {})"
-    expect(len(indices) <= self._array.ndim, message, self._array.ndim, len(indices), error=IndexError)
+    check(len(indices) <= self._array.ndim, message, self._array.ndim, len(indices), error=IndexError)
     return tuple([None if k is None else as_index(k) for k in indices])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..autograd.views import rebase
 from ..basics import wrap_dim
 from ..dtypes import promote
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor
 from .errors import unlike_sizes
 from .inplace import bump_version, check_writable
@@ -54,12 +54,12 @@ def shares(array: ndarray, shape: tuple) -> bool:
 
 
 def _viewed(self: ndarray, size: tuple) -> ndarray:
-    expect(shares(self, size), NO_VIEW)
+    check(shares(self, size), NO_VIEW)
     return self.reshape(size)
 
 
 def _transposed(self: ndarray) -> ndarray:
-    expect(self.ndim <= 2, "t() expects a tensor with <= 2 dimensions, but self is {}D", self.ndim)
+    check(self.ndim <= 2, "t() expects a tensor with <= 2 dimensions, but self is {}D", self.ndim)
     return self.T
 
 
@@ -73,11 +73,11 @@ def expanded(self: ndarray, size: tuple) -> ndarray:
     if size == self.shape:
         return self.view()
     lead, strides = len(size) - self.ndim, [0] * (len(size) - self.ndim) + list(self.strides)
-    expect(lead >= 0, TOO_FEW, self.dtype, self.shape, size, len(size), self.ndim)
+    check(lead >= 0, TOO_FEW, self.dtype, self.shape, size, len(size), self.ndim)
     own = (1,) * lead + self.shape
     full = [own[i] if n == -1 and i >= lead else n for i, n in enumerate(size)]
     for i in reversed(range(len(size))):
-        expect(own[i] in (1, full[i]), NO_STRETCH, size[i], own[i], i, size, self.shape)
+        check(own[i] in (1, full[i]), NO_STRETCH, size[i], own[i], i, size, self.shape)
         strides[i] *= own[i] == full[i]
     if self.flags.c_contiguous and self.size:  # several times faster than NumPy's own function
         return ndarray(full, self.dtype, self, 0, strides)
@@ -93,11 +93,11 @@ def common_shape(*shapes: tuple) -> tuple:
 
 
 def _joined(tensors: list[ndarray], dim: int) -> ndarray:
-    expect(len(tensors) > 0, "torch.cat(): expected a non-empty list of Tensors", error=ValueError)
-    wanted = promote([(a.dtype, 2) for a in tensors])
+    check(len(tensors) > 0, "torch.cat(): expected a non-empty list of Tensors", error=ValueError)
+    common = promote([(a.dtype, 2) for a in tensors])
     message = "zero-dimensional tensor (at position {}) cannot be concatenated"
     for place, array in enumerate(tensors):
-        expect(array.ndim > 0, message, place)
+        check(array.ndim > 0, message, place)
     if any(
         a.shape == (0,) for a in tensors
     ):  # a vector without elements may stand among tensors of any shape
@@ -111,27 +111,27 @@ def _joined(tensors: list[ndarray], dim: int) -> ndarray:
             raise RuntimeError(message) from None
         message = f"Expected size {first} but got size {other} for tensor number {place} in the list."
         raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {message}") from None
-    return result if result.dtype == wanted else result.astype(wanted)
+    return result if result.dtype == common else result.astype(common)
 
 
 def _stacked(tensors: list[ndarray], dim: int) -> ndarray:
-    expect(len(tensors) > 0, "stack expects a non-empty TensorList")
+    check(len(tensors) > 0, "stack expects a non-empty TensorList")
     message = "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}"
     size = tensors[0].shape
     for place, other in enumerate(tensors):
-        expect(other.shape == size, message, size, other.shape, place)
+        check(other.shape == size, message, size, other.shape, place)
     return _joined([a[key_along(dim, None)] for a in tensors], dim)
 
 
 def _unbound(self: ndarray, dim: int) -> list[ndarray]:
-    expect(self.ndim > 0, "Dimension specified as {} but tensor has no dimensions", dim, error=IndexError)
+    check(self.ndim > 0, "Dimension specified as {} but tensor has no dimensions", dim, error=IndexError)
     return [self[(*key_along(dim, i), ...)] for i in range(self.shape[dim])]
 
 
 def parts_of(grad: ndarray | Tensor, shapes: list[tuple], dim: int) -> list:
     """The gradients of tensors of these shapes that were joined. That of a vector without elements has its shape."""
-    found = cuts(grad, [0 if tuple(s) == (0,) else s[dim] for s in shapes], dim)
-    return [g.reshape((0,)) if tuple(s) == (0,) else g for g, s in zip(found, shapes, strict=True)]
+    result = cuts(grad, [0 if tuple(s) == (0,) else s[dim] for s in shapes], dim)
+    return [g.reshape((0,)) if tuple(s) == (0,) else g for g, s in zip(result, shapes, strict=True)]
 
 
 def cuts(x: ndarray | Tensor, lengths: Iterable[int], dim: int) -> list:
@@ -149,22 +149,22 @@ def given(grads: list | ndarray | Tensor) -> list:
 
 def widths(length: int, size: int | tuple, dim: int) -> list[int]:
     """The lengths of consecutive parts: those given, or `size` each, the last one perhaps shorter."""
-    expect(
+    check(
         are_ints(size),
         "split(): the sizes must be an int or a tuple of ints, not {}",
         type(size),
         error=TypeError,
     )
     if isinstance(size, int):
-        found = [min(size, length - start) for start in range(0, length, size)] if length else [0]
+        result = [min(size, length - start) for start in range(0, length, size)] if length else [0]
     else:
-        found = list(size)
-    expect(sum(found) == length and min(found) >= 0, NOT_ALL + "split_sizes={}", length, dim, found)
-    return found
+        result = list(size)
+    check(sum(result) == length and min(result) >= 0, NOT_ALL + "split_sizes={}", length, dim, result)
+    return result
 
 
 def _split(self: ndarray, size: int | tuple, dim: int) -> list[ndarray]:
-    expect(self.ndim > 0, "split expects at least a 1-dimensional tensor")
+    check(self.ndim > 0, "split expects at least a 1-dimensional tensor")
     return cuts(self, widths(self.shape[dim], size, dim), dim)
 
 
@@ -263,7 +263,7 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions `start_dim` to `end_dim` made one. A 0-d tensor gets one dimension."""
     shape = self._array.shape
     start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
-    expect(start <= end, "flatten() has invalid args: start_dim cannot come after end_dim")
+    check(start <= end, "flatten() has invalid args: start_dim cannot come after end_dim")
     if shape and start == end:
         return self
     return reshape(self, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
@@ -275,12 +275,12 @@ def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tens
     n = self._array.ndim
     for name, d in (("source", source), ("destination", destination)):
         message = "movedim(): argument '{}' must be int or tuple of ints, not {}"
-        expect(are_ints(d), message, name, type(d), error=TypeError)
+        check(are_ints(d), message, name, type(d), error=TypeError)
     dims = [as_size(d) for d in (source, destination)]
-    moved, places = found = [[wrap_dim(d, n) for d in each] for each in dims]
-    for name, given, at in zip(("source", "destination"), dims, found, strict=True):
-        expect(len({*at}) == len(at), "movedim: repeated dim in `{}` ({})", name, [*given])
-    expect(len(moved) == len(places), UNLIKE_DIMS, *map(list, dims))
+    moved, places = result = [[wrap_dim(d, n) for d in each] for each in dims]
+    for name, given, at in zip(("source", "destination"), dims, result, strict=True):
+        check(len({*at}) == len(at), "movedim: repeated dim in `{}` ({})", name, [*given])
+    check(len(moved) == len(places), UNLIKE_DIMS, *map(list, dims))
     at, rest = dict(zip(places, moved, strict=True)), iter([d for d in range(n) if d not in moved])
     return permute(self, [at[i] if i in at else next(rest) for i in range(n)])
 
@@ -325,7 +325,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
     message = "sum_to_size(): argument 'size' must be tuple of ints, not {}"
-    expect(
+    check(
         are_ints(size) or (len(size) == 1 and are_ints(size[0])),
         message,
         type(size[0]) if size else None,
@@ -336,7 +336,7 @@ def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
         return sum_to(self, size)
     lead = len(shape) - len(size)
     fits = lead >= 0 and all(n in (1, m) for n, m in zip(size, shape[lead:], strict=True))
-    expect(fits, "size {{{}}} is not expandable to size {{{}}}.", size, tuple(shape))
+    check(fits, "size {{{}}} is not expandable to size {{{}}}.", size, tuple(shape))
     dims = [i for i, n in enumerate(shape) if i < lead or size[i - lead] != n]
     total = self.sum() if not size else self.sum(dims, keepdim=True) if dims else self
     return view(total, size) if lead and size else total
@@ -345,7 +345,7 @@ def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
 @function(at="torch Tensor")
 def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
     """Consecutive parts along `dim`: of one size (the last may be shorter), or of the sizes given. Views."""
-    expect(self._array.ndim > 0, "split expects at least a 1-dimensional tensor")
+    check(self._array.ndim > 0, "split expects at least a 1-dimensional tensor")
     size = split_size_or_sections
     if isinstance(size, (tuple, list)):
         return split_with_sizes(self, tuple(size), dim)
@@ -355,8 +355,8 @@ def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tu
 @function(at="torch Tensor")
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` consecutive parts of equal length, the last one perhaps shorter. Views."""
-    expect(self._array.ndim > 0, "chunk expects at least a 1-dimensional tensor")
-    expect(chunks > 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks)
+    check(self._array.ndim > 0, "chunk expects at least a 1-dimensional tensor")
+    check(chunks > 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks)
     size, chunks = self.size(dim), operator.index(chunks)
     return split(self, -(-size // chunks) if size else (0,) * chunks, dim)
 
@@ -364,5 +364,5 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 @method("__iter__")
 def iterate(self: Tensor) -> Iterator[Tensor]:
     """The slices along the first dimension, by one `unbind`."""
-    expect(self._array.ndim > 0, "iteration over a 0-d tensor", error=TypeError)
+    check(self._array.ndim > 0, "iteration over a 0-d tensor", error=TypeError)
     return iter(unbind(self))

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
-from ..messages import ORDER, expect, full_name
+from ..messages import ORDER, check, full_name
 from ..missing import argument
 from ..tensor import Tensor, plain_types
 
@@ -48,12 +48,12 @@ def are_ints(value: object) -> bool:
 def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
     """An int or several, counted from the front; all dimensions for None and for (). order: it must be all of them."""
     size = () if dims is None else as_size(dims)
-    expect(not order or len(size) == ndim, ORDER, ndim, len(size))
-    found = tuple([wrap_dim(d, ndim) for d in size])
-    expect(not order or len({*found}) == ndim, "permute(): duplicate dims are not allowed.")
-    for i, d in enumerate(found):
-        expect(d not in found[:i], "dim {} appears multiple times in the list of dims", d)
-    return found[:ndim] or tuple(range(ndim) if size or not dims else ())  # a 0-d tensor takes dim 0
+    check(not order or len(size) == ndim, ORDER, ndim, len(size))
+    result = tuple([wrap_dim(d, ndim) for d in size])
+    check(not order or len({*result}) == ndim, "permute(): duplicate dims are not allowed.")
+    for i, d in enumerate(result):
+        check(d not in result[:i], "dim {} appears multiple times in the list of dims", d)
+    return result[:ndim] or tuple(range(ndim) if size or not dims else ())  # a 0-d tensor takes dim 0
 
 
 def unpacked(values: object) -> object:
@@ -77,12 +77,12 @@ def as_shape(size: object, numel: int) -> tuple[int, ...]:
     if not size or min(size) >= 0:
         return size
     for place, n in enumerate(size):
-        expect(n >= -1, "invalid shape dimension {} at index {} of shape {}", n, place, size)
-    expect(size.count(-1) == 1, "only one dimension can be inferred")
+        check(n >= -1, "invalid shape dimension {} at index {} of shape {}", n, place, size)
+    check(size.count(-1) == 1, "only one dimension can be inferred")
     known, free = -math.prod(size), size.index(-1)
     message = "because the unspecified dimension size -1 can be any value and is ambiguous"
-    expect(known != 0, "cannot reshape tensor of {} elements into shape {} " + message, numel, size)
-    expect(numel % known == 0, "shape '{}' is invalid for input of size {}", size, numel)
+    check(known != 0, "cannot reshape tensor of {} elements into shape {} " + message, numel, size)
+    check(numel % known == 0, "shape '{}' is invalid for input of size {}", size, numel)
     return (*size[:free], numel // known, *size[free + 1 :])
 
 
@@ -217,12 +217,12 @@ class Signature:
     number_first = False  # whether it may stand for the first as well, beside a tensor
     arrays = (np.ndarray,)  # may arrays stand for all tensors? In operations, which rules call
 
-    def __init__(self, name: str, parameters: Mapping[str, Parameter], words: dict[str, str]):
+    def __init__(self, name: str, parameters: Mapping[str, Parameter], kind_names: dict[str, str]):
         self.name, self.named, self.only, self.many = name, [], [], ""
         self.kinds, self.defaults, self.parameters = {}, {}, parameters
         for n, p in parameters.items():
             kind = "" if p.annotation is REQUIRED else p.annotation.removesuffix(" | None")
-            kind, self.defaults[n] = words.get(kind, kind), p.default
+            kind, self.defaults[n] = kind_names.get(kind, kind), p.default
             if p.kind is Parameter.VAR_POSITIONAL:
                 self.many, self.defaults[n] = n, ()
                 kind = "size" if kind == "int" else kind if KINDS.get(kind, ("",))[0] == INTS else "object"
@@ -290,8 +290,8 @@ class Signature:
         """
         try:
             values, unknown = self.by_name(args, kwargs, method)
-            self.check(values, len(args), kwargs, method)
-            expect(
+            self.check_kinds(values, len(args), kwargs, method)
+            check(
                 not unknown, "{}", *unknown, error=TypeError
             )  # last: PyTorch looks at the kinds of the others first
             return values
@@ -338,7 +338,7 @@ class Signature:
                 unknown.append(f"got an unexpected keyword argument '{key}'")
         return values, unknown
 
-    def check(self, values: dict[str, object], count: int, kwargs: dict, method: bool) -> None:
+    def check_kinds(self, values: dict[str, object], count: int, kwargs: dict, method: bool) -> None:
         """Raise TypeError if a value is not of its parameter's kind, or missing."""
         for place, (n, kind) in enumerate(self.kinds.items()):
             alone = n == self.many and len(values[n]) == 1  # it may be a sequence
@@ -352,8 +352,8 @@ class Signature:
                 allowed += NUMBERS
             if kind or not isinstance(value, allowed):
                 position = f" (position {place + 1 - method})" * (place < count and n not in kwargs)
-                found = full_name(Tensor if hasattr(value, "level") else type(value))
-                raise TypeError(f"argument '{shown(n)}'{position} must be {KINDS[kind].word}, not {found}")
+                result = full_name(Tensor if hasattr(value, "level") else type(value))
+                raise TypeError(f"argument '{shown(n)}'{position} must be {KINDS[kind].word}, not {result}")
         needed = [n for n, k in self.kinds.items() if n != self.many or k != "object"]
         missing = [f'"{shown(n)}"' for n in needed if values[n] is (() if n == self.many else REQUIRED)]
         if missing:  # the plural is PyTorch's own
@@ -366,12 +366,12 @@ class Signature:
 
     def in_python(self, method: bool) -> inspect.Signature:
         """As help() shows it."""
-        found = []
+        results = []
         for (n, kind), p in zip(self.kinds.items(), self.parameters.values(), strict=True):
             note = IN_PYTHON[KINDS[kind].word]
-            note = note | float if self.numbers and kind == "" and found else note
-            found.append(p.replace(name=n if method else shown(n), annotation=note))
-        return inspect.Signature(found)
+            note = note | float if self.numbers and kind == "" and results else note
+            results.append(p.replace(name=n if method else shown(n), annotation=note))
+        return inspect.Signature(results)
 
 
 def shown(name: str) -> str:

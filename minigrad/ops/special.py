@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor
 from .pointwise import (
     ERF,
@@ -48,7 +48,7 @@ def _cut_rest(self: ndarray, other: object) -> ndarray:
     other = np.asarray(other, self.dtype)
     if self.dtype.kind == "b":
         raise dtypes.not_implemented("fmod_cpu", self.dtype)
-    expect(self.dtype.kind == "f" or other.all(), "ZeroDivisionError")
+    check(self.dtype.kind == "f" or other.all(), "ZeroDivisionError")
     return np.fmod(self, other)
 
 
@@ -65,7 +65,7 @@ def _whole_quotient(name: str, round_to: np.ufunc, self: ndarray, other: object)
             if round_to is np.trunc
             else np.where(other == 0, quotient, np.floor_divide(self, other))
         )
-    expect(other.all(), "ZeroDivisionError")
+    check(other.all(), "ZeroDivisionError")
     return np.floor_divide(self, other) if round_to is np.floor else (self - np.fmod(self, other)) // other
 
 
@@ -82,7 +82,7 @@ def _fraction(self: ndarray) -> ndarray:
 
 def _rounded(self: ndarray, other: ndarray, rounding_mode: str | None) -> ndarray:
     message = "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'"
-    expect(rounding_mode in ("trunc", "floor", None), message, rounding_mode)
+    check(rounding_mode in ("trunc", "floor", None), message, rounding_mode)
     if rounding_mode is None:
         return np.true_divide(self, other, dtype=None if self.dtype.kind == "f" else dtypes.default_float())
     return _whole_quotient(rounding_mode, np.floor if rounding_mode == "floor" else np.trunc, self, other)
@@ -107,7 +107,7 @@ def sinc_self(grad, self):
 def _lerped(self: ndarray, end: ndarray, weight: object) -> ndarray:
     if not isinstance(weight, ndarray):
         weight = np.asarray(weight, self.dtype)
-    expect(self.dtype == end.dtype == weight.dtype, "expected dtype {0.c_name} for `end` but got dtype {1.c_name}",
+    check(self.dtype == end.dtype == weight.dtype, "expected dtype {0.c_name} for `end` but got dtype {1.c_name}",
            self.dtype, end.dtype if end.dtype != self.dtype else weight.dtype)  # fmt: skip
     way = end - self
     return np.where(np.abs(weight) < 0.5, self + weight * way, end - way * (1 - weight))
@@ -198,18 +198,18 @@ div_rounded = elementwise("div(self, other, *, rounding_mode: str=None)", _round
 floor_divide = elementwise("floor_divide(self, other)",
     lambda self, other: _whole_quotient("floor", np.floor, self, other), node="NotImplemented",
     operators="floordiv ifloordiv", doc="`input // other`: the quotient, rounded down.", numbers=False,
-    self=lambda grad: expect(False, NOT_FLOORED),
-    other=lambda grad: expect(False, NOT_FLOORED))
+    self=lambda grad: check(False, NOT_FLOORED),
+    other=lambda grad: check(False, NOT_FLOORED))
 floor_divide_number = elementwise("floor_divide(self, other: Scalar)",
     lambda self, other: _whole_quotient("floor", np.floor, self, other), node="NotImplemented",
     operators="floordiv ifloordiv", doc="`input // other`: the quotient, rounded down.",
-    self=lambda grad: expect(False, NOT_FLOORED))
+    self=lambda grad: check(False, NOT_FLOORED))
 number_floored = elementwise("floor_divide(self: Scalar, other)",
     lambda other, self: _whole_quotient("floor", np.floor, _beside_number(self, other), other), at="", node="NotImplemented",
-    other=lambda grad: expect(False, NOT_FLOORED))
+    other=lambda grad: check(False, NOT_FLOORED))
 remainder_of_number = elementwise("remainder(self: Scalar, other)",
     lambda other, self: _rest(_beside_number(self, other), other), inplace=False, node="NotImplemented",
-    other=lambda grad: expect(False, NOT_FLOORED.replace("floor_divide", "remainder")))
+    other=lambda grad: check(False, NOT_FLOORED.replace("floor_divide", "remainder")))
 
 for _call in (floor_divide, floor_divide_number, number_floored, remainder_of_number):
     _call.op.node_class.name = lambda node: "torch::autograd::NotImplemented"
@@ -275,7 +275,7 @@ METHODS["__rmod__"] = reflected(lambda self, other: remainder_of_number(other, s
 def float_power(self: Tensor, exponent: object) -> Tensor:
     """`input ** exponent`, computed in double precision."""
     message = "float_power(): argument 'exponent' must be Tensor or Number, not {}"
-    expect(isinstance(exponent, (Tensor, *NUMBERS)), message, type(exponent), error=TypeError)
+    check(isinstance(exponent, (Tensor, *NUMBERS)), message, type(exponent), error=TypeError)
     exponent = (
         exponent.double() if isinstance(exponent, Tensor) else exponent
     )  # first, as the order of backward shows
@@ -285,7 +285,7 @@ def float_power(self: Tensor, exponent: object) -> Tensor:
 @function("torch Tensor")
 def positive(self: Tensor) -> Tensor:
     """The tensor itself. Raises RuntimeError for truth values."""
-    expect(self._array.dtype.kind != "b", "The `+` operator, on a bool tensor is not supported.")
+    check(self._array.dtype.kind != "b", "The `+` operator, on a bool tensor is not supported.")
     return self
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import Size
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor, wrap
 from .publish import function
 from .selection import masked_select
@@ -24,7 +24,7 @@ ndarray = np.ndarray
 def _block_diagonal(tensors: list[ndarray]) -> ndarray:
     message = "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {} has {} dimensions"
     for place, array in enumerate(tensors):
-        expect(array.ndim < 3, message, place, array.ndim)
+        check(array.ndim < 3, message, place, array.ndim)
     blocks = [np.atleast_2d(a) for a in tensors]
     out, row, column = np.zeros(np.sum([b.shape for b in blocks], 0), np.result_type(*blocks)), 0, 0
     for b in blocks:
@@ -35,12 +35,12 @@ def _block_diagonal(tensors: list[ndarray]) -> ndarray:
 
 def blocks_of(grad, sizes):
     """The blocks on the diagonal."""
-    found, row, column = [], 0, 0
+    results, row, column = [], 0, 0
     for size in sizes:
         h, w = (1, 1, *size)[-2:]
-        found.append(grad[row : row + h, column : column + w].reshape(tuple(size)))
+        results.append(grad[row : row + h, column : column + w].reshape(tuple(size)))
         row, column = row + h, column + w
-    return found
+    return results
 
 
 # fmt: off
@@ -70,7 +70,7 @@ def broadcast_shapes(*shapes: tuple) -> tuple:
     """The shape to which these shapes broadcast. Raises RuntimeError if there is none."""
     message = "broadcast_shapes(): argument 'shapes' must be ints or tuples of ints, not {}"
     for shape in shapes:
-        expect(are_ints(shape), message, type(shape), error=TypeError)
+        check(are_ints(shape), message, type(shape), error=TypeError)
     return Size(common_shape(*[as_size(s) for s in shapes]))
 
 
@@ -79,12 +79,10 @@ def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
     """The coordinates of a grid: each vector stretched over the others. indexing: "ij", or "xy", as plots have it."""
     tensors = all_given(tensors)
     message = 'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {}'
-    expect(indexing in ("ij", "xy"), message, indexing)
-    expect(len(tensors) > 0, "meshgrid expects a non-empty TensorList")
+    check(indexing in ("ij", "xy"), message, indexing)
+    check(len(tensors) > 0, "meshgrid expects a non-empty TensorList")
     for x in tensors:
-        expect(
-            x._array.ndim < 2, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {}", x
-        )
+        check(x._array.ndim < 2, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {}", x)
     swapped = indexing == "xy" and len(tensors) > 1
     order = [1, 0, *range(2, len(tensors))] if swapped else list(range(len(tensors)))
     tensors = [tensors[i] for i in order]
@@ -99,7 +97,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the elements of vectors, in rows."""
     tensors = all_given(tensors)
     for x in tensors:
-        expect(x._array.ndim == 1, "Expect a 1D vector, but got shape {}", tuple(x.shape))
+        check(x._array.ndim == 1, "Expect a 1D vector, but got shape {}", tuple(x.shape))
     return tensors[0] if len(tensors) == 1 else stack([flatten(x) for x in meshgrid(*tensors)], 1)
 
 
@@ -144,21 +142,21 @@ def all_given(tensors: tuple) -> tuple[Tensor, ...]:
     tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
     for place, x in enumerate(tensors):
         message = "expected Tensor as element {} in argument 0, but got {}"
-        expect(isinstance(x, Tensor), message, place, type(x), error=TypeError)
+        check(isinstance(x, Tensor), message, place, type(x), error=TypeError)
     return tensors
 
 
 def _each(tensors: tuple, f: Callable) -> Tensor | tuple[Tensor, ...]:
     alone = len(tensors) == 1 and not isinstance(tensors[0], (tuple, list))
-    found = tuple([f(x) for x in all_given(tensors)])
-    return found[0] if alone else found
+    result = tuple([f(x) for x in all_given(tensors)])
+    return result[0] if alone else result
 
 
 def listed(name: str, tensors: object) -> list[Tensor]:
     """A sequence of tensors, as a list. Raises PyTorch's errors for anything else."""
     message = "{}(): argument 'tensors' (position 1) must be tuple of Tensors, not {}"
-    expect(isinstance(tensors, (tuple, list)), message, name, type(tensors), error=TypeError)
-    expect(len(tensors) > 0, "{} expects a non-empty TensorList", name)
+    check(isinstance(tensors, (tuple, list)), message, name, type(tensors), error=TypeError)
+    check(len(tensors) > 0, "{} expects a non-empty TensorList", name)
     return list(all_given((tensors,)))
 
 
@@ -202,8 +200,8 @@ def block_diagonal(*tensors: Tensor) -> Tensor:
 
 def _triangle_indices(name: str, indices: Callable) -> None:
     def run(row: int, col: int, offset: int = 0, *, dtype: object = None, device: object = None) -> Tensor:
-        found = np.stack(indices(row, offset, col))
-        return wrap(found.astype(np.int64 if dtype is None else dtypes.to_numpy(dtype)))
+        result = np.stack(indices(row, offset, col))
+        return wrap(result.astype(np.int64 if dtype is None else dtypes.to_numpy(dtype)))
 
     run.__name__, run.__doc__ = (
         name,
@@ -219,8 +217,8 @@ _triangle_indices("triu_indices", np.triu_indices)
 @function("torch")
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All combinations of `r` elements of a vector, in rows."""
-    expect(input._array.ndim == 1, "Expect a 1D vector, but got shape {}", tuple(input.shape))
-    expect(r >= 0, "Expect a non-negative number, but got {}", r)
+    check(input._array.ndim == 1, "Expect a 1D vector, but got shape {}", tuple(input.shape))
+    check(r >= 0, "Expect a non-negative number, but got {}", r)
     if r == 0:
         return wrap(np.zeros(0, input._array.dtype))
     before, places = np.less_equal if with_replacement else np.less, np.indices((input.numel(),) * r)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..basics import wrap_dim
-from ..messages import expect
+from ..messages import check
 from ..tensor import Tensor, wrap
 from .indexing import END, cumsum, cut, flip, select
 from .pointwise import copy, exp, isnan, where
@@ -84,8 +84,8 @@ def _extremes_so_far(self: ndarray, dim: int, reduce: np.ufunc) -> tuple[ndarray
         return self.copy(), np.zeros((), np.int64)
     values = reduce.accumulate(self, axis=dim)
     places = np.arange(self.shape[dim]).reshape((-1,) + (1,) * (self.ndim - dim - 1))
-    found = np.where((self == values) | (self != self), places, 0)
-    return values, np.maximum.accumulate(found, axis=dim)
+    result = np.where((self == values) | (self != self), places, 0)
+    return values, np.maximum.accumulate(result, axis=dim)
 
 
 def so_far_self(grad, indices, self, dim):
@@ -95,9 +95,7 @@ def so_far_self(grad, indices, self, dim):
 
 def _middle(self: ndarray) -> ndarray:
     """The lower one of the two in the middle; NaN if there is one."""
-    expect(
-        self.dtype.kind != "b", "\"median_out_impl\" not implemented for 'Bool'", error=NotImplementedError
-    )
+    check(self.dtype.kind != "b", "\"median_out_impl\" not implemented for 'Bool'", error=NotImplementedError)
     if not self.size:
         return np.array(math.nan, self.dtype)
     x = np.sort(self, axis=None)
@@ -121,7 +119,7 @@ def _kth(self: ndarray, place: int | ndarray, dim: int, keepdim: bool) -> tuple[
 
 def _median(self: ndarray, dim: int, keepdim: bool) -> tuple[ndarray, ndarray]:
     n = self.shape[dim] if self.ndim else 1
-    expect(n > 0, "median(): Expected reduction dim {} to have non-zero size.", dim, error=IndexError)
+    check(n > 0, "median(): Expected reduction dim {} to have non-zero size.", dim, error=IndexError)
     broken = np.any(self != self, axis=dim if self.ndim else None, keepdims=True)
     first = np.argmax(self != self, axis=dim if self.ndim else None, keepdims=True)
     values, indices = _kth(self, (n - 1) // 2, dim, True)
@@ -138,13 +136,13 @@ def _nanmedian(self: ndarray, dim: int, keepdim: bool) -> tuple[ndarray, ndarray
 
 def _kthvalue(self: ndarray, k: int, dim: int, keepdim: bool) -> tuple[ndarray, ndarray]:
     n = self.shape[dim] if self.ndim else 1
-    expect(0 < k <= n, "kthvalue(): selected number k out of range for dimension {}", dim)
+    check(0 < k <= n, "kthvalue(): selected number k out of range for dimension {}", dim)
     return _kth(self, k - 1, dim, keepdim)
 
 
 def _smallest_and_largest(self: ndarray, dim: int | None, keepdim: bool) -> tuple[ndarray, ndarray]:
     message = "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
-    expect(self.size > 0 or (dim is not None and self.shape[dim] > 0), message)
+    check(self.size > 0 or (dim is not None and self.shape[dim] > 0), message)
     dim = dim if self.ndim else None
     return tuple(reduce.reduce(self, axis=dim, keepdims=keepdim) for reduce in (np.minimum, np.maximum))
 
@@ -178,19 +176,19 @@ def std_mean_self(grad, self, result0, dim, correction, keepdim):
 
 
 def _bucket(self: ndarray, boundaries: ndarray, right: bool) -> ndarray:
-    expect(boundaries.ndim == 1, "boundaries tensor must be 1 dimension, but got dim({})", boundaries.ndim)
+    check(boundaries.ndim == 1, "boundaries tensor must be 1 dimension, but got dim({})", boundaries.ndim)
     return np.asarray(boundaries.searchsorted(self, "right" if right else "left"))
 
 
 def _searched(rows: ndarray, self: ndarray, right: bool) -> ndarray:
     text = "torch.searchsorted(): {} should have at least 1 dimension"
-    expect(rows.ndim > 0, text, "boundaries tensor")
+    check(rows.ndim > 0, text, "boundaries tensor")
     side = "right" if right else "left"
     if rows.ndim == 1:
         return np.asarray(rows.searchsorted(self, side))
     text = "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
     text += "input value tensor must match, but we got boundaries tensor {} and input value tensor {}"
-    expect(rows.shape[:-1] == self.shape[:-1], text, rows.shape, self.shape)
+    check(rows.shape[:-1] == self.shape[:-1], text, rows.shape, self.shape)
     pairs = zip(rows.reshape(-1, rows.shape[-1]), self.reshape(-1, self.shape[-1]), strict=True)
     return np.array([row.searchsorted(values, side) for row, values in pairs], np.int64).reshape(self.shape)
 
@@ -284,7 +282,7 @@ unbiased_forms("std_mean", std_mean, "(standard deviation, mean)")
 def nanmean(self: Tensor, dim: dims = None, keepdim: bool = False) -> Tensor:  # noqa: F821
     """The mean of the elements that are not NaN."""
     message = "nanmean(): expected input to have floating point or complex dtype but got {.word}"
-    expect(self._array.dtype.kind == "f", message, self._array.dtype)
+    check(self._array.dtype.kind == "f", message, self._array.dtype)
     return nansum(self, dim, keepdim) / sum_dim(~isnan(self.detach()), dim, keepdim)
 
 
@@ -293,8 +291,8 @@ def diff(
     self: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
     """The differences of neighbours along `dim`, taken `n` times; `prepend` and `append` are joined on before."""
-    expect(self._array.ndim > 0, "diff expects input to be at least one-dimensional")
-    expect(n >= 0, "order must be non-negative but got {}", n)
+    check(self._array.ndim > 0, "diff expects input to be at least one-dimensional")
+    check(n >= 0, "order must be non-negative but got {}", n)
     if n == 0:
         return copy(zeros_beside(self, self._array.shape), self)
     if prepend is not None or append is not None:
@@ -310,10 +308,10 @@ def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """The distances of the points `x`, shaped to be multiplied with `y`."""
     if x._array.ndim == 1:
         message = "trapezoid: There must be one `x` value for each sample point"
-        expect(x._array.size == y.size(dim), message)
+        check(x._array.size == y.size(dim), message)
         x = x.reshape((-1,) + (1,) * (y._array.ndim - 1 - dim))
     at = x._array.ndim - y._array.ndim + dim
-    expect(
+    check(
         at >= 0,
         "trapezoid: `x` must have the dimension that is integrated, but it has {} dimensions",
         x._array.ndim,
@@ -325,7 +323,7 @@ def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
 @function("torch", aliases="trapz")
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral along `dim` by the trapezoidal rule, of points `x` or of points `dx` apart."""
-    expect(y._array.ndim > 0, "trapezoid() y must have at least one dimension")
+    check(y._array.ndim > 0, "trapezoid() y must have at least one dimension")
     dim = wrap_dim(dim, y._array.ndim)
     if y.size(dim) == 0:
         return y.new_zeros([n for d, n in enumerate(y.shape) if d != dim])
@@ -340,7 +338,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
 @function("torch")
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The running integral along `dim` by the trapezoidal rule: one element less than `y`."""
-    expect(y._array.ndim > 0, "cumulative_trapezoid() y must have at least one dimension")
+    check(y._array.ndim > 0, "cumulative_trapezoid() y must have at least one dimension")
     dim = wrap_dim(dim, y._array.ndim)
     steps = None if x is None else _steps(y, x, dim)
     pairs = cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)

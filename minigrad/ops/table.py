@@ -70,29 +70,33 @@ def op(
     """
     parsed = declared(signature)
     rules = {n: r for n, r in options_and_rules.items() if n in parsed.kinds}
-    made = Op(parsed, forward, rules, {n: v for n, v in options_and_rules.items() if n not in rules})
-    OPS.append(made)
+    operation = Op(parsed, forward, rules, {n: v for n, v in options_and_rules.items() if n not in rules})
+    OPS.append(operation)
     if rules:
-        made.node_class = node_class_of(made)
-        if made.zero_slope:
-            made.node_class._vjp = with_zero_slopes(made, made.node_class._vjp)
+        operation.node_class = node_class_of(operation)
+        if operation.zero_slope:
+            operation.node_class._vjp = with_zero_slopes(operation, operation.node_class._vjp)
     message = "Shapes are broadcast, dtypes promoted. " * (
-        made.kind == "elementwise" and len(made.inputs) > 1
+        operation.kind == "elementwise" and len(operation.inputs) > 1
     )
-    message += "Integers become floating point. " * made.floating
-    message += f"Recorded as {made.node_class.__name__}." if rules else "The result never requires grad."
-    made.doc = f"{made.doc}\n\n{message}".strip()
-    call = public(made, made.name, method=False)
-    call.as_method = functools.partial(public, made, made.name)
-    publish(call, made.name, at, aliases)
+    message += "Integers become floating point. " * operation.floating
+    message += f"Recorded as {operation.node_class.__name__}." if rules else "The result never requires grad."
+    operation.doc = f"{operation.doc}\n\n{message}".strip()
+    call = public(operation, operation.name, method=False)
+    call.as_method = functools.partial(public, operation, operation.name)
+    publish(call, operation.name, at, aliases)
     if not at:
-        made.as_result = tuple  # nobody reads the names of several results
-    inplace = made.kind == "elementwise" and made.single and bool(made.rules) if inplace is None else inplace
-    for name in (made.name, *aliases.split()) if inplace and "Tensor" in at.split() else ():
-        add_form(METHODS, name + "_", public(made, name + "_", in_place=True))
+        operation.as_result = tuple  # nobody reads the names of several results
+    inplace = (
+        operation.kind == "elementwise" and operation.single and bool(operation.rules)
+        if inplace is None
+        else inplace
+    )
+    for name in (operation.name, *aliases.split()) if inplace and "Tensor" in at.split() else ():
+        add_form(METHODS, name + "_", public(operation, name + "_", in_place=True))
     for name in operators.split():
         in_place = name[0] == "i" and name != "invert"
-        add_form(METHODS, f"__{name}__", public(made, f"__{name}__", in_place=in_place))
+        add_form(METHODS, f"__{name}__", public(operation, f"__{name}__", in_place=in_place))
     return call
 
 
@@ -105,12 +109,15 @@ constant_in = op("constant_in(grad, other)", lambda grad, other: grad, at="", ba
 
 def with_zero_slopes(op: Op, vjp: Callable) -> Callable:
     """A `_vjp` whose gradients are in a recorded pass functions of the `zero_slope` tensors too: constant ones."""
-    flat, count = [op.saves.index(n) for n in op.zero_slope], [len(p) + op.shared for _, p in op.readers]
+    zero_slope, count = (
+        [op.saves.index(n) for n in op.zero_slope],
+        [len(p) + op.shared for _, p in op.readers],
+    )
     rules = [
         lambda grad, *values, rule=rule, n=n: as_constant(rule(grad, *values[:n]), values[n:])
         for (rule, _), n in zip(op.readers, count, strict=True)
     ]
-    op.readers = [(rule, [*p, *flat]) for rule, (_, p) in zip(rules, op.readers, strict=True)]
+    op.readers = [(rule, [*p, *zero_slope]) for rule, (_, p) in zip(rules, op.readers, strict=True)]
     recorded_vjp = vjp_of(op)
     return lambda node, grad, recorded: (recorded_vjp if recorded else vjp)(node, grad, recorded)
 
@@ -146,8 +153,8 @@ def rule_of(op: Op, position: int, inputs: tuple, results: tuple, params: tuple)
     for n in {*op.reads[name], *op.zero_slope}:
         source, i = op.source_of(n)
         read[n] = sources[source][i] if source in sources else getattr(inputs[i]._array, source)
-    values, flat = [read[n] for n in op.reads[name]], [read[n] for n in op.zero_slope]
+    values, zero_slope = [read[n] for n in op.reads[name]], [read[n] for n in op.zero_slope]
     if not sharing:
-        return lambda grad: as_constant(op.rules[name](grad, *values), flat)
+        return lambda grad: as_constant(op.rules[name](grad, *values), zero_slope)
     mask = tuple([n == name for n in sharing])
-    return lambda grad: as_constant(op.rules[name](grad, mask, *values)[mask.index(True)], flat)
+    return lambda grad: as_constant(op.rules[name](grad, mask, *values)[mask.index(True)], zero_slope)

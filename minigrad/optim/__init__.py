@@ -1,9 +1,9 @@
 """Optimizers, and schedules of their learning rates."""
 
-from ..missing import offers
+from ..missing import module_attributes
 from . import lr_scheduler as lr_scheduler
 from .algorithms import SGD, Adam, AdamW, RMSprop
 from .optimizer import Optimizer
 
 __all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy import add, divide, multiply, ndarray, sqrt, subtract
 
 from ..autograd.grad_mode import enable_grad
-from ..messages import expect
+from ..messages import check
 from ..missing import guard
 from ..ops.operands import constant
 from ..tensor import Tensor, wrap
@@ -37,14 +37,12 @@ class Algorithm(Optimizer):
         names = order.split() or [name for name in options if name not in ("self", "params", "__class__")]
         defaults = {name: options[name] for name in names}
         for name, message in NOT_NEGATIVE.items():
-            expect(
-                defaults.get(name, 0) >= 0, "Invalid {}: {}", message, defaults.get(name), error=ValueError
-            )
+            check(defaults.get(name, 0) >= 0, "Invalid {}: {}", message, defaults.get(name), error=ValueError)
         for i, beta in enumerate(defaults.get("betas", ())):
             if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
         for name in ("differentiable", "amsgrad", "centered"):
-            expect(not defaults.get(name), "{}=True is not offered here", name, error=NotImplementedError)
+            check(not defaults.get(name), "{}=True is not offered here", name, error=NotImplementedError)
         super().__init__(params, defaults)
         self.steps = 0
         self._work: dict[Tensor, ndarray] = {}  # for each parameter an array to compute in

@@ -10,11 +10,11 @@ import math
 import warnings
 from collections.abc import Callable
 
-from ..missing import SaysWhatIsMissing, guard, offers
+from ..missing import SaysWhatIsMissing, guard, module_attributes
 from .optimizer import Optimizer
 
 __all__ = ["CosineAnnealingLR", "LRScheduler", "LambdaLR", "StepLR"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 TOO_EARLY = (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ..messages import expect
+from ..messages import check
 from ..missing import SaysWhatIsMissing, guard
 from ..nn.module import zero_gradients
 from ..tensor import Tensor, wrap
@@ -25,12 +25,12 @@ class Optimizer(SaysWhatIsMissing):
 
     def __init__(self, params: Iterable, defaults: dict[str, object]):
         text = "params argument given to the optimizer should be an iterable of Tensors or dicts, but got {.dtype.tensor_type}"
-        expect(not isinstance(params, Tensor), text, params, error=TypeError)
+        check(not isinstance(params, Tensor), text, params, error=TypeError)
         self.defaults = defaults
         self.state: dict[Tensor, dict] = defaultdict(dict)
         self.param_groups: list[dict] = []
         groups = list(params)
-        expect(groups, "optimizer got an empty parameter list", error=ValueError)
+        check(groups, "optimizer got an empty parameter list", error=ValueError)
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
@@ -44,8 +44,8 @@ class Optimizer(SaysWhatIsMissing):
         params = [params] if isinstance(params, Tensor) else list(params)
         message = "optimizer can only optimize Tensors, but one of the params is {}"
         for p in params:
-            expect(isinstance(p, Tensor), message, type(p), error=TypeError)
-            expect(p.is_leaf or p.retains_grad, "can't optimize a non-leaf Tensor", error=ValueError)
+            check(isinstance(p, Tensor), message, type(p), error=TypeError)
+            check(p.is_leaf or p.retains_grad, "can't optimize a non-leaf Tensor", error=ValueError)
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
         if len(set(params)) != len(params):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import timeit
 
-from ..missing import offers
+from ..missing import module_attributes
 
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 __all__ = ["Measurement", "Timer"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class Measurement:

@@ -15,13 +15,13 @@ from ..autograd.grad_mode import enable_grad
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import local, settle
 from ..autograd.saved import SavedTensor
-from ..messages import expect
-from ..missing import offers
+from ..messages import check
+from ..missing import module_attributes
 from ..random import rng
 from ..tensor import Tensor
 
 __all__ = ["CheckpointError", "checkpoint"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class CheckpointError(RuntimeError):
@@ -54,21 +54,21 @@ class Recomputation:
         if number not in self.again:
             self.run_again()
         t = self.again.pop(number)
-        found = {"shape": t.shape, "dtype": t.dtype}
+        results = {"shape": t.shape, "dtype": t.dtype}
         message = "torch.utils.checkpoint: the tensor saved at position {} had {}, is recomputed with {}"
-        expect(found == looks, message, number, looks, found, error=CheckpointError)
+        check(results == looks, message, number, looks, results, error=CheckpointError)
         return t
 
     def run_again(self) -> None:
         """Call the function once more, with the random numbers of the first time, and keep what it saves."""
-        found: list[Tensor] = []
+        results: list[Tensor] = []
         args = [a.unpack(self) if isinstance(a, SavedTensor) else a for a in self.args]
 
         def keep(t: Tensor) -> Tensor:
-            found.append(t.detach())
-            if len(found) == self.saved:
+            results.append(t.detach())
+            if len(results) == self.saved:
                 raise AllSavedAgain
-            return found[-1]
+            return results[-1]
 
         random_state, modes = rng().get_state(), local.modes
         try:
@@ -81,8 +81,8 @@ class Recomputation:
             settle()
             rng().set_state(random_state)
         message = "torch.utils.checkpoint: A different number of tensors was saved: {} in the forward, {} in the recomputation"
-        expect(len(found) == self.saved, message, self.saved, len(found), error=CheckpointError)
-        self.again = dict(enumerate(found))
+        check(len(results) == self.saved, message, self.saved, len(results), error=CheckpointError)
+        self.again = dict(enumerate(results))
 
 
 def checkpoint(

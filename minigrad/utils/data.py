@@ -10,14 +10,14 @@ import numpy as np
 from ..creation import tensor
 from ..dtypes import float64
 from ..mersenne import Generator
-from ..messages import expect
-from ..missing import SaysWhatIsMissing, guard, offers
+from ..messages import check
+from ..missing import SaysWhatIsMissing, guard, module_attributes
 from ..ops.shape import stack
 from ..random import rng
 from ..tensor import Tensor, wrap
 
 __all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "default_collate", "random_split"]
-__dir__, __getattr__ = offers(__name__, __all__)
+__dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class Dataset(SaysWhatIsMissing):
@@ -31,7 +31,7 @@ class TensorDataset(Dataset):
     """Example i is (t[i] for each tensor); all tensors have the same first length."""
 
     def __init__(self, *tensors: Tensor):
-        expect(len({t.shape[0] for t in tensors}) < 2, "Size mismatch between tensors", error=AssertionError)
+        check(len({t.shape[0] for t in tensors}) < 2, "Size mismatch between tensors", error=AssertionError)
         self.tensors = tensors
 
     def __getitem__(self, index: int) -> tuple[Tensor, ...]:
@@ -82,7 +82,7 @@ def default_collate(batch: Sequence) -> object:
         return tensor(list(batch), dtype=float64) if isinstance(first, float) else tensor(list(batch))
     if isinstance(first, (tuple, list)):
         alike = all(len(example) == len(first) for example in batch)
-        expect(alike, "each element in list of batch should be of equal size")
+        check(alike, "each element in list of batch should be of equal size")
         parts = [default_collate(part) for part in zip(*batch, strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else parts
     raise TypeError(f"default_collate joins tensors, arrays, numbers, tuples and lists, not {type(first)}")
