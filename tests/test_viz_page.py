@@ -183,3 +183,10 @@ def test_a_drawing_and_the_pane_have_one_palette(kind):
 def test_no_script_of_ours_ends_early():
     for name in ("stepper.js", "stepper.css"):
         assert "</script" not in asset(name).lower() and "</style" not in asset(name).lower()
+
+
+def test_no_two_files_of_the_front_end_declare_the_same_name():
+    """They are joined into one program, in which a name can be declared once."""
+    declared = r"^(?:export )?(?:const|let|class|function|async function) ([\w$]+)"
+    names = [n for file in FRONT.glob("*.js") for n in re.findall(declared, file.read_text("utf-8"), re.M)]
+    assert sorted(names) == sorted(set(names))

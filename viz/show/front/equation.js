@@ -24,7 +24,7 @@ const term = (array, under, room) => h("span", { class: "mgv-term" }, arrayView(
 const sign = (text) => h("span", { class: "mgv-sign" }, text);
 
 // The right side: code, in which every name that stands for a recorded array or number is that array or number.
-function ruleWithNumbers(code, known, labels, room) {
+function inCode(code, known, labels, room) {
   const out = [];
   let at = 0;
   for (const found of code.matchAll(TOKENS)) {
@@ -51,7 +51,7 @@ export function equation(step, out, rule, to, { asked, room, factor }) {
   const unchanged = code === "grad" && total && (asked || alike(total.values, out.value.values));
   const right = unchanged ? [term(total, "arrives", room)]
     : factor ? [term(total, "arrives", room), sign("×"), term(factor, "local derivative", room)]
-    : code && total && room ? ruleWithNumbers(code, known, labels, room) : total ? [sign("from"), term(total, "arrives", room)] : [];
+    : code && total && room ? inCode(code, known, labels, room) : total ? [sign("from"), term(total, "arrives", room)] : [];
   return h("div", { class: "mgv-equation" }, left, right.length ? sign("=") : null, right);
 }
 
