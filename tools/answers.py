@@ -36,8 +36,12 @@ PROGRAM = lean([FRONT / "typed.js", Path(__file__).with_name("answers.js")])
 SCRIPT = f"<script>(() => {{{PROGRAM}}})();</script>"
 
 STYLE = """
-form.answer { margin: 10px 0 0; padding: 10px 14px; border: 1px solid var(--rule); border-left: 4px solid var(--link);
-  border-radius: 7px; max-width: 46em; }
+form.answer { margin: 10px 0 0; padding: 10px 14px; border: 1px solid color-mix(in srgb, var(--kind) 40%, transparent);
+  border-left: 4px solid var(--kind); border-radius: 7px; max-width: 46rem; box-sizing: border-box; --kind: #8a6100;
+  background: color-mix(in srgb, var(--kind) 6%, var(--ground)); }
+form.answer.prediction { --kind: var(--link); } form.answer > b { display: block; color: var(--kind); font-size: 13px;
+  letter-spacing: 0.06em; text-transform: uppercase; }
+@media (prefers-color-scheme: dark) { form.answer:not(.prediction) { --kind: #e3b341; } }
 form.answer label { display: block; margin: 4px 0; } form.answer input { font: inherit; font-family: ui-monospace, monospace;
   font-size: 15px; width: 22em; max-width: 100%; padding: 3px 8px; color: inherit; background: var(--raised);
   border: 1px solid var(--mute); border-radius: 5px; }
@@ -81,7 +85,7 @@ def form(key: str, *, prediction: bool) -> str:
     """The form under the cell of a prediction, or of an exercise."""
     if prediction:
         data = _prediction(lessons.find_question(key))
-        return _form(f"Prediction {key}", ["I expect"], data)
+        return _form(f"Predict · {key}", ["I expect"], data)
     exercise = lessons.find_exercise(key)
     data = _exercise(exercise)
     if data is None:
@@ -108,8 +112,10 @@ def _form(title: str, names: list[str], data: dict) -> str:
         for place, name in enumerate(names)
     )
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    kind, button = (" prediction", "I think so") if data["kind"] == "prediction" else ("", "Check")
     return (
-        f'<form class="answer" aria-label="{html.escape(title)}">{fields}<button>Check</button>'
+        f'<form class="answer{kind}" aria-label="{html.escape(title)}"><b>{html.escape(title)}</b>{fields}'
+        f"<button>{button}</button>"
         f'<output role="status"></output><script type="application/json">{packed}</script></form>'
     )
 

@@ -14,6 +14,7 @@ which text was given. Standard library only, and quick: it runs each time the le
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import os
 import re
@@ -43,6 +44,8 @@ def clean(notebook: dict[str, Any]) -> str:
     cells = []
     for cell in notebook["cells"]:
         kept = {key: cell["metadata"][key] for key in ("tags", "jupyter") if cell["metadata"].get(key)}
+        if kept.get("jupyter", {}).get("source_hidden"):
+            cell = cell | {"source": headed(cell)}
         cell = cell | {"metadata": kept}
         if cell["cell_type"] == "code":
             cell |= {"outputs": [], "execution_count": None}
@@ -55,6 +58,21 @@ def clean(notebook: dict[str, Any]) -> str:
     metadata = {key: value for key, value in notebook["metadata"].items() if key != "widgets"}
     whole = notebook | {"cells": cells, "metadata": metadata}
     return json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def headed(cell: dict[str, Any]) -> list[str]:
+    """The code of a cell that is folded away, under a line that says what it does: JupyterLab shows the first line of it."""
+    source = "".join(cell["source"])
+    if source.lstrip().startswith("#"):
+        return cell["source"]
+    count = sum(bool(line.strip()) for line in source.split("\n"))
+    drawn = re.search(r'alt="Plot: ([^"]*)"', json.dumps(cell.get("outputs", []), ensure_ascii=False).replace('\\"', '"'))
+    words = [html.unescape(word) for word in drawn[1].split("; ")] if drawn else []
+    titles = [
+        word.replace("\\\\", "\\") for word in words if re.search(r"[^\W\d_]{3}", word) and len(word) < 40
+    ][:3]
+    what = f"draw: {', '.join(titles)}" if titles else "draw the picture" if drawn else "need not be read"
+    return [f"# {count} lines that {what}\n", *source.splitlines(keepends=True)]
 
 
 def mark_blanks(cells: list[dict[str, Any]]) -> None:

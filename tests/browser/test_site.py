@@ -337,12 +337,12 @@ def tries_of(lesson: str) -> Iterator[dict]:
         ]
         for answer, says in [*expected, *((wrong.answer, wrong.advice) for wrong in question.wrong)]:
             yield {
-                "form": f"Prediction {question.id}",
+                "form": f"Predict · {question.id}",
                 "texts": [written(answer)],
                 "html": said(says),
                 "state": "Noted",
             }
-        yield {"form": f"Prediction {question.id}", "texts": ["no idea"], "html": "", "state": "Not yet"}
+        yield {"form": f"Predict · {question.id}", "texts": ["no idea"], "html": "", "state": "Not yet"}
     for exercise in lessons.exercises(lesson).values():
         if not exercise.typed:
             continue
@@ -420,7 +420,7 @@ def use(page: Page, folder: str) -> None:
     pane.scroll_into_view_if_needed()
     pane.content_frame.locator(".mgv[data-ready]").wait_for()
     pane.content_frame.locator("body").evaluate(STEP)
-    form = page.get_by_role("form", name="Prediction 4.a")
+    form = page.get_by_role("form", name="Predict · 4.a")
     form.get_by_label("I expect").fill("12")
     form.get_by_label("I expect").press("Enter")
     expect(form.locator("output")).to_contain_text("Noted")
@@ -461,7 +461,7 @@ def test_the_exam_is_taken_on_its_page(page: Page, site: Path):
 
 def test_a_form_can_be_used_by_hand_and_by_key(page: Page, site: Path):
     page.goto((site / "04_where_paths_meet.html").as_uri())
-    form = page.get_by_role("form", name="Prediction 4.a")
+    form = page.get_by_role("form", name="Predict · 4.a")
     form.get_by_label("I expect").fill("tensor([12.])")
     form.get_by_label("I expect").press("Enter")
     form.get_by_text("What does my prediction say?").click()

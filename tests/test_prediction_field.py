@@ -1,0 +1,88 @@
+"""The field of a prediction: what is typed into it is read, noted and answered as by `predict`, and is there again later."""
+
+from __future__ import annotations
+
+import pytest
+
+import viz
+from exercises import api, lessons, predict, store
+from exercises.field import Field
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+@pytest.fixture(autouse=True)
+def live(tmp_path, monkeypatch):
+    """A new session, in a front end that runs widgets, with a progress file of its own."""
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "progress.json"))
+    for kept in ("_unwritten", "_news"):
+        monkeypatch.setattr(store, kept, [])
+    viz.widgets(True)
+    yield
+    viz.widgets("auto")
+
+
+def opened(key: str):
+    """The box that a notebook shows for the prediction: its field, and what is below."""
+    return predict(key).widget()
+
+
+def say(box, text: str) -> str:
+    """Type into the field; the reply as HTML."""
+    field = box.children[0]
+    field._handle_custom_msg({"guess": text}, [])
+    return box.children[1].outputs[0]["data"]["text/html"]
+
+
+def test_a_cell_without_a_guess_shows_a_field_and_without_widgets_a_card():
+    bundle = predict("4.a")._repr_mimebundle_()
+    assert bundle["text/plain"] == "4.a not yet predicted" and WIDGET in bundle
+    viz.widgets(False)
+    assert WIDGET not in predict("4.a")._repr_mimebundle_()
+    assert WIDGET not in predict("4.a", 12)._repr_mimebundle_(), "a guess in code is answered by a card"
+
+
+def test_what_is_typed_is_noted_and_answered_and_the_first_counts():
+    box = opened("4.a")
+    assert len(box.children) == 1, "no reply yet"
+    assert "I have looked" in say(box, "16") and box.children[0].answered
+    assert store.load()["predicted"] == {"4.a": False} and store.load()["guesses"] == {"4.a": "16"}
+    assert lessons.find_question("4.a").found.split("`")[0][:20] in say(box, "12")
+    assert store.load()["predicted"] == {"4.a": False}, (
+        "the first counts: it was made before the answer was seen"
+    )
+
+
+def test_what_cannot_be_an_answer_says_what_is_asked_for_and_notes_nothing():
+    box = opened("4.a")
+    assert "Enter a number" in say(box, "no idea") and not box.children[0].answered
+    assert not store.load()["predicted"]
+
+
+def test_a_prediction_is_there_again_when_its_cell_runs_again():
+    say(opened("4.a"), "16")
+    again = opened("4.a")
+    assert again.children[0].answered and len(again.children) == 2
+    assert "<code" in again.children[1].outputs[0]["data"]["text/html"]
+
+
+@pytest.mark.parametrize("key", [key for n in lessons.numbers() for key in lessons.questions(n)])
+def test_each_prediction_has_an_example_of_its_kind_that_is_read(key):
+    box = opened(key)
+    example = box.children[0].example.partition("such as ")[2] or "True"
+    assert "Not yet" not in say(box, example.partition(", or")[0].partition(" or ")[0])
+
+
+def test_a_fault_of_ours_is_told_and_not_lost(monkeypatch):
+    box = opened("4.a")
+    monkeypatch.setattr(api, "_reply", lambda *_: 1 / 0)
+    assert "bug in the lesson" in say(box, "12")
+
+
+def test_a_field_gives_nothing_away():
+    for key in (key for n in lessons.numbers() for key in lessons.questions(n)):
+        field = opened(key).children[0]
+        assert isinstance(field, Field)
+        sent = {name: getattr(field, name) for name in ("key", "asks", "example")}
+        question = lessons.find_question(key)
+        assert question.found not in str(sent) and question.missed not in str(sent)
