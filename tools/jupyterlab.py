@@ -324,7 +324,8 @@ class Lesson:
         self.menu("Edit", "Clear Outputs of All Cells")
         self.menu("Run", "Run All Cells")
         state = """() => ({
-            prompts: [...document.querySelectorAll('.jp-CodeCell .jp-InputArea-prompt')].map(e => e.textContent),
+            prompts: window.jupyterapp.shell.currentWidget.content.widgets.filter((cell) => cell.model.type === "code")
+                .map((cell) => cell.inputArea.promptNode.textContent), // that of a folded cell is not on the page
             kernel: window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status,
         })"""
         limit = time.monotonic() + RUNS_WITHIN
