@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import html
-import pathlib
-from functools import cached_property
+import re
+from functools import cache, cached_property
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -48,9 +49,9 @@ class Drawing(Shown):
         """The picture as a standalone SVG: same program, same bytes."""
         return painter.paint(self.picture, self.places)
 
-    def save(self, path: str | pathlib.Path) -> pathlib.Path:
+    def save(self, path: str | Path) -> Path:
         """Write the picture to ``path``; its ending says the format: svg, png, pdf or dot."""
-        path = pathlib.Path(path)
+        path = Path(path)
         form = path.suffix.lower().removeprefix(".")
         if form not in FORMATS:
             known = ".svg, .png, .pdf or .dot"
@@ -68,8 +69,17 @@ class Drawing(Shown):
         data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(painter.summary(self.picture), quote=True)
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.picture.notes)
-        image = f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+        source = f'src="data:image/svg+xml;base64,{data}" onload="{_opened()}"'
+        image = f'<img alt="{alt}" style="max-width:100%" {source}>'
         return {"text/plain": repr(self), "text/html": image + notes, "image/svg+xml": self.svg}
+
+
+@cache
+def _opened() -> str:
+    """What makes a part of the page of an image that has loaded: where a page runs no scripts, the image stays."""
+    lines = Path(__file__).with_name("drawing.js").read_text(encoding="utf-8").splitlines()
+    code = " ".join(re.sub(r" // .*$", "", line).strip() for line in lines if not line.startswith("//"))
+    return html.escape(f"(img=>{{{code}}})(this)", quote=True)
 
 
 @public

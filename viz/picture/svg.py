@@ -292,15 +292,18 @@ def edge_rules() -> str:
 def _dark(heat: bool) -> str:
     """Colours for a dark page, by class; the light ones are attributes."""
     rules = [
-        ".panel{fill:#161b22}text{fill:#e6edf3}.sub,.note,.rule,.caption,.label-text{fill:#c3ccd5}.label-bg{fill:#161b22}"
-        ".box{fill:#0d1117;stroke:#6e7781}.number{fill:#e6edf3}.hook{fill:#161b22}"
+        ".panel{fill:#161b22}text{fill:#e6edf3}:is(.sub,.note,.rule,.caption,.label-text){fill:#c3ccd5}.label-bg{fill:#161b22}"
+        ".box{fill:#0d1117;stroke:#6e7781}.number{fill:#e6edf3}.hook{fill:#161b22}.lane>.line{stroke:#303840}"
         f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}:is(.over,.framed)>rect{{fill:{FRAME[2]}}}"
     ]
     for css, (_, _, fill, line) in COLOURS.items():
         if heat or not css.startswith("heat"):
-            rules.append(f".node.{css}>.shape,.node.{css}>.behind{{fill:{fill};stroke:{line}}}")
-    rules.append(".node.freed>.shape,.node.unreached>.shape{fill:#161b22}")
+            rules.append(f".node.{css}>:is(.shape,.behind){{fill:{fill};stroke:{line}}}")
+    rules.append(":is(.node.freed,.node.unreached)>.shape{fill:#161b22}")
     for css, (_, line, _, _) in EDGES.items():
         head = "stroke" if css in ("not_computed", "cut") else "fill"
         rules.append(f".edge.{css}>.line{{stroke:{line}}}.edge.{css}>.head{{{head}:{line}}}")
-    return "@media (prefers-color-scheme:dark){" + "".join(rules) + "}"
+    own = re.sub(
+        r"(^|\})(?=[^{}]+\{)", r"\1.viz-graph ", "".join(rules)
+    )  # of this picture, where it is part of a page
+    return f"@media (prefers-color-scheme:dark){{{own}}}"

@@ -84,7 +84,10 @@ def _frame_modules(made: dict, p: Picture, classes: dict[str, str]) -> None:
     for (module, _), (caption, functions) in made.items():
         inside = set(functions)
         leaves = {e.target for f in functions for e in f.edges if e.target and e.target.kind == "accumulate"}
-        inside |= {f for f in leaves if all(e.source in inside for e in f.users)}
+        own = (
+            f for f in leaves if module in prefixes(f.outputs[0].name or "")
+        )  # an input is not the module's
+        inside |= {f for f in own if all(e.source in inside for e in f.users)}
         members = [
             item
             for item in p.items

@@ -1,0 +1,37 @@
+// A drawing in a notebook or a page that lets it: the picture in the <img> becomes part of the page, so that its words can be selected
+// and found, and it can be zoomed. `img` is the image when it has loaded. Where no script may run, the image stays.
+if (!img.dataset.shown) {
+  img.dataset.shown = "1";
+  const bytes = Uint8Array.from(atob(img.src.split(",")[1]), (c) => c.charCodeAt());
+  const svg = document.importNode(new DOMParser().parseFromString(new TextDecoder().decode(bytes), "image/svg+xml").documentElement, true);
+  for (const part of svg.querySelectorAll("[id]")) part.removeAttribute("id"); // several drawings on one page
+  const theme = document.body.dataset.jpThemeLight, style = svg.querySelector("style"), wide = svg.viewBox.baseVal.width;
+  if (theme === "true") style.remove(); // the theme of JupyterLab rather than that of the system
+  if (theme === "false") style.textContent = style.textContent.replaceAll("@media (prefers-color-scheme:dark)", "@media all").replaceAll(".viz-graph ", ".viz-graph.viz-dark ");
+  if (theme === "false") svg.classList.add("viz-dark");
+  const view = document.createElement("div"), bar = document.createElement("div");
+  let scale = 1;
+  const zoom = (by) => {
+    scale = by ? Math.max(0.5, Math.min(8, scale * by)) : 1;
+    svg.style.cssText = scale === 1 ? "max-width:100%;height:auto;display:block" : `width:${scale * Math.min(wide, view.clientWidth)}px;max-width:none;height:auto;display:block`;
+  };
+  zoom(0);
+  for (const [text, name, by] of [["−", "Smaller", 0.8], ["⤢", "Fit", 0], ["+", "Larger", 1.25]]) {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: text, title: name, onclick: () => zoom(by) });
+    button.setAttribute("aria-label", name);
+    button.style.cssText = "width:26px;height:26px;padding:0;border:0;border-radius:5px;background:none;color:inherit;cursor:pointer;font:15px sans-serif";
+    bar.append(button);
+  }
+  bar.style.cssText = "position:absolute;top:4px;right:4px;border:1px solid #8c959f;border-radius:6px;background:Canvas;color:CanvasText;opacity:0";
+  const place = document.createElement("div"), show = (on) => { bar.style.opacity = on || place.matches(":hover") ? 0.95 : 0; };
+  place.style.cssText = `position:relative;width:fit-content;max-width:100%${theme ? `;color-scheme:${theme === "true" ? "light" : "dark"}` : ""}`;
+  view.style.cssText = "overflow:auto;max-height:1200px";
+  for (const event of ["pointerenter", "focusin"]) place.addEventListener(event, () => show(true));
+  for (const event of ["pointerleave", "focusout"]) place.addEventListener(event, () => show(false));
+  view.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); zoom(Math.exp(-event.deltaY * 0.004)); } }, { passive: false });
+  view.append(svg);
+  place.append(view, bar);
+  place.className = "viz-drawing";
+  img.replaceWith(place);
+}
