@@ -69,7 +69,7 @@ def _slopes(inputs: list[list[float]], *, any_at_0: bool = False) -> Callable[[C
             at = str([f"{n:g}" for n in numbers]).replace("'", "")
             yield f"The values at {at}", _tensor(out).detach()
             if not out.requires_grad:
-                raise Complaint("No graph leads back from what comes out: nothing could learn through it.")
+                raise Complaint("No graph leads back from the result: nothing could learn through it.")
             out.backward(torch.arange(1.0, len(out) + 1) if out.dim() else None)
             if any_at_0 and not any(numbers):
                 finite = torch.isfinite(x.grad).all()
@@ -126,14 +126,16 @@ def _detected(function: Callable) -> Iterator[tuple]:
             return
         if isinstance(found, list | tuple):
             raise Complaint(
-                f"It gives back a list, {len(found)} long. Return one name, that of the first; `None` if there is none."
+                f"It returns a list, {len(found)} long. Return one name, that of the first, or `None` if there is none."
             )
         if found is not None and not isinstance(found, str | bool):
             raise Complaint(
-                f"It gives back a `{type(found).__name__}`. Return a *name*, a string: `node.name()`; or `None`."
+                f"It returns a `{type(found).__name__}`. Return a *name*, a string such as `node.name()`, or `None`."
             )
         if found in ("None", ""):
-            raise Complaint(f"For {name} it gives the text {found!r}. Return `None` itself, without quotes.")
+            raise Complaint(
+                f"For {name} it returns the text {found!r}. Return `None` itself, without quotes."
+            )
         yield f"For {name} it gives", "None" if found is None else found
 
 
@@ -213,7 +215,7 @@ QUESTIONS: list[Question] = [
         found="Yes: an infinite slope meets a zero one, and their product is no number.",
         answers=r"""
             "a" :: That is the slope on the right of 0. At 0 itself the root's rule divides by zero.
-            "b" :: It would be a sensible answer, half-way between $-1$ and 1. But the rules do not know of each other: the root says $1/0$, the product $\infty \cdot 0$.
+            "b" :: That would be a sensible answer, half-way between $-1$ and 1. But the rules do not know about each other: the root says $1/0$, the product $\infty \cdot 0$.
             "c" :: `inf` is what leaves the root. The product multiplies it by $w = 0$, and $\infty \cdot 0$ is `nan`.
         """,
         missed="It is **d**: the root's rule gives $1/0 = \\infty$, the product's $\\infty \\cdot 0$.",
@@ -227,7 +229,7 @@ QUESTIONS: list[Question] = [
             1.0 :: One number makes its sample's whole result bad, and each gradient is a sum over the samples: all 8.
             2.0 :: Those two weights meet the bad number itself. But it has made both results of its sample bad, and they go back to all: 8.
             4.0 :: More: the bad sample's results go back to every weight, whichever number it multiplies.
-            6.0 :: The biases as well: their gradients are sums over the samples, too.
+            6.0 :: The biases as well: their gradients are also sums over the samples.
             0.0 :: Nothing filters it out. Each gradient is a sum over the samples, and one of those is bad.
         """,
         missed="All 8: each gradient is a sum over the samples, with a bad term in it.",
@@ -250,8 +252,8 @@ QUESTIONS: list[Question] = [
         truth=_reported,
         found="Yes. It looks for `nan` only.",
         answers=r"""
-            "a" :: So many texts say. It looks for `nan` only, and an `inf` passes.
-            "c" :: The sum sends ones. The root makes an `inf`, and that passes: only `nan` is looked for.
+            "a" :: Many texts say so. But it looks for `nan` only, and an `inf` passes.
+            "c" :: The sum sends ones. The root makes an `inf`, and that passes: the mode looks for `nan` only.
         """,
         missed="It is **b**: it looks for `nan` only.",
     ),
@@ -285,7 +287,7 @@ EXERCISES: list[Exercise] = [
             log_zero = "b"     # -inf
             """,
         why="Where all ways to the limit agree there is a number, or an infinity. Where they do not, there is `nan`; and whatever is computed with a `nan` is one.",
-        shows="Three births of a `nan`: $0/0$, $0 \\cdot \\infty$, $\\infty - \\infty$. Two of an infinity: $1/0$ and $\\log 0$.",
+        shows="$0/0$, $0 \\cdot \\infty$ and $\\infty - \\infty$ make a `nan`; $1/0$ and $\\log 0$ make an infinity. There are more births of a `nan`: a table below lists them.",
         look={
             "by_zero": "Put smaller and smaller numbers in place of the 0.",
             "zeros": "Try $u/u$ and $2u/u$ for small $u$.",
@@ -303,7 +305,7 @@ EXERCISES: list[Exercise] = [
         words={"nan": "c", "inf": "b", "-inf": "b", "infinite": "b", "finite": "a"},
         answers=r"""
             by_zero = 'a'                     :: As the divisor goes to 0, $1/u$ grows beyond every number.
-            by_zero = 'c'                     :: All ways lead to the same: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`; infinite, too.)
+            by_zero = 'c'                     :: All ways lead to the same: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`, which is infinite too.)
             zeros = 'a'                       :: $u/u$ tends to 1, $2u/u$ to 2, $u^2/u$ to 0: no number is right for all.
             zeros = 'b'                       :: $u/u$ stays 1, however small $u$ is. But $2u/u$ stays 2.
             by_inf = 'b'                      :: The divisor grows beyond every number. What becomes of the fraction?
@@ -336,23 +338,27 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             torch.where(x > 0, torch.sqrt(x), 0.0)      :: The root still gets the 0, and its rule runs: $0 \cdot \infty$. Give it something else there.
-            torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: The root still gets a 0, and its rule makes a `nan` of it. The inner `where` happens to stop that one, but anomaly mode would stop your program here. Give the root a number at which its slope is finite.
+            torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: Where `x` is not positive, the root still gets a number at which it has no finite slope (0, or one outside its domain), and its rule makes a `nan`. Something in front happens to stop that `nan`, but anomaly mode would stop your program here.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are the wrong way round: where `x > 0` the root should get `x`.
+            torch.where(x > 0, x, 1.0) => torch.ones_like(x) :: `x` is not in it: the root gets ones everywhere. Where `x > 0` it should get `x`.
+            torch.where(x > 0, x, 1.0) => x ** 2 :: The root of $x^2$ is the size of `x`, not its root; and at 0 its slope is infinite. Choose between `x` and a harmless number.
+            torch.where(x > 0, x, 1.0) => torch.exp(x) :: The root gets a power of `x`, so another number comes out. Where `x > 0` it should get `x` itself.
+            torch.where(x > 0, x, 1.0) => x.clamp(min=1e-6) :: The clamp changes the numbers between 0 and 0.000001: there the value is no longer the root of `x`, and the gradient is 0.
             torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0) :: That changes the values. Where `x` is positive the root should get `x` itself; and $-9$ is still too low.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x) :: The root gets a constant, so nothing flows back through it. Leave `x` attached.
             torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: The negative ones are cured by that. At 0 it is still 0 that the root gets.
             torch.sqrt(torch.where(x > 0, x, 1.0))      :: The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.
-            torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: Where is the root?
+            torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: The positive numbers come out as they went in: the root is missing.
             torch.sqrt(x) * (x > 0)                     :: Multiplied by a mask *after* the root: $0 \cdot \infty$, as before.
             torch.sqrt(x[x > 0])                        :: The bad entries have been left out in front of the root, and that is a cure. But the shape should stay: 0 where `x` is not positive.
-            torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: `>=` lets the 0 itself through to the root. Only numbers above 0 may pass: `>`.
+            torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: The 0 itself still reaches the root (by `>=`, or by a clamp at 0). Only numbers above 0 may pass: `x > 0`.
             torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.
             torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired behind the root. Its rule still runs where `x` is 0 or less.
             torch.where(x > 0, torch.sqrt(x.clamp(min=0.2)), 0.0) :: The clamp is so high that it changes small numbers: below 0.2 the root is no longer that of `x`. Give the root `x` itself wherever `x` is positive.
             torch.where(x > 0, torch.sqrt(x.clamp(min=1e-3)), 0.0) :: The clamp changes the numbers between 0 and 0.001: there the root is no longer that of `x`, and their gradient is 0.
             torch.where(x > 0.1, torch.sqrt(torch.where(x > 0.1, x, 1.0)), 0.0) :: Numbers between 0 and 0.1 come out as 0. Every number above 0 has a root: ask `x > 0`.
             torch.where(x > 0, torch.sqrt(torch.tensor(x.tolist(), requires_grad=True)), 0.0) :: `torch.tensor` makes a *new* leaf from plain numbers: nothing leads back from it to `x`. Use `x` itself.
-            torch.where(x > 0, torch.where(x > 0, x, 1.0) ** 2, 0.0) :: That squares. The root is asked for: `torch.sqrt`.
+            torch.where(x > 0, torch.where(x > 0, x, 1.0) ** 2, 0.0) :: That squares. Take the root: `torch.sqrt`.
             torch.sqrt(abs(x))                          :: `abs` gives negative numbers a root that they should not have, and at 0 the slope of the root is infinite. Choose by `x > 0`.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), torch.zeros_like(x)) :: right
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 7.0)), 0.0) :: right
@@ -366,7 +372,7 @@ EXERCISES: list[Exercise] = [
         names=("first_bad",),
         solution=first_bad,
         probe=_detected,
-        why="Hooks are called in the order in which nodes fire, so the first name in the list is the first culprit. What is not computed is `None`, and cannot be asked.",
+        why="Hooks are called in the order in which nodes fire, so the first name in the list is the first culprit. `None` stands for a gradient that was not computed, and `isfinite` cannot take it.",
         shows="Yours reports Inf too, and so it names the root where anomaly mode accuses the product.",
         look={
             "": "The first blank: true for a `g` that is there and is not finite throughout. The second: the first name found, or `None`."
@@ -379,18 +385,21 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             detector_with(g):
             g is not None and torch.isnan(g).any()     :: That finds `nan` only, as anomaly mode does. Infinite ones should be found as well: `isfinite`.
-            g is not None and torch.isinf(g).any()     :: That finds `inf` only. `nan` is bad, too: `isfinite` knows both.
-            not torch.isfinite(g).all()                :: What is not computed is `None`, and `isfinite` cannot be asked of that. Ask `g is not None` first.
+            g is not None and torch.isinf(g).any()     :: That finds `inf` only. `nan` is bad as well: `isfinite` knows both.
+            not torch.isfinite(g).all()                :: Where nothing was computed `g` is `None`, and `isfinite` cannot take that. Ask `g is not None` first.
             g is not None and not torch.isfinite(g).any() :: `not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.
             g is not None and torch.isfinite(g).all()  :: The other way round: that is true for the good ones.
             detector_with(is_bad, of="arrived")        :: That asks what has *arrived*, and names the victim, one node too late. Ask what *leaves*.
             detector_with(is_bad, lambda found: found[-1] if found else None) :: That is the *last* one. The list is in the order in which the nodes have fired.
-            detector_with(is_bad, lambda found: found[0]) :: In a healthy graph the list is empty, and has no first. Return `None` then.
-            detector_with(is_bad, lambda found: found) :: It gives back a list
-            detector_with(is_bad, lambda found: bool(found)) :: Whether there is one is the smaller half. Which one?
+            detector_with(is_bad, lambda found: found[0]) :: In a healthy graph the list is empty, so there is no first entry. Return `None` then.
+            detector_with(is_bad, lambda found: found) :: It returns a list
+            detector_with(is_bad, lambda found: bool(found)) :: That says whether there is one. Return its name.
+            detector_with(is_bad, lambda found: found[0] if len(found) > 1 else None) :: One bad node is enough, and the list may be one name long. `if found`.
+            detector_with(is_bad, lambda found: sorted(found)[0] if found else None) :: That is the first name in the *alphabet*. The list is in the order in which the nodes have fired: `found[0]`.
+            g is None or not torch.isfinite(g).all() :: Here `None` counts as bad. It only says that nothing was computed: `g is not None and ...`.
             detector_with(is_bad, lambda found: None)  :: It always gives `None`, so nothing is ever found. Is it the first of `found` that you return? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
-            g is not None and not torch.isfinite(g)    :: A table of True and False is no yes or no. Ask of all of it: `.all()`, or `.any()`.
-            return True                                :: That is the node behind the loss, the first one to fire, whatever leaves it. A node is bad if something that is not finite leaves it.
+            g is not None and not torch.isfinite(g)    :: A table of True and False is neither yes nor no. Make one answer of it: `not torch.isfinite(g).all()`.
+            return True                                :: That is the loss's own node, the first one to fire, whatever leaves it. A node is bad if something that is not finite leaves it.
             g is not None and not torch.isfinite(g.sum()) :: right
             g is not None and bool((~torch.isfinite(g)).any()) :: right
             g is not None and bool(torch.isnan(g).any() or torch.isinf(g).any()) :: right
@@ -400,6 +409,17 @@ EXERCISES: list[Exercise] = [
     Exercise(
         "14.4",
         title="three patients",
+        words={
+            "total": "a",
+            "length": "b",
+            "e": "a",
+            "p": "b",
+            "dot": "a",
+            "sizes": "b",
+            "penalty": "a",
+            "probability": "b",
+            "cosine": "c",
+        },
         names=("in_penalty", "in_probability", "in_cosine", "finite_loss"),
         solution="""
             in_penalty = "b"      # backward: 0.1 / (2 * 0)
@@ -407,8 +427,8 @@ EXERCISES: list[Exercise] = [
             in_cosine = "c"       # forward: 0 / 0
             finite_loss = "a"     # the penalty's is 1
             """,
-        why="The root's *rule* divides by zero, so the value is fine. $e^{200}$ does not fit, so all after it is lost. And 0 by 0 is `nan` where it stands.",
-        shows="One patient is ill on the way back, two on the way forward. Only for the first did you need the rules.",
+        why="In the first, the root's *rule* divides by zero while its value is fine. In the second, $e^{200}$ does not fit, so everything after it is lost. In the third, 0 by 0 is `nan` at once.",
+        shows="One goes wrong on the way back, two on the way forward. Only for the first did you need the rules.",
         look={
             "in_penalty": "All values are finite. Then follow the way back: which rule divides by zero?",
             "in_probability": "Compute the values line by line. What is the largest number of `float32`?",
@@ -421,7 +441,7 @@ EXERCISES: list[Exercise] = [
             "In `penalty` all values are good: 0, 0, 1. On the way back 0.1 arrives at the root of 0.",
         ),
         answers=r"""
-            in_penalty = 'a'     :: `total` is 0, a good number, and backward its product gets what is bad already. What sends it?
+            in_penalty = 'a'     :: `total` is 0, a good number, and on the way back its product receives something bad. Which line sends it?
             in_penalty = 'c'     :: The value is 1, and backward this line sends 0.1. Both are finite.
             in_probability = 'b' :: $\infty/\infty$ is bad, but where does the infinity come from? Look one line up: $e^{200}$.
             in_probability = 'c' :: The logarithm gets something bad already. What is $e^{200}$ in `float32`?
@@ -430,6 +450,7 @@ EXERCISES: list[Exercise] = [
             finite_loss = 'b'    :: There $e^{200}$ is infinite, and $0/\infty = 0$ has the logarithm $-\infty$: the loss is infinite.
             finite_loss = 'c'    :: There 0 is divided by 0: the loss is `nan`.
             "B", "A", "C", "A"   :: right
+            "length", "e", "cosine", "penalty" :: right
         """,
     ),
     Exercise(
@@ -454,10 +475,10 @@ EXERCISES: list[Exercise] = [
             s / s.max() - torch.log(torch.exp(s / s.max()).sum()) :: Divided by the largest: that changes the probabilities. Subtracting changes none, since $e^{s - m} = e^s / e^m$.
             (s - s.max()) / torch.exp(s - s.max()).sum() :: Divided by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.
             torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores; $e^{200}$ does not fit.
-            s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first.
+            s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first (the score itself, not its position).
             torch.log(torch.softmax(s, 0))               :: The softmax is careful; but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
-            torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, and makes it wrong: $-27.6$ in place of $-200$.
-            s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there, too.
+            torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, and makes it wrong: $-27.6$ instead of $-200$.
+            s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there as well.
             (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ does not fit.
             s - s.max()                                  :: Only the largest is taken away. The logarithm of the sum of the powers is missing.
             s.max() - s - torch.log(torch.exp(s.max() - s).sum()) :: The wrong way round: the largest score is taken away from each, `s - s.max()`.
@@ -473,9 +494,12 @@ EXERCISES: list[Exercise] = [
             shifted_by(s, s[0])                          :: You subtract the *first* score. If another one is much larger, its power still overflows: subtract the largest.
             shifted_by(s, s[-1])                         :: You subtract the *last* score. If another one is much larger, its power still overflows: subtract the largest.
             shifted_by(s, abs(s).max())                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
+            shifted_by(s, -s.max()) :: The largest score is added. Subtract it.
+            s.max() => s.max(0) :: With an axis, `max` gives two things, the values and their positions. Write `s.max()`, or `s.max(0).values`.
+            torch.log => torch.log2 :: That is the logarithm to the base 2. The formula has the natural one, `torch.log`.
             shifted_by(s, 100.0)                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
-            torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score by itself. In a softmax all scores share one sum.
-            s / s.sum()                                  :: That shares the scores out evenly by size. Probabilities come from the *powers*, $e^s$; and their logarithm is asked for.
+            torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score on its own. In a softmax all scores share one sum.
+            s / s.sum()                                  :: That shares the scores out evenly by size. Probabilities come from the *powers*, $e^s$; and you need their logarithm.
             s - torch.log(torch.exp(s).mean())           :: Two things: the powers are added, not averaged, and $e^{200}$ overflows unless the largest score is subtracted first.
             shifted_by(s, s.max().detach())              :: right
             torch.log_softmax(s, 0)                      :: right
@@ -487,8 +511,8 @@ EXERCISES: list[Exercise] = [
         title="a direction",
         names=("direction",),
         solution=direction,
-        probe=_slopes([[3.0, 4.0], [0.0, 0.0], [-0.001, 0.0], [1.0, -2.0, 2.0]], any_at_0=True),
-        why="The `where` stands in front of the root: for $v = 0$ the root gets a 1, whose slope is finite, and $v / 1$ is 0.",
+        probe=_slopes([[3.0, 4.0], [0.0, 0.0], [0.5, 0.0], [-0.001, 0.0], [1.0, -2.0, 2.0]], any_at_0=True),
+        why="The `where` is in front of the root: for $v = 0$ the root gets a 1, where its slope is finite, and $v / 1$ is 0.",
         shows="A length of 1 wherever there is a direction, 0 where there is none, and no bad number on the way back.",
         look={
             "": "The root must not see a 0, and nothing may be divided by 0: mask the *square*, in front of both."
@@ -504,6 +528,10 @@ EXERCISES: list[Exercise] = [
             length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is saved behind the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
             v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: Divided by the *square* of the length. The root is missing.
+            v / torch.sqrt((v * v).sum() + 1e-6) :: Finite, but short vectors are no longer right: 0.000001 is as large as the square of a vector that is 0.001 long.
+            v / ((v * v).sum() ** 0.5 + 1e-6) :: The small number is added *behind* the root. The root itself still gets a 0, and its slope there is infinite.
+            v / torch.sqrt(torch.where(v != 0, v * v, 1.0).sum()) :: You replace every *entry* that is 0, so a vector with one 0 in it gets the wrong length. Replace the sum, where it is 0.
+            v / torch.sqrt(torch.where((v * v).mean() > 0, (v * v).mean(), 1.0)) :: That is the mean of the squares. The length is the root of their *sum*.
             torch.sign(v)                                :: Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.
             v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0) :: Divided by the sum of the sizes. The length is the root of the sum of squares.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach() :: The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.
@@ -511,7 +539,7 @@ EXERCISES: list[Exercise] = [
             abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` is one too many: a direction has signs.
             v / v.abs().max()                            :: Divided by the largest size. The length is the root of the sum of squares.
             return 1.0 * v                               :: That is `v` as it came in. A direction has length 1: divide by the length.
-            v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: The clamp stands *behind* the root: the root itself still gets a 0, and its rule divides by it. Put the clamp under the root.
+            v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: The clamp comes *after* the root: the root itself still gets a 0, and its rule divides by it. Put the clamp under the root.
             v / (abs(v) + 1e-12)                         :: Each entry is divided by its own size, so only signs are left. The whole vector is divided by one length.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt() :: right
             v / torch.where((v * v).sum() > 0, (v * v).sum(), torch.ones(())) ** 0.5 :: right
