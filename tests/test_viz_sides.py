@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import minigrad as mg
 import viz
 
@@ -28,17 +30,17 @@ def test_each_step_that_differs_is_marked_on_both_sides():
     assert "three" in repr(both)
 
 
-def test_the_two_panes_are_joined_without_the_kernel():
-    both = viz.beside(branch(3.0), branch(5.0))
-    link = both._link
-    assert {link.source, link.target} == {(pane, "step") for pane in both.panes}
-    assert {link.get_state()["_model_name"] for link in [both._link]} == {"LinkModel"}
+def test_both_passes_are_in_one_pane_which_needs_no_kernel():
+    both = viz.beside(branch(3.0), branch(5.0), labels=("three", "five"))
+    sent = json.loads(both.pane.data)["beside"]
+    assert [one["title"] for one in sent] == [data["title"] for data in both.data]
+    assert both.pane.options == {"labels": ["three", "five"], "said": both.comparison.sentence}
 
 
 def test_it_can_be_shown_in_three_ways():
     bundle = viz.beside(branch(3.0), branch(5.0))._repr_mimebundle_()
     assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
-    assert bundle["text/html"].count("<iframe") == 2
+    assert bundle["text/html"].count("<iframe") == 1
 
 
 def test_minigrad_and_pytorch_beside_each_other(torch):

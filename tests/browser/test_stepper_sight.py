@@ -133,7 +133,9 @@ OPEN = [(1366, "light"), (1366, "dark"), (1100, "light"), (1100, "dark")]
 
 def book() -> nbformat.NotebookNode:
     cells = [MODELS, *CASES.values(), FILM]
-    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells], metadata=KERNEL)
+    return nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(text) for text in cells], metadata=KERNEL
+    )
 
 
 @pytest.mark.parametrize(("width", "theme"), OPEN)

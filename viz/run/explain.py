@@ -11,11 +11,12 @@ from ..read import names as naming
 from ..read import rules
 from ..read.graph import Function
 from ..read.names import target_name
-from ..read.text import clipped, plural
+from ..read.text import clipped, plural, shape_text
 from ..read.values import Value, same, short
 from .steps import Accumulated, Part, Sent, Step, Trace, Waiting
 
 LISTED = 40  # of a long queue, as many nodes are listed at each step
+LISTED_NUMBERS = 6  # of several gradients that are sent, one with more is told by its shape
 MISSING = 5  # of those that a node waits for, as many are named
 
 
@@ -227,17 +228,24 @@ def _sentence(s: Step, n: int, out: Trace) -> str:
     if s.accumulate is not None:
         return head + _stored(s.accumulate, name) + odd
     receives = _received(s, name, out) + "." + odd
-    sends = [f"{short(x.value)} to {clipped(target_name(x.edge), 60)}" for x in s.sent if x.reason is None]
+    given = [x for x in s.sent if x.reason is None]
+    sends = [_sends(x, len(given) > 1) for x in given]
     tail = f" It sends {', and '.join(sends)}." if sends else " It sends nothing."
     for x in s.sent:
         target = clipped(target_name(x.edge), 60)
         if x.reason and x.edge.target is not None:
             tail += f" {target}: {x.reason}."
-        elif x.reduced:
-            tail += f" For {target} it is {x.reduced}."
         if x.lost:
             tail += f" {target} has fired already: this part is lost."
     return f"{head}{s.name} {receives}{tail}"
+
+
+def _sends(x: Sent, several: bool) -> str:
+    """What goes along one edge: its numbers, or of several large arrays the shape alone."""
+    size = x.value.array.size if x.value is not None else 0
+    what = shape_text(x.value.shape) if several and size > LISTED_NUMBERS else short(x.value)
+    said = f"{what} to {clipped(target_name(x.edge), 60)}"
+    return f"{said} ({x.reduced.partition(':')[0]})" if x.reduced else said
 
 
 def _stored(a: Accumulated, name: str) -> str:

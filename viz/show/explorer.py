@@ -37,7 +37,7 @@ from ..read.text import clipped
 from ..read.values import Value, nested, number, same
 from ..run.trace import run
 from .live import Live
-from .page import frame, sent
+from .page import frame, page, sent
 from .payload import MOST_STEPS, describe, ident
 from .stepper import Pane, Stepper
 
@@ -164,7 +164,9 @@ class Explore(Live, widgets.VBox):
         self._cut: list[str] = []
         self._past: list[_State] = []
         self._last = ""  # what was changed last: a slider that is dragged is one change
-        self.message = widgets.HTML()
+        self.message = widgets.HTML(
+            _said("Move a slider, or click an edge to cut it: what changes is described here.")
+        )
         self.data, self._now = self._record()
         self.pane = Pane(data=sent(self.data), step=len(self.data["steps"]), options={"cut": True})
         self.pane.layout.width = "100%"
@@ -234,17 +236,18 @@ class Explore(Live, widgets.VBox):
         self._show()
 
     def _show(self) -> None:
-        before = self._now
+        before = (
+            self._past[-1] if self._past and self._last else self._now
+        )  # a slider that is dragged: since the press
         self.back.disabled = not self._past
         try:
             self.data, self._now = self._record()
         except Exception as error:  # the learner's function may raise anything: it is shown, not hidden
-            self.message.value = f"<pre role='alert'>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
+            self.message.value = _said(f"{type(error).__name__}: {error}", "alert")
             now = self._state()  # undone next; what worked last is what the next change is told from
             self._now = replace(before, values=now.values, grad=now.grad, cut=now.cut)
             return
-        said = html.escape(self.changes(before, self._now))
-        self.message.value = f"<p role='status' style='margin:4px 0'>{said}</p>"
+        self.message.value = _said(self.changes(before, self._now))
         self.pane.data = sent(self.data)
         self._look()
 
@@ -339,8 +342,12 @@ class Explore(Live, widgets.VBox):
             (self.join if edge in self._cut else self.cut)(edge)
 
     def _clicked(self, content: Any) -> None:
-        """A click on an edge of the picture."""
-        edge = content.get("edge") if isinstance(content, dict) else None
+        """A click on an edge of the picture; a press on a slider, with which a change begins; a page that is asked for."""
+        edge, asked = (content.get("edge"), content) if isinstance(content, dict) else (None, {})
+        if asked.get("press"):
+            self._last = ""
+        if asked.get("page"):
+            self.pane.send({"page": page(self.data, options={"step": len(self.data["steps"])})})
         if edge in self.edges:
             self.choice.value = edge
             self._toggle(edge)
@@ -360,6 +367,12 @@ class Explore(Live, widgets.VBox):
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
         """Write what is shown now, as ``viz.step`` does."""
         return Stepper(self.data, options={"step": len(self.data["steps"])}).save(path, title=title)
+
+
+def _said(text: str, role: str = "status") -> str:
+    """A sentence above the pane, whose lines are there from the beginning: a longer one moves nothing."""
+    look = "margin:4px 0;height:2.8em;line-height:1.4;overflow:auto;white-space:pre-line"
+    return f"<p role='{role}' style='{look}'>{html.escape(text)}</p>"
 
 
 def _words(value: Any) -> str:

@@ -25,7 +25,7 @@ from ..picture.svg import edge_rules
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
 PROGRAM = "elements toolbar strip numbers svg timeline columns boxes equation painting lanes panels overlays finding exporting "
-PROGRAM += "legend viewport pane narrow_layout "
+PROGRAM += "legend viewport pane narrow_layout beside "
 PROGRAM += "typed answers asking"
 # what a page need not carry: what the files take from each other, indentation, comments
 _LEFT_OUT = re.compile(
@@ -52,7 +52,7 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 @cache
 def asset(name: str) -> str:
     """The front end as one text: ``stepper.js``, or without its last files ``narrow_layout.js``, ``steps.js``; or a file."""
-    names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -4, "narrow_layout.js": -3}.get(name)]
+    names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -5, "narrow_layout.js": -4}.get(name)]
     text = lean([FRONT / file for file in (names if name.endswith(".js") else [name])])
     return text + edge_rules() if name == "stepper.css" else text
 
@@ -202,7 +202,8 @@ def page(
     """
     name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
     wide = min(p["width"] for p in (data, *data.get("pictures", ()))) > 320  # points: no telephone shows one
-    js = asset("stepper.js" if (options or {}).get("ask") else "narrow_layout.js" if wide else "steps.js")
+    asks = any((options or {}).get(key) for key in ("ask", "labels"))  # or two passes beside each other
+    js = asset("stepper.js" if asks else "narrow_layout.js" if wide else "steps.js")
     content = {"js": js, "css": asset("stepper.css"), "options": dict(options or {})}
     return whole(name, content | {"data": text or sent(data, options)}, bare)
 

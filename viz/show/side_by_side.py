@@ -5,7 +5,6 @@ What differs is decided by compare.py on the traces; here the two pictures are p
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
@@ -23,8 +22,7 @@ from ..run.steps import Trace
 from ..run.trace import run
 from .live import Live
 from .live import widgets as shows_widgets
-from .page import frame as in_frame
-from .page import sent
+from .page import FRAMED, over, page, sent, still_of
 from .payload import describe
 from .stepper import Pane
 
@@ -53,26 +51,28 @@ class Beside(Live, Shown, widgets.VBox):
             data["differs"] = {str(s.number): said for s, said in steps if s is not None and said}
             first = getattr(self.comparison.first, side, None)
             data["first"] = first.number if first is not None else None
-        last = max(len(d["steps"]) for d in self.data)
-        options = [{"label": label, "last": last} for label in labels]
-        self.panes = [Pane(data=sent(d), options=o) for d, o in zip(self.data, options, strict=True)]
-        self.said = f"<p>{html.escape(self.comparison.sentence)}</p>"
-        super().__init__(self._controls() if shows_widgets() else ())
-
-    def _controls(self) -> list[widgets.Widget]:
-        self._link = widgets.jslink(*((pane, "step") for pane in self.panes))  # without the kernel
-        for pane in self.panes:
-            pane.layout.flex = "1 1 420px"
-            pane.layout.min_width = "0"
-        both = widgets.HBox(self.panes, layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px"))
-        return [widgets.HTML(self.said), both]
+        # the text of one payload with both in it, as the front end takes it apart
+        self.text = f'{{"beside":[{",".join(map(sent, self.data))}]}}'
+        self.options = {"labels": list(labels), "said": self.comparison.sentence}
+        self.pane = Pane(data=self.text, options=self.options)
+        if self.pane.comm is not None:
+            self.pane.layout.width = "100%"
+        super().__init__([self.pane] if shows_widgets() else ())
 
     def __repr__(self) -> str:
         return repr(self.comparison).replace("Comparison(", "Beside(", 1)
 
+    def _page(self, *, bare: bool = False, **more: Any) -> str:
+        title = " and ".join(self.comparison.labels)
+        return page(self.data[0], title=title, options=self.options | more, bare=bare, text=self.text)
+
     def _html(self) -> str:
-        both = zip(self.data, self.comparison.labels, strict=True)
-        return self.said + "".join(in_frame(d, options={"label": label}) for d, label in both)
+        shown = [still_of(data) for data in self.data]
+        heights = [round(min(max(float(one["height"]), 60.0), 300.0)) for one in shown]
+        both = zip(shown, self.comparison.labels, heights, strict=True)
+        stills = [(one["svg"], f"Graph of {label}", tall) for one, label, tall in both]
+        inside = self._page(bare=True, framed=FRAMED)
+        return over(stills, f"{' and '.join(self.comparison.labels)}, step by step", inside, FRAMED)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         return self.live(**kwargs) | {"text/html": self._html(), "text/plain": repr(self)}
@@ -82,8 +82,7 @@ class Beside(Live, Shown, widgets.VBox):
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"cannot save two steppers as {path.name!r}: give a name that ends in .html")
-        title = html.escape(" and ".join(self.comparison.labels))
-        return write_whole(path, f"<!doctype html><meta charset=utf-8><title>{title}</title>{self._html()}")
+        return write_whole(path, self._page())
 
 
 @public

@@ -42,16 +42,17 @@ function inCode(code, known, labels, room) {
 // The names of what is saved that the equation of a rule shows anyway.
 export const shownIn = (code) => new Set([...(code || "").matchAll(TOKENS)].map(([name]) => name));
 
-// One line for each gradient that is sent. `total`: what arrives, null while it is asked for.
-export function equation(step, out, rule, to, { asked, room, factor }) {
+// One line for each gradient that is sent. `first`: what arrives is shown in the first of them, and only named in the others.
+export function equation(step, out, rule, to, { asked, room, factor, first }) {
   const total = asked && (step.incoming || []).length > 1 ? null : step.total, known = new Map((step.saved || []).map(({ name, value }) => [name, value]));
-  if (total) known.set("grad", total);
+  const arrives = () => (first ? term(total, "arrives", room) : sign("arrives"));
+  if (total) known.set("grad", first ? total : { text: "arrives" });
   const code = rule?.code || "", labels = new Map((step.saved || []).map(({ name, label }) => [name, label]));
   const left = asked ? h("span", { class: "mgv-term" }, h("span", { class: "mgv-none" }, "?"), h("span", { class: "mgv-under" }, `to ${to}`)) : term(out.value, `to ${to}`, room);
   const unchanged = code === "grad" && total && (asked || alike(total.values, out.value.values));
-  const right = unchanged ? [term(total, "arrives", room)]
-    : factor ? [term(total, "arrives", room), sign("×"), term(factor, "local derivative", room)]
-    : code && total && room ? inCode(code, known, labels, room) : total ? [sign("from"), term(total, "arrives", room)] : [];
+  const right = unchanged ? [arrives()]
+    : factor ? [arrives(), sign("×"), term(factor, "local derivative", room)]
+    : code && total && room ? inCode(code, known, labels, room) : total ? [sign("from"), arrives()] : [];
   return h("div", { class: "mgv-equation" }, left, right.length ? sign("=") : null, right);
 }
 

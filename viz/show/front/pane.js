@@ -4,6 +4,7 @@
 // the keys of the widgets boxed with it) and its own model, nothing else: no network, no storage of data, no global state but
 // the learner's "just show me". The picture is laid out once, in Python; a step changes classes and paints cells.
 
+import { openBeside } from "./beside.js";
 import { arrange, h, keepKeys, s } from "./elements.js";
 import { exporting } from "./exporting.js";
 import { finding } from "./finding.js";
@@ -17,7 +18,7 @@ import { button, choice, fullWindow, item, menu, playLook, row, toFull, transpor
 import { kindOf, NAMES, viewport } from "./viewport.js";
 import { bytesOf, timeline, unpack } from "./timeline.js";
 
-const SPEEDS = [0.5, 1, 2, 4, 8], IN_BAR = 3; // times; views that are named in the bar, the others in the menu
+const SPEEDS = [0.5, 1, 2, 4, 8], ORDER = ["map", "fold", "lanes", "cards", "functions", "graph"], IN_BAR = 3; // times; views: as many are named in the bar, the others in the menu
 
 // A page of its own can be linked to: page.html#step=7&view=cards opens there, and the address follows.
 export function mount(el, data, options = {}) {
@@ -38,16 +39,18 @@ export function mount(el, data, options = {}) {
     off: (event, f) => listeners.splice(0, listeners.length, ...listeners.filter((pair) => pair[0] !== event || pair[1] !== f)),
     save_changes: () => {},
   };
-  const pane = new Pane(model, el);
+  const pane = open(model, el);
   let waits = 0;
   if (options.share) model.on("change:step", () => { clearTimeout(waits); waits = setTimeout(() => history.replaceState(null, "", pane.address()), 300); }); // browsers allow few a second
   return Object.assign(model, { settle: () => pane.onSize() });
 }
 
 export function render({ model, el }) {
-  const pane = new Pane(model, el);
+  const pane = open(model, el);
   return () => pane.close();
 }
+
+const open = (model, el) => (String(model.get("data")).startsWith('{"beside"') ? openBeside(model, el, Pane) : new Pane(model, el));
 
 class Pane {
   constructor(model, el) {
@@ -73,7 +76,7 @@ class Pane {
     const model = this.model, atEnd = this.count !== undefined && this.shown === this.count;
     this.data = unpack(model.get("data"));
     this.pictures = [this.data, ...(this.data.pictures || [])];
-    this.kinds = [...new Set(this.pictures.map(kindOf))];
+    this.kinds = [...new Set(this.pictures.map(kindOf))].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
     const asked = this.wanted ?? this.options.view;
     this.wanted = this.kinds.find((kind) => kind === asked) ?? this.pictures.filter((picture) => picture.view === asked).map(kindOf)[0] ?? null;
     // positions before `ahead` walk through the forward pass, from `ahead` on through the backward pass; k counts its steps
@@ -166,7 +169,7 @@ class Pane {
       if (item) { item.base += Number(number) === (data.first ?? Number(number)) ? " mgv-bad" : " mgv-later"; item.group.setAttribute("class", item.base); }
     }
     this.view.replaceChildren(this.picture);
-    this.notes.replaceChildren(...[this.overlayNote, this.badNote(), ...(picture.notes || []).map((note) => h("p", { class: "mgv-note" }, note))].filter(Boolean));
+    this.notes.replaceChildren(...[this.overlayNote, this.badNote()].filter(Boolean));
     if (this.options.cut && this.model.send) this.offerCuts();
     this.pop.hidden = true;
     if (this.el.dataset.overlay) this.setOverlay(this.el.dataset.overlay);
@@ -223,7 +226,7 @@ class Pane {
       this.looks && row("Overlay", this.looks), this.views[1] && row("View", this.views[1]), row("Save", save), row("", item("Keys and legend (?)", () => { this.more.open(false); this.showHelp(); })),
     ].filter(Boolean));
     const find = data.steps.length > 8 ? this.buildFind() : null;
-    return h("span", { class: "mgv-tools" }, tools, this.views[0], find, this.more, fullWindow(this.frame));
+    return h("span", { class: "mgv-tools" }, tools, this.views[0], find, this.more, fullWindow(this.options.host?.() ?? this.frame));
   }
 
   // This pane, and the one beside it that follows its toolbar.
@@ -252,7 +255,7 @@ class Pane {
     else if (action === "help") this.showHelp();
     else if (action === "nextPart") { this.pause(); this.go(this.strip.next(this.model.get("step"))); }
     else if (action === "backPart") { this.pause(); this.go(this.strip.before(this.model.get("step"))); }
-    else if (action === "full") toFull(this.frame);
+    else if (action === "full") toFull(this.options.host?.() ?? this.frame);
   }
 
   play() {

@@ -28,7 +28,7 @@ export const panels = {
   flowPanel(k) {
     if (k === 0) {
       const seed = this.data.start && this.data.start.seed;
-      return [seed ? this.column("Start", h("p", { class: "mgv-note" }, this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`), arrayView(seed)) : null, this.keepers()];
+      return [seed ? this.column("Start", h("p", { class: "mgv-note" }, this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`), arrayView(seed), (this.drawn.notes || []).map((note) => h("p", { class: "mgv-note" }, note))) : null, this.terse ? null : this.keepers()];
     }
     const step = this.data.steps[k - 1];
     return step.accumulate ? [this.receives(step), this.stores(step)] : [this.receives(step), this.rule(step)];
@@ -83,10 +83,15 @@ export const panels = {
     const name = h("p", { class: "mgv-name" }, h("code", {}, step.name), step.tensor ? [" of ", h("b", {}, step.tensor)] : null);
     const factors = new Map(sent.map((out) => [out, asked ? null : local(step.total, out.value, rules.get(out)?.code, out.reduced)]));
     const shown = new Set((sent.length ? sent : outs).filter((out) => !factors.get(out) && (!asked || (step.incoming || []).length < 2)).flatMap((out) => [...shownIn(rules.get(out)?.code)]));
-    const lines = (sent.length ? sent : asked ? outs : []).map((out) => {
-      const rule = rules.get(out), math = rule?.math, to = out.to ? this.nodeName(out.to) : out.input;
+    const groups = []; // one gradient may go to several
+    for (const out of sent.length ? sent : asked ? outs : []) {
+      const like = asked ? null : groups.find(([one]) => one.value === out.value && rules.get(one)?.code?.replace(" * alpha", "") === rules.get(out)?.code?.replace(" * alpha", ""));
+      like ? like.push(out) : groups.push([out]);
+    }
+    const lines = groups.map((outs, i) => {
+      const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
       return h("div", { class: "mgv-line-of" }, math && !this.terse ? h("p", { class: "mgv-math" }, math) : null,
-        equation(step, out, rule, to, { asked, room: this.terse ? Math.min(40, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out) }), rule?.code ? h("code", { class: "mgv-plain", title: math ?? null }, rule.code) : null,
+        equation(step, out, rule, to, { asked, room: this.terse ? Math.min(40, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (!this.terse || factors.get(out)) ? h("code", { class: "mgv-plain", title: math ?? null }, rule.code) : null,
         out.reduced ? h("span", { class: "mgv-reduced" }, out.reduced) : null);
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p", { class: "mgv-not" }, h("code", {}, out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
@@ -105,8 +110,9 @@ export const panels = {
   stores(step, asked) {
     const { before, after, wrong } = step.accumulate, room = roomFor((this.flow.clientWidth || 300) - 28, before ? 3 : 2);
     const term = (array, under) => h("span", { class: "mgv-term" }, array ? arrayView(array, room) : h("span", { class: "mgv-none" }, array === null ? "None" : "?"), h("span", { class: "mgv-under" }, under)), sign = (text) => h("span", { class: "mgv-sign" }, text);
+    const left = asked ? term(undefined, `${step.tensor}.grad`) : before || wrong ? term(after ?? null, `${step.tensor}.grad`) : sign(`${step.tensor}.grad`);
     return this.column(asked ? "Rule" : "Adds to .grad", h("p", { class: "mgv-name" }, h("code", {}, `${step.tensor}.grad ${before ? "+=" : "="} grad`)),
-      h("div", { class: "mgv-equation" }, term(asked ? undefined : after ?? null, `${step.tensor}.grad`), sign(wrong ? "≠" : "="), before ? [term(before, "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives")),
+      h("div", { class: "mgv-equation" }, left, sign(wrong ? "≠" : "="), before ? [term(before, "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives")),
       wrong ? h("p", { class: "mgv-note" }, `${wrong}.`) : null, before ? null : h("p", { class: "mgv-note" }, `${step.tensor}.grad was None.`));
   },
 
@@ -123,12 +129,12 @@ export const panels = {
     const count = this.time.landedBy(k), first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - 3), count).reverse().map(({ f }) => f);
     const row = (f) => {
       const { el, leaf } = panel.rows.get(f), entry = this.time.storedIn(f, k) ?? null;
-      if (el.shown !== entry || el.terse !== this.terse) el.replaceChildren(h("span", { class: "mgv-who" }, h("b", {}, leaf.name)), !entry && leaf.before && this.asking ? h("span", { class: "mgv-none" }, "holds an earlier pass") : (this.terse || !few ? thumbnail : arrayView)(entry ? entry.array : leaf.before, 120));
+      if (el.shown !== entry || el.terse !== this.terse) el.replaceChildren(h("span", { class: "mgv-who" }, h("b", {}, leaf.name)), !entry && leaf.before && this.asking ? h("span", { class: "mgv-none" }, "holds an earlier pass") : (this.terse || !few ? thumbnail : arrayView)(entry ? entry.array : leaf.before, this.terse ? 18 : few ? 120 : 26));
       Object.assign(el, { shown: entry, terse: this.terse });
       el.classList.toggle("mgv-changed", entry !== null && entry.at === k);
       return el;
     };
-    arrange(panel.first, first.map(row));
+    arrange(panel.first, (this.terse ? first.slice(0, few ? 4 : 2) : first).map(row));
     if (few) return panel.section;
     panel.note.textContent = `${count} of ${leaves.length} changed`;
     panel.summary.textContent = `${count > 3 ? `${count - 3} more, ` : ""}${leaves.length - count} not changed yet`;
@@ -153,9 +159,10 @@ export const panels = {
     const step = k ? this.data.steps[k - 1] : { ready: this.data.steps.length ? [this.data.steps[0].node] : [], waiting: [] };
     const total = this.data.steps.length, next = k < total ? this.data.steps[k].node : null;
     const names = (ids) => { const all = [...new Set(ids.map((id) => this.nodeName(id)))]; return all.slice(0, 4).join(", ") + (all.length > 4 ? " …" : ""); };
-    const ready = [...new Set(step.ready || [])].map((id) => this.chip(id, id === next ? "next" : null));
-    const waiting = (step.waiting || []).map((w) => h("li", {}, this.chip(w.node), h("span", {}, ` has ${w.got} of ${w.needs}`),
-      w.for && w.for.length ? h("span", {}, `, waits for ${names(w.for)}`) : null));
+    const few = (all, n) => (all.length > n + 1 ? [...all.slice(0, n), h("span", { class: "mgv-note" }, `and ${all.length - n} more`)] : all), most = this.terse ? 1 : 3;
+    const ready = few([...new Set(step.ready || [])].sort((a, b) => (b === next) - (a === next)).map((id) => this.chip(id, id === next ? "next" : null)), most);
+    const waiting = few((step.waiting || []).map((w) => h("li", {}, this.chip(w.node), h("span", {}, ` has ${w.got} of ${w.needs}`),
+      w.for && w.for.length && !this.terse ? h("span", {}, `, waits for ${names(w.for)}`) : null)), most).map((one) => (one.tagName === "LI" ? one : h("li", {}, one)));
     return this.column("Queue", h("p", { class: "mgv-ready-list" }, h("span", { class: "mgv-who" }, "ready"), ready.length ? ready : h("span", { class: "mgv-none" }, k < total ? "none" : "empty: the pass is done")),
       waiting.length ? h("ul", { class: "mgv-waits" }, waiting) : null);
   },

@@ -2,7 +2,7 @@
 
 import { h, s } from "./elements.js";
 
-const SINGLE = 16; // steps; of more, what lies in one box is one part
+const SINGLE = 8, LETTER = 6.3; // steps: of more, what lies in one box is one part; px
 const short = (name) => name.replace(/^torch::autograd::/, "").replace(/Backward\d*$/, "").replace(/^CppFunction$/, "function");
 
 // [{ name, from, to }]: positions that belong together, in order. `boxes`: node -> the name of its box, or nothing.
@@ -32,6 +32,8 @@ export function strip(parts, end, label, go) {
   };
   el.addEventListener("pointerdown", (event) => { if (event.button) return; event.preventDefault(); input.focus({ preventScroll: true }); el.setPointerCapture(event.pointerId); go(at(event)); el.onpointermove = (move) => go(at(move)); });
   for (const end of ["pointerup", "pointercancel"]) el.addEventListener(end, () => { el.onpointermove = null; });
+  // A name that would be cut to a letter or two shows when its part is reached.
+  el.fit = () => blocks.forEach((block, i) => block.classList.toggle("tiny", block.clientWidth < Math.min(30, LETTER * parts[i].name.length)));
   el.show = (step, text) => {
     input.value = step;
     input.setAttribute("aria-valuetext", text);

@@ -43,10 +43,11 @@ export function choose(pictures, width, height, slim) {
 export const viewport = {
   // How high the pane may be: what the notebook's own scroller, or the window, leaves below the cell's input and its sliders.
   tallest() {
-    if (this.options.framed) return this.options.framed - 2;
-    if (document.fullscreenElement && this.el.closest(":fullscreen, .mgv:has(:fullscreen)")) return window.innerHeight;
+    const head = this.options.host ? this.el.getBoundingClientRect().top - this.options.host().getBoundingClientRect().top : 0; // over two panes
+    if (this.options.framed) return this.options.framed - 2 - head;
+    if (document.fullscreenElement && this.el.closest(":fullscreen, .mgv:has(:fullscreen)")) return window.innerHeight - head;
     const host = this.options.host?.() ?? this.el, scroller = host.closest(".jp-WindowedPanel-outer, .jp-NotebookPanel-notebook"), cell = host.closest(".jp-Cell"), tall = scroller?.clientHeight;
-    if (!tall) return Math.floor(0.85 * window.innerHeight);
+    if (!tall) return Math.floor(0.85 * window.innerHeight) - head;
     const above = cell ? this.el.getBoundingClientRect().top - cell.getBoundingClientRect().top : 0, left = tall - above - MARGIN;
     return Math.floor(left >= LEAST_TALL ? left : tall - 60);
   },
@@ -58,12 +59,12 @@ export const viewport = {
     this.settled = key;
     this.el.classList.toggle("mgv-slim", wide < WIDE);
     this.reserve(wide);
-    const around = this.head.offsetHeight + this.notes.offsetHeight + 4, free = Math.max(240, most - around);
+    const free = Math.max(240, most - this.head.offsetHeight - this.notes.offsetHeight - 4);
     const open = [...this.open].join();
     if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
     const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || kindOf(picture) === this.wanted);
     const pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE);
-    let side = wide >= WIDE ? Math.round(Math.max(NARROW, Math.min(400, wide * 0.265))) : 0;
+    let side = wide >= WIDE ? Math.round(Math.max(NARROW, Math.min(400, wide * 0.25))) : 0;
     const stage = side ? free : Math.max(130, Math.round(free * 0.62));
     let chosen = pick(side, stage);
     if (!side && wide >= PAIR) { // between the two: beside a picture that loses little by it, else below it and beside each other
@@ -82,9 +83,12 @@ export const viewport = {
     this.setBroad(false);
     if (chosen.picture !== this.drawn || chosen.columns !== this.columns) this.draw(chosen.picture, chosen.columns);
     this.fit(chosen.scale);
+    this.strip.fit();
     this.views.forEach((words) => words?.mark());
     this.el.dataset.scale = chosen.scale.toFixed(3);
-    this.el.closest(".widget-vbox")?.addEventListener("focusin", this.keepKeys); // what Python puts around the pane
+    const around = this.el.closest(".widget-vbox"); // what Python puts around the pane
+    around?.addEventListener("focusin", this.keepKeys);
+    if (this.options.cut && this.model.send && !this.pressing) for (const type of ["pointerdown", "focusin"]) around?.addEventListener(type, (this.pressing = ({ target }) => target.closest(".widget-slider, .widget-text") && this.model.send({ press: true })), true);
     this.el.dataset.ready = "true";
     this.settlePanels();
   },
@@ -111,6 +115,8 @@ export const viewport = {
     if (!over()) return;
     set(true, this.broad);
     if (!widths.one || !widths.two || this.broad || this.shown <= this.ahead || !over()) return;
+    const fits = (widths.wide - widths.two - 18) / this.size[0] >= 0.94 * readable(this.drawn) * Math.min(1, this.scale / readable(this.drawn));
+    if (!fits && this.stage.classList.contains("mgv-whole")) return; // rather a panel that scrolls than a picture
     set(false, true);
     if (over()) set(true, true);
   },
