@@ -56,6 +56,7 @@ bench: python  ## measure minigrad and viz beside PyTorch, autograd, micrograd a
 lint: python  ## check style and format with ruff
 	@$(SETUP) tests
 	@$(RUN) -m ruff check && $(RUN) -m ruff format --check
+	@$(RUN) tools/stubs.py --check && $(RUN) -m mypy --strict $$(find minigrad -name "*.pyi") tests/minigrad/typed_program.py
 
 format: python  ## let ruff put style and format right
 	@$(SETUP) tests

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import types
 from collections.abc import Iterator
 
@@ -46,7 +47,7 @@ def get_default_device() -> device:
 
 def stub(name: str, doc: str, **members: object) -> types.ModuleType:
     """A module that answers questions about hardware."""
-    module = types.ModuleType(f"minigrad.{name}", doc)
+    module = sys.modules[f"minigrad.{name}"] = types.ModuleType(f"minigrad.{name}", doc)
     module.__dir__, module.__getattr__ = module_attributes(module.__name__, members)
     vars(module).update(members)
     return module

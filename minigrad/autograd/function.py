@@ -139,7 +139,7 @@ def metadata_of(values: tuple) -> tuple[tuple | None, ...]:
 def missing(what: str) -> staticmethod:
     """A method that a Function may do without until it is called."""
 
-    def method(*args: object, **kwargs: object) -> None:
+    def method(*args: object, **kwargs: object) -> object:
         raise NotImplementedError(f"You must implement {what}")
 
     return staticmethod(method)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import re
 import textwrap
 from collections.abc import Callable
@@ -76,6 +77,9 @@ def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
     for name, p in widest.parameters.items():
         positional = p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
         optional = optional or (positional and (name not in everywhere or p.default is not p.empty))
+        kinds = {s.parameters[name].annotation for s in signatures if name in s.parameters}
+        if len(kinds) > 1 and not any(isinstance(kind, str) for kind in kinds):
+            p = p.replace(annotation=functools.reduce(operator.or_, sorted(kinds, key=str, reverse=True)))
         results.append(p.replace(default=None) if positional and optional and p.default is p.empty else p)
     return inspect.Signature(results)
 

@@ -108,7 +108,6 @@ def test_imports_say_so_too(line):
 
 def test_what_is_there_can_be_imported_as_in_pytorch():
     from minigrad.linalg import det
-
     from minigrad.nn.functional import relu
 
     assert det is torch.linalg.det and relu is F.relu

@@ -1,0 +1,22 @@
+"""Made by tools/stubs.py from the signatures that help() shows."""
+
+from builtins import bool as _bool, float as _float, int as _int
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+
+from minigrad import Tensor as _Tensor
+from minigrad import Size as _Size
+from minigrad import dtype as _dtype
+from minigrad import device as _device
+from minigrad import Generator as _Generator
+
+def hessian(func: Any, inputs: Any, create_graph: _bool = ...) -> Any | tuple[Any, ...]: ...
+def hvp(func: Any, inputs: Any, v: Any = ..., create_graph: _bool = ...) -> tuple[Any, ...]: ...
+def jacobian(func: Any, inputs: Any, create_graph: _bool = ...) -> Any | tuple[Any, ...]: ...
+def jvp(func: Any, inputs: Any, v: Any = ..., create_graph: _bool = ...) -> tuple[Any, ...]: ...
+def vhp(func: Any, inputs: Any, v: Any = ..., create_graph: _bool = ...) -> tuple[Any, ...]: ...
+def vjp(func: Any, inputs: Any, v: Any = ..., create_graph: _bool = ...) -> tuple[Any, ...]: ...
