@@ -409,7 +409,7 @@ upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1) => upstream * torch.r
 [12.3]
 "B", "C", "E", "D" :: right
 
-[12.4]
+[12b.2]
 return torch.from_numpy(np.sinh(x.numpy())) => return np.sinh(x.numpy()) :: told
 torch.sinh :: not a class
 upstream * torch.from_numpy(np.cosh(x.numpy())) => upstream * x ::
@@ -418,12 +418,12 @@ torch.sinh ::
 return torch.from_numpy(np.sinh(x.numpy())) => return None ::
 return torch.from_numpy(np.sinh(x.numpy())) => return np.sinh(x.numpy()) ::
 
-[12.5]
+[12b.1]
 upstream * torch.sigmoid(x) => upstream * torch.tanh(x) ::
 upstream * torch.sigmoid(x) => upstream * torch.sigmoid(upstream) ::
 torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => x ::
 
-[12.6]
+[12b.3]
 upstream * (abs(x) <= 1).to(upstream.dtype) => upstream * torch.relu(1 - abs(x)) ::
 upstream * (abs(x) <= 1).to(upstream.dtype) => upstream * (1 - torch.tanh(x) ** 2) ::
 torch.sign(x) => torch.round(x) ::
@@ -844,13 +844,13 @@ positive * upstream * ctx.alpha, None => upstream * ctx.alpha**2 * (x > 0).to(up
 [12.2]
 upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1) => upstream * torch.roll(x, -1) - torch.roll(upstream * x, 1) ::
 upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1) => 2 * upstream * torch.roll(x, -1) ::
-[12.4]
+[12b.2]
 upstream * torch.from_numpy(np.cosh(x.numpy())) => upstream * torch.cosh(x) ** 2 ::
 upstream * torch.from_numpy(np.cosh(x.numpy())) => upstream * torch.cosh(x) + x ::
-[12.5]
+[12b.1]
 upstream * torch.sigmoid(x) => upstream * torch.sigmoid(2 * x) ::
 upstream * torch.sigmoid(x) => upstream * torch.sigmoid(x) ** 2 ::
-[12.6]
+[12b.3]
 upstream * (abs(x) <= 1) => 2 * upstream * (abs(x) <= 1) ::
 (abs(x) <= 1).to(upstream.dtype) => (abs(x) <= 1).to(upstream.dtype) + 1 ::
 [13.2]
@@ -947,7 +947,7 @@ FORESEEN: list[tuple[str, Any]] = [
     ("16.b", "(1, 3)"),
     ("12.a", torch.tensor(100.0)),
     ("12.b", "1"),
-    ("12.c", "(d)"),
+    ("12b.a", "(d)"),
     ("13.a", ["c"]),
     ("13.b", 5.0),
     ("14.b", torch.tensor(8)),

@@ -119,9 +119,9 @@ OPTIONS = [
     ("5.d", "option c", "c"),
     ("5.d", "c: it raises", "c"),
     ("5.d", "it leaves", "it leaves"),  # of two options
-    ("12.c", float("nan"), "d"),
-    ("12.c", "NaN", "d"),
-    ("12.c", float("inf"), "c"),
+    ("12b.a", float("nan"), "d"),
+    ("12b.a", "NaN", "d"),
+    ("12b.a", float("inf"), "c"),
     ("13.a", [5], "c"),
     ("13.a", "[5]", "c"),
     ("13.a", [1, 4], "a"),

@@ -1,8 +1,7 @@
-"""Exercises of lesson 12, Your own Function: a scaled ReLU, neighbours, four reports, a black box, softplus, a sign."""
+"""Exercises of lesson 12, Your own Function: a scaled ReLU, neighbours, four reports, polar coordinates."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -39,41 +38,21 @@ class Neighbours(torch.autograd.Function):
         return upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1)
 
 
-class Sinh(torch.autograd.Function):
+class Polar(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.from_numpy(np.sinh(x.numpy()))
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, upstream):
-        (x,) = ctx.saved_tensors
-        return upstream * torch.from_numpy(np.cosh(x.numpy()))
-
-
-class Softplus(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x)))
+    def forward(ctx, r, angle):
+        ctx.save_for_backward(r, angle)
+        return r * torch.cos(angle), r * torch.sin(angle)
 
     @staticmethod
-    def backward(ctx, upstream):
-        (x,) = ctx.saved_tensors
-        return upstream * torch.sigmoid(x)
-
-
-class Sign(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.sign(x)
-
-    @staticmethod
-    def backward(ctx, upstream):
-        (x,) = ctx.saved_tensors
-        return upstream * (abs(x) <= 1).to(upstream.dtype)
+    def backward(ctx, to_x, to_y):
+        r, angle = ctx.saved_tensors
+        grad_r = grad_angle = None
+        if ctx.needs_input_grad[0]:
+            grad_r = to_x * torch.cos(angle) + to_y * torch.sin(angle)
+        if ctx.needs_input_grad[1]:
+            grad_angle = to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle)
+        return grad_r, grad_angle
 
 
 def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Iterator[tuple]]:
@@ -90,7 +69,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                     return
                 if not isinstance(y, torch.Tensor):
                     raise Complaint(
-                        f"`forward` gives back {_a(y)}. Return a tensor: the engine hangs the node on it. "
+                        f"`forward` returns {_a(y)}. Return a tensor: the engine attaches the node to it. "
                         "`torch.from_numpy` makes one."
                     )
                 yield f"apply({called}) gives", y.detach()
@@ -104,7 +83,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                 y.backward(v)
                 if not torch.equal(v, before):
                     raise Complaint(
-                        "Your `backward` writes into `upstream`. That array is not yours: others may still need it. Compute a "
+                        "Your `backward` writes into `upstream`. Other nodes may still need that tensor. Compute a "
                         "new one."
                     )
                 yield f"{v.tolist()} arrives after apply({called}), and on to x goes", _felt(x.grad)
@@ -115,23 +94,6 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
 def _felt(grad: Any) -> Any:
     """A gradient in which what is too small to move anything is 0: two right rules may differ there."""
     return torch.where(abs(grad) < 1e-12, 0.0, grad) if isinstance(grad, torch.Tensor) else grad
-
-
-def _boxed(kind: Any) -> Iterator[tuple]:
-    """The probe of exercise 12.4: as the others, and the forward must do without the framework's own sinh."""
-    own = torch.sinh
-
-    def refused(*whatever: Any) -> Any:
-        raise Complaint(
-            "`torch.sinh` is an operation that the machine knows already, so nothing is boxed in. Here the forward is NumPy's: "
-            "`np.sinh(x.numpy())`."
-        )
-
-    torch.sinh = refused
-    try:
-        yield from _probe([[-1.0, 0.5, 2.0], [0.0, 3.0]])(kind)
-    finally:
-        torch.sinh = own
 
 
 def _a(value: Any) -> str:
@@ -167,38 +129,8 @@ def ring_with(backward: Callable) -> type:
     return _kind("Neighbours", lambda x: x * torch.roll(x, -1), lambda ctx, g, x: backward(g, x))
 
 
-def sinh_with(
-    backward: Callable, forward: Callable = lambda x: torch.from_numpy(np.sinh(x.numpy())), **more: Any
-) -> type:
-    return _kind("Sinh", forward, backward, **more)
-
-
-def _careful(x):
-    return torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x)))
-
-
-def softplus_with(backward: Callable, forward: Callable = _careful) -> type:
-    return _kind("Softplus", forward, lambda ctx, g, x: backward(g, x))
-
-
-def sign_with(backward: Callable, forward: Callable = torch.sign) -> type:
-    return _kind("Sign", forward, lambda ctx, g, x: backward(g, x))
-
-
 def _on(condition, like):
     return condition.to(like.dtype)
-
-
-def _box(x) -> Any:
-    return torch.from_numpy(np.cosh(x.numpy()))
-
-
-def _keeps_result(ctx, x) -> None:
-    ctx.result = torch.from_numpy(np.sinh(x.numpy()))
-
-
-def _keeps_the_array(ctx, x) -> None:
-    ctx.save_for_backward(x.numpy())
 
 
 def _saves_both(ctx, x, alpha) -> None:
@@ -207,6 +139,92 @@ def _saves_both(ctx, x, alpha) -> None:
 
 def _saves_x_only(ctx, x, alpha) -> None:
     ctx.save_for_backward(x)
+
+
+def _polar_probe(kind: Any) -> Iterator[tuple]:
+    """Both outputs, one of them, and one input that asks for nothing; what `backward` returns is looked at as well."""
+    returned: list[Any] = []
+
+    def noted(ctx, *upstream):
+        returned.append(kind.backward(ctx, *upstream))
+        return returned[-1]
+
+    watched = type(kind.__name__, (kind,), {"backward": staticmethod(noted)})
+    for r_asks, angle_asks in ((True, True), (True, False), (False, True)):
+        for to_x, to_y in (
+            ([2.0, -1.0, 0.5], [-3.0, 0.5, 4.0]),
+            ([1.0, -2.0, 3.0], None),
+            (None, [1.0, 2.0, -1.0]),
+        ):
+            r = torch.tensor([1.5, 2.0, 0.7], dtype=torch.float64, requires_grad=r_asks)
+            angle = torch.tensor([0.4, -1.1, 2.5], dtype=torch.float64, requires_grad=angle_asks)
+            both = watched.apply(r, angle)
+            if not isinstance(both, tuple) or len(both) != 2:
+                raise Complaint("`forward` should return two tensors, $x$ and $y$. Leave it as it was.")
+            yield "The point", [part.detach() for part in both]
+            parts = [
+                (part * torch.tensor(up, dtype=torch.float64)).sum()
+                for part, up in zip(both, (to_x, to_y), strict=True)
+                if up is not None
+            ]
+            sum(parts).backward()
+            what = "both outputs are used" if len(parts) == 2 else f"{'x' if to_x else 'y'} alone is used"
+            yield f"The gradient of r, when {what}", r.grad
+            yield f"The gradient of the angle, when {what}", angle.grad
+            gave = returned[-1] if isinstance(returned[-1], tuple) else (returned[-1],)
+            for name, asks, value in zip(("r", "the angle"), (r_asks, angle_asks), gave, strict=False):
+                if not asks and value is not None:
+                    raise Complaint(
+                        f"The numbers are right. But {name} asks for no gradient here, and your `backward` computes one all the "
+                        "same. Ask `ctx.needs_input_grad` first, and return `None` where it is False."
+                    )
+
+
+def polar_with(r_rule: Callable, angle_rule: Callable, *, asks: bool = True) -> type:
+    """A Function like `Polar` with other rules; `asks` says whether it looks at `needs_input_grad`."""
+
+    class Polar(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, r, angle):
+            ctx.save_for_backward(r, angle)
+            return r * torch.cos(angle), r * torch.sin(angle)
+
+        @staticmethod
+        def backward(ctx, to_x, to_y):
+            r, angle = ctx.saved_tensors
+            rules = (r_rule, angle_rule)
+            wanted = ctx.needs_input_grad if asks else (True, True)
+            return tuple(
+                rule(to_x, to_y, r, torch.cos(angle), torch.sin(angle)) if want else None
+                for rule, want in zip(rules, wanted, strict=True)
+            )
+
+    return Polar
+
+
+def _to_r(to_x, to_y, r, c, s):
+    return to_x * c + to_y * s
+
+
+def _to_angle(to_x, to_y, r, c, s):
+    return r * (to_y * c - to_x * s)
+
+
+def _unused() -> str:
+    arrived: list[Any] = []
+
+    class Two(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a + 1, a * 2
+
+        @staticmethod
+        def backward(ctx, first, second):
+            arrived.append(first)
+            return first + 2 * second
+
+    Two.apply(torch.tensor(1.0, requires_grad=True))[1].backward()
+    return "a" if arrived[0] is None else {0.0: "b", 1.0: "c"}[arrived[0].item()]
 
 
 def _liar() -> float:
@@ -222,13 +240,6 @@ def _kink() -> float:
     return (ends[0] - ends[1]) / (2 * eps)
 
 
-def _naive_slope() -> str:
-    x = torch.tensor(100.0, requires_grad=True)
-    torch.log(1 + torch.exp(x)).backward()
-    slope = x.grad.item()
-    return "d" if math.isnan(slope) else "c" if math.isinf(slope) else "a" if slope == 1 else "b"
-
-
 QUESTIONS: list[Question] = [
     Question(
         "12.a",
@@ -236,39 +247,39 @@ QUESTIONS: list[Question] = [
         truth=_liar,
         found="Yes. What arrives is 1, the rule says *times 100*, and the engine believes it.",
         answers=r"""
-            6.0   :: 6 is the slope. But nobody computes it: the engine asks your `backward`, and that says 100.
-            600.0 :: Nobody multiplies by the true slope as well. The rule is *what arrives times 100*, and 1 arrives.
+            6.0   :: 6 is the slope. But nothing computes it: the engine asks your `backward`, and that says 100.
+            600.0 :: Nothing multiplies by the true slope as well. The rule is *what arrives times 100*, and 1 arrives.
             300.0 :: The rule does not use `x`: it is *what arrives times 100*, and 1 arrives.
-            900.0 :: The value 9 plays no part in the way back. 1 arrives, and the rule makes 100 of it.
-            None  :: `x` asks, and a way leads to it: something arrives. What the rule says: 100.
-            9.0   :: 9 is the value of the result. On the way back the rule counts: 1 times 100.
+            900.0 :: The value 9 plays no part on the way back. 1 arrives, and the rule turns it into 100.
+            None  :: `x` requires a gradient, and a path leads to it, so something arrives: what the rule says, 100.
+            9.0   :: 9 is the value of the result. On the way back only the rule counts: 1 times 100.
         """,
-        missed="1 arrives at the node, its rule says *times 100*, and nobody checks it: 100.",
+        missed="1 arrives at the node, its rule says *times 100*, and nothing checks it: 100.",
     ),
     Question(
         "12.b",
-        asks="what a nudge to both sides finds at the kink of 2 * relu",
+        asks="what a finite difference to both sides finds at the kink of 2 * relu",
         truth=_kink,
-        found="Yes: from 0 to $2\\varepsilon$, over a way of $2\\varepsilon$. Half-way between the slopes 0 and 2.",
+        found="Yes: from 0 to $2\\varepsilon$, over a distance of $2\\varepsilon$. Half-way between the slopes 0 and 2.",
         answers=r"""
-            0.0  :: 0 is the slope on the left, and what `backward` says. The nudge goes to both sides, and gets the mean.
-            2.0  :: 2 is the slope on the right. The nudge goes to both sides: from 0 to $2\varepsilon$, over $2\varepsilon$.
+            0.0  :: 0 is the slope on the left, and what `backward` says. The difference is taken over both sides, and gives the mean.
+            2.0  :: 2 is the slope on the right. The difference is taken over both sides: from 0 to $2\varepsilon$, over $2\varepsilon$.
             0.5  :: That would be for alpha 1. Here the slopes are 0 and 2.
-            None :: The nudge always finds a number: two values, a difference, a division.
+            None :: A finite difference always gives a number: two values, a difference, a division.
         """,
         missed="On the right the result is $2\\varepsilon$, on the left 0. Divided by $2\\varepsilon$: 1, between the slopes 0 and 2.",
     ),
     Question(
         "12.c",
-        asks="the slope of log(1 + exp(x)) at 100 in float32",
-        truth=_naive_slope,
-        found="Yes: $e^{100}$ does not fit, and zero times infinity is `nan`.",
+        asks="what arrives for an output that is not used",
+        truth=_unused,
+        found="Yes: the missing gradient is filled in with zeros, so that the rule can add it like any other.",
         answers=r"""
-            "a" :: 1 is the true slope. But the chain goes through $e^{100}$, which does not fit into `float32`.
-            "b" :: The logarithm's rule gives $1/\infty = 0$. Then the exponential's rule multiplies it by infinity: `nan`.
-            "c" :: The *value* is `inf`. For the slope a zero, $1/\infty$, is multiplied by that infinity: `nan`.
+            "a" :: No gradient comes, that is right. But a rule would stumble over `None`, so zeros are filled in: **b**.
+            "c" :: The pass begins with a 1 at `product` alone. For `total` zeros are filled in: **b**.
+            "d" :: `backward` always gets one gradient per output. For one that is not used, zeros are filled in: **b**.
         """,
-        missed="It is **d**: $1/\\infty = 0$ from the logarithm, times $\\infty$ from the exponential.",
+        missed="**b**: zeros are filled in for an output that is not used.",
     ),
 ]
 
@@ -281,41 +292,41 @@ EXERCISES: list[Exercise] = [
         solution=ScaledReLU,
         probe=_probe([[1.5, -0.3, 0.0, 0.5], [-2.0, 3.0]], (2.0,), (0.5,), (-1.5,)),
         why=(
-            "Upstream, times the slope: `ctx.alpha` where `x` is positive, 0 elsewhere. `alpha` is no tensor, so there is nothing to "
-            "say about it: `None`."
+            "Upstream, times the slope: `ctx.alpha` where `x` is positive, 0 elsewhere. `alpha` is not a tensor, so there is no gradient "
+            "to give: `None`."
         ),
-        shows="Your rule passes what arrives on, scaled, where `x` was positive. One value for each argument of `forward`.",
+        shows="Where `x` was positive, your rule passes on what arrives, scaled. One value for each argument of `forward`.",
         look={"": "Three factors for `x`: what arrives, alpha, and 1 or 0. And a second value, for `alpha`."},
         hints=(
-            "Two values are returned: one for `x`, one for `alpha`. What should be said about a plain number?",
+            "Return two values: one for `x`, one for `alpha`. What gradient does a plain number have?",
             "For `x`: what arrives, times alpha, times 1 where `x` is positive and 0 elsewhere.",
             "`positive * upstream * ctx.alpha, None`",
         ),
         answers=r"""
             relu_with(ctx, g, x):
             g * _on(x > 0, g), None                     :: That is the rule of the plain ReLU. Where `x` is positive the slope is alpha.
-            ctx.alpha * _on(x > 0, g), None             :: That is the local derivative alone. What arrives, `upstream`, has to be multiplied by it.
-            g * ctx.alpha, None                         :: It is passed on everywhere. Where `x` is not positive the result does not move: 0.
+            ctx.alpha * _on(x > 0, g), None             :: That is the local derivative alone. Multiply it by what arrives, `upstream`.
+            g * ctx.alpha, None                         :: That passes it on everywhere. Where `x` is not positive the result does not change: 0.
             g * ctx.alpha * x * _on(x > 0, g), None     :: That has the *value* of `x` in it. The slope is alpha, however large `x` is.
-            g * ctx.alpha * _on(x < 0, g), None         :: The other way round: it is passed on where `x` is *positive*.
+            g * ctx.alpha * _on(x < 0, g), None         :: The other way round: pass it on where `x` is *positive*.
             g * ctx.alpha * _on(x >= 0, g), None        :: Nearly. At exactly 0 the slope should be 0: `x > 0`, not `x >= 0`.
-            g * ctx.alpha * _on(x != 0, g), None        :: `x != 0` is true for negative `x` as well. Only the positive ones pass on.
+            g * ctx.alpha * _on(x != 0, g), None        :: `x != 0` is true for negative `x` as well. Pass it on only where `x` is positive.
             g * torch.relu(x), None                     :: That is upstream times the *value* of the ReLU. You need the slope: alpha or 0.
-            g * ctx.alpha**2 * _on(x > 0, g), None      :: Alpha has come in twice.
+            g * ctx.alpha**2 * _on(x > 0, g), None      :: Alpha is in it twice.
             ctx.alpha * _on(x > 0, g) * g.sum(), None   :: Each entry meets its own part of `upstream`, not the sum of all.
             ctx.alpha * _on(x > 0, g) * g.mean(), None  :: Nothing is averaged: each entry meets its own part of `upstream`.
             (g * ctx.alpha * _on(x > 0, g)).sum(), None :: One number cannot be the gradient of four: each entry of `x` has its own. Leave out the sum.
-            g * ctx.alpha * _on(x > 0, g)               :: `forward` has two arguments, so two values go back: the second, for `alpha`, is `None`.
-            g * ctx.alpha * _on(x > 0, g), g.sum()      :: The second value is for `alpha`, a plain number: nobody waits for its gradient. Return `None` there; the gradient of `x` comes first.
-            return None, None                           :: Two times `None` says that nothing goes back. `x` waits for its gradient.
+            g * ctx.alpha * _on(x > 0, g)               :: `forward` has two arguments, so return two values: the second, for `alpha`, is `None`.
+            g * ctx.alpha * _on(x > 0, g), g.sum()      :: The second value is for `alpha`, a plain number, which has no gradient. Return `None` there; the gradient of `x` comes first.
+            return None, None                           :: `None` twice means that nothing goes back. `x` needs its gradient.
             relu_with(lambda ctx, g: (g, None), _saves_both) :: Leave the forward as it was: a plain number does not go into `save_for_backward`, but into `ctx.alpha`.
             relu_with(lambda ctx, g: (g * ctx.alpha, None), _saves_x_only) :: `forward` has to note it first: `ctx.alpha = alpha`.
-            g * ctx.alpha * (x > 0).to(g.dtype) * (ctx.alpha > 0), None :: A negative `alpha` is a factor like any other: nothing in the rule asks for its sign.
-            g * abs(ctx.alpha) * (x > 0).to(g.dtype), None :: `abs` is one too many: with a negative `alpha` the curve falls, and the slope is negative.
-            abs(g) * ctx.alpha * (x > 0).to(g.dtype), None :: `abs` is one too many: what arrives may be negative, and is handed on with its sign.
+            g * ctx.alpha * (x > 0).to(g.dtype) * (ctx.alpha > 0), None :: A negative `alpha` is a factor like any other: the rule does not depend on its sign.
+            g * abs(ctx.alpha) * (x > 0).to(g.dtype), None :: `abs` does not belong there: with a negative `alpha` the curve falls, and the slope is negative.
+            abs(g) * ctx.alpha * (x > 0).to(g.dtype), None :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
             g * ctx.alpha * torch.sigmoid(x), None      :: The sigmoid is a soft step. The ReLU has a hard one: its slope is 1 where `x` is positive, and 0 elsewhere.
-            g + ctx.alpha * (x > 0).to(g.dtype), None   :: Added. What arrives is *multiplied* by the slope.
-            g * (ctx.alpha * x > 0).to(g.dtype), None   :: `alpha` only decides the sign there. It is a factor of the slope: times `ctx.alpha`.
+            g + ctx.alpha * (x > 0).to(g.dtype), None   :: That adds. What arrives is *multiplied* by the slope.
+            g * (ctx.alpha * x > 0).to(g.dtype), None   :: Here `alpha` only decides where the gate is open. It is a factor of the slope: times `ctx.alpha`.
             torch.where(x > 0, g * ctx.alpha, torch.zeros_like(g)), None :: right
             ctx.alpha * g * _on(torch.relu(x) != 0, g), None :: right
             g * ctx.alpha * (x > 0), None               :: right
@@ -331,30 +342,30 @@ EXERCISES: list[Exercise] = [
             "$x_i$ is also the right factor of its left neighbour's product, $y_{i-1} = x_{i-1} x_i$. So its second part is what arrives at "
             "$y_{i-1}$ times $x_{i-1}$: the product `upstream * x`, moved one place to the right."
         ),
-        shows="The table has told where to look: one roll went to the wrong side.",
+        shows="The table showed where to look: one roll went to the wrong side.",
         look={
             "": "The second part of $x_i$ comes from $y_{i-1} = x_{i-1} x_i$: what arrives there, times the other factor."
         },
         hints=(
-            "In which two products does $x_0$ have part? $y_0 = x_0 x_1$, and $y_2 = x_2 x_0$. The first part is there already.",
-            "The second part of $x_0$ is what arrives at $y_2$, times $x_2$. From which side does place 0 get both?",
+            "Which two products contain $x_0$? $y_0 = x_0 x_1$ and $y_2 = x_2 x_0$. The first part is there already.",
+            "The second part of $x_0$ is what arrives at $y_2$, times $x_2$. From which side must both be moved to position 0?",
             "`torch.roll(upstream * x, 1)`",
         ),
         answers=r"""
             ring_with(g, x):
-            torch.roll(x, -1) + torch.roll(x, 1)         :: Both parts are local derivatives alone: nothing of what arrives, `upstream`, is in them.
+            torch.roll(x, -1) + torch.roll(x, 1)         :: Both parts are local derivatives alone. Multiply each by what arrives, `upstream`, at its product.
             g * torch.roll(x, -1) + torch.roll(g * x, -1) :: That is the rule of the table above: it takes the part from the *right* neighbour. $x_i$ is a factor of its *left* neighbour's product.
-            g * torch.roll(x, -1)                        :: That is one part only. Each number has part in two products.
-            g * torch.roll(x, -1) + g * torch.roll(x, 1) :: The factor comes from the left neighbour, and that is right. But what arrives at *its* product counts: `upstream` has to move as well.
+            g * torch.roll(x, -1)                        :: That is one part only. Each number is in two products.
+            g * torch.roll(x, -1) + g * torch.roll(x, 1) :: The factor comes from the left neighbour, which is right. But what arrives at *its* product counts: `upstream` must move as well.
             g * torch.roll(x, -1) + torch.roll(g, 1) * x :: `upstream` has moved, and `x` has not. The other factor in the left neighbour's product is the left neighbour.
-            g * torch.roll(x, -1) + g * x                :: Nothing has moved to the other side: that takes what arrives at its own product twice, and `x` itself as the other factor.
-            g * torch.roll(x, -1) + torch.roll(x, 1)     :: The second part is the local derivative alone. What arrives there has to be multiplied by it.
+            g * torch.roll(x, -1) + g * x                :: Nothing is moved: that uses what arrives at its own product twice, and `x` itself as the other factor.
+            g * torch.roll(x, -1) + torch.roll(x, 1)     :: The second part is the local derivative alone. Multiply it by what arrives there.
             g * torch.roll(x, -1) + torch.roll(g, 1)     :: The second part is what arrives, without the other factor.
             2 * g * torch.roll(x, -1)                    :: That counts the first part twice. The second comes from another product.
             (g * torch.roll(x, -1) + torch.roll(g * x, 1)) / 2 :: The two parts are averaged. They should be added.
-            g * torch.roll(x, -1) - torch.roll(g * x, 1) :: The second part is right, its sign is not: parts are added.
-            torch.roll(g * x, 1)                         :: The second part is right. The first one has gone.
-            g * torch.roll(x, -1) + torch.roll(g * x, 2) :: Moved two places. With three numbers that is the same as one place to the left.
+            g * torch.roll(x, -1) - torch.roll(g * x, 1) :: The second part has the wrong sign: parts are added.
+            torch.roll(g * x, 1)                         :: The second part is right. The first one is missing.
+            g * torch.roll(x, -1) + torch.roll(g * x, 2) :: That moves it two places. With three numbers that is the same as one place to the left.
             g * torch.roll(x, -1) + torch.roll(g, -1) * torch.roll(x, 1) :: What arrives is rolled the wrong way in the second part: the left neighbour's product comes from `torch.roll(g * x, 1)`.
             g * torch.roll(x, 1) + torch.roll(g * x, 1)  :: The first part meets the wrong neighbour: in its own product `x` was multiplied by the one to the *right*, `torch.roll(x, -1)`.
             g * torch.roll(x, -1) + x                    :: Each entry is in two products, and each brings what *arrived* at it times the other factor. Your second part has nothing that arrived in it.
@@ -368,7 +379,7 @@ EXERCISES: list[Exercise] = [
         names=("first", "second", "third", "fourth"),
         solution='first, second, third, fourth = "b", "c", "e", "d"',
         why=(
-            "Without upstream every output claims every input: whole rows are filled. Between two slopes: a kink. The right numbers in the wrong "
+            "Without upstream every output claims every input: whole rows are filled. Half-way between two slopes: a kink. The right numbers in the wrong "
             "places: exchanged. Both a little off: rounding."
         ),
         shows="A report is a picture of the mistake. In two of the four there is none.",
@@ -380,170 +391,111 @@ EXERCISES: list[Exercise] = [
         },
         hints=(
             "A factor changes the size of entries and leaves zeros alone. What fills a zero?",
-            "A kink is seen at one entry, and the nudge is half-way between two slopes there.",
-            "Rounding is wrong by a few in a hundred, and not always in the same direction.",
+            "A kink shows at one entry, where the finite difference is half-way between two slopes.",
+            "Rounding errors are small, here a few per cent, and not the same for each entry.",
         ),
         answers=r"""
             first = 'a'           :: One factor would leave the zeros at zero. Here entries beside the diagonal are filled: each output claims both inputs.
-            first = 'c'           :: A kink spoils single entries, and the nudge is between the two slopes there. Here whole rows are filled.
-            first = 'd'           :: Rounding makes entries a little wrong. Here zeros have become 6 and 10.
+            first = 'c'           :: A kink spoils single entries, where the finite difference is between the two slopes. Here whole rows are filled.
+            first = 'd'           :: Rounding makes entries slightly wrong. Here zeros have become 6 and 10.
             first = 'e'           :: Exchanged entries would leave the diagonal empty. Here it is right, and the rest is filled as well.
             second = 'a'          :: The entry 1 is right, so no factor is missing in the whole rule. What is special about the other entry?
             second = 'b'          :: A forgotten `upstream` fills the entries beside the diagonal. They are 0, as they should be.
-            second = 'd'          :: Rounding is wrong by little. 0.5 for 0 is half a slope.
-            second = 'e'          :: Exchanged, the 1 would have moved. It is in its place.
-            third = 'a'           :: One factor cannot fill a zero. Look where the 4 and the 2 have gone.
+            second = 'd'          :: Rounding errors are small. 0.5 instead of 0 is half a slope.
+            second = 'e'          :: If they were exchanged, the 1 would have moved. It is in its place.
+            third = 'a'           :: One factor cannot fill a zero. Look where the 4 and the 2 are now.
             third = 'b'           :: If `upstream` were forgotten, the diagonal would be right and the rest filled. Here the diagonal is empty.
-            third = 'c'           :: A kink leaves the nudge between two slopes, at one entry. Here both numbers are there, in other places.
+            third = 'c'           :: At a kink one entry is half-way between two slopes. Here both numbers are there, in other places.
             third = 'd'           :: Rounding moves no number into another place.
-            fourth = 'a'          :: Divide: 1.967 by 2 is 0.98, and 5.722 by 6 is 0.95. That is no one factor.
+            fourth = 'a'          :: Divide: 1.967 by 2 is 0.98, and 5.722 by 6 is 0.95. Those are two different factors.
             fourth = 'b'          :: If `upstream` were forgotten, the entries beside the diagonal would be filled. They are 0.
-            fourth = 'c'          :: At a kink the nudge is half-way between two slopes. Here it is off by a few in a hundred, in both entries.
-            fourth = 'e'          :: Both entries are in their places, only a little off.
+            fourth = 'c'          :: At a kink the finite difference is half-way between two slopes. Here it is off by a few per cent, in both entries.
+            fourth = 'e'          :: Both entries are in their places, only slightly off.
             "B", "C", "E", "D"    :: right
             ["b"], "c)", "e", "d" :: right
         """,
     ),
     Exercise(
         "12.4",
-        title="a black box",
-        names=("Sinh",),
-        solution=Sinh,
-        probe=_boxed,
-        why=(
-            "Inside `forward` nothing is recorded, so `x.numpy()` is allowed. The rule is upstream times $\\cosh x$, by NumPy or not. If by NumPy, "
-            "the line `once_differentiable` above it is honest."
-        ),
-        shows="The machine has never seen inside the box, and the gradient flows through it.",
+        title="polar coordinates",
+        names=("Polar",),
+        solution=Polar,
+        probe=_polar_probe,
+        why="Each output brings its own upstream gradient. `r` moves $x$ by $\\cos\\varphi$ and $y$ by $\\sin\\varphi$; the angle moves "
+        "$x$ by $-r\\sin\\varphi$ and $y$ by $r\\cos\\varphi$. The parts are added.",
+        shows="Two inputs, two outputs: four local derivatives, and none of them is computed for nothing.",
         look={
-            "": "Forward: `np.sinh` of the numbers, as a tensor. Backward: what arrives, times $\\cosh x$."
+            "": "Four local derivatives: of $x$ and of $y$, with respect to $r$ and to the angle. Each meets what arrives at its output."
         },
         hints=(
-            "Forward, three things: save `x`, call `np.sinh(x.numpy())`, and make a tensor of what comes back.",
-            "Backward: fetch `x` as in `Square`. The slope of sinh is cosh.",
-            "`return upstream * torch.from_numpy(np.cosh(x.detach().numpy()))`, or `upstream * torch.cosh(x)`",
+            "How fast does $x = r\\cos\\varphi$ change with $r$, and how fast with the angle? The same for $y$.",
+            "`grad_r` is what arrives at $x$ times $\\cos\\varphi$, plus what arrives at $y$ times $\\sin\\varphi$.",
+            "`grad_angle = to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle)`, if `ctx.needs_input_grad[1]`.",
         ),
         answers=r"""
-            sinh_with(ctx, g, x):
-            sinh_with(lambda ctx, g, x: g * torch.cosh(x), forward=lambda x: torch.from_numpy(np.sinh(x.numpy()).astype("float32"))) :: What comes out is `float32`, whatever went in, and `gradcheck` works in double. Let NumPy keep the kind of number: `torch.from_numpy(np.sinh(...))`.
-            g * torch.cosh(g)                        :: The slope is that at `x`, where the forward was. `upstream` only multiplies it.
-            g + torch.cosh(x)                        :: Added. What arrives is *multiplied* by the slope.
-            g * torch.from_numpy(np.sinh(x.numpy())) :: That multiplies by sinh, the value. Its slope is cosh.
-            _box(x)                                  :: That is the local derivative alone. What arrives has to be multiplied by it.
-            g                                        :: What arrives is passed on as it is. The slope of sinh is missing, cosh.
-            torch.from_numpy(np.cosh(g.numpy()))     :: That is the cosh of what *arrives*. The slope is taken at `x`, and then multiplied.
-            g * x * _box(x)                          :: `x` itself has come in as a factor. The slope is cosh alone.
-            g / _box(x)                              :: Divided by the slope. It should be multiplied.
-            g * torch.from_numpy(np.cos(x.numpy()))  :: That is cos. The slope of sinh is cosh, the hyperbolic one: `np.cosh`.
-            sinh_with(lambda ctx, g, x: g * _box(x), forward=lambda x: torch.from_numpy(np.sin(x.numpy()))) :: The forward computes sin. you need `np.sinh`.
-            sinh_with(lambda ctx, g, x: g * _box(x), forward=lambda x: torch.from_numpy(np.cosh(x.numpy()))) :: The forward computes cosh. That is the slope; the value is `np.sinh`.
-            (g * _box(x)).numpy()                    :: `backward` gives back a NumPy array. The engine wants a tensor: `torch.from_numpy(...)`.
-            sinh_with(lambda ctx, g: g * ctx.saved_tensors[0], keep=lambda ctx, x: None) :: The bag is empty. What the backward needs, the forward has to pack: `ctx.save_for_backward(x)`.
-            sinh_with(lambda ctx, g: g * ctx.saved_tensors[0], keep=_keeps_the_array) :: A NumPy array does not go into the bag. Save the tensor `x`, and take its numbers in the backward.
-            sinh_with(lambda ctx, g, x: g * torch.cosh(x), forward=lambda x: torch.sinh(x)) :: `torch.sinh` is an operation that the machine knows already
-            sinh_with(lambda ctx, g: g * torch.cosh((lambda x: x)(*ctx.saved_tensors)), keep=lambda ctx, x: None) :: Nothing was saved, so there is nothing to unpack. The forward has to pack what the backward needs: `ctx.save_for_backward(x)`.
-            abs(g) * torch.cosh(x)                   :: `abs` is one too many: what arrives may be negative, and is handed on with its sign.
-            g * x                                    :: That is the rule of $x^2/2$. The slope of sinh is cosh, taken at `x`.
-            g * torch.exp(x)                         :: $e^x$ is half of the story: the slope of sinh is cosh, $(e^x + e^{-x})/2$.
-            g * torch.sqrt(1 + x**2)                 :: $\sqrt{1 + \sinh^2}$ is cosh, but the root needs the *result* of the forward, sinh, and not `x`.
-            g * torch.cosh(x)                        :: right
-            sinh_with(lambda ctx, g: g * torch.sqrt(1 + ctx.result**2), keep=_keeps_result) :: right
-            g * (torch.exp(x) + torch.exp(-x)) / 2   :: right
-            torch.from_numpy(g.numpy() * np.cosh(x.numpy())) :: right
-            g * np.cosh(x.numpy())                   :: right
-            g * _box(x), None                        :: right
+            polar_with(lambda to_x, to_y, r, c, s: to_x * c, _to_angle) :: `r` moves $y$ as well. Add what arrives at $y$, times $\sin\varphi$.
+            polar_with(lambda to_x, to_y, r, c, s: to_y * s, _to_angle) :: `r` moves $x$ as well. Add what arrives at $x$, times $\cos\varphi$.
+            polar_with(lambda to_x, to_y, r, c, s: to_x * s + to_y * c, _to_angle) :: The two factors of `grad_r` are exchanged: $x$ goes with the cosine, $y$ with the sine.
+            polar_with(lambda to_x, to_y, r, c, s: r * (to_x * c + to_y * s), _to_angle) :: In `grad_r` there is an `r` too many: $r\cos\varphi$ changes by $\cos\varphi$ for each 1 of $r$.
+            polar_with(lambda to_x, to_y, r, c, s: c + s, _to_angle) :: Those are the local derivatives of `r` alone. Multiply each by what arrives at its output.
+            polar_with(lambda to_x, to_y, r, c, s: (to_x + to_y) * (c + s), _to_angle) :: Each upstream gradient meets its own local derivative: $x$ the cosine, $y$ the sine.
+            polar_with(lambda to_x, to_y, r, c, s: (to_x * c + to_y * s) / 2, _to_angle) :: The two parts of `grad_r` are added, not averaged.
+            polar_with(lambda to_x, to_y, r, c, s: to_x * c - to_y * s, _to_angle) :: The minus belongs to the angle, where the cosine becomes $-\sin$. For `r` both parts are added.
+            polar_with(_to_r, lambda to_x, to_y, r, c, s: r * (to_y * c + to_x * s)) :: A sign is missing in `grad_angle`: the slope of the cosine is *minus* the sine.
+            polar_with(_to_r, lambda to_x, to_y, r, c, s: r * (to_x * s - to_y * c)) :: The signs of `grad_angle` are the other way round: $-\sin$ comes from $x$, $+\cos$ from $y$.
+            polar_with(_to_r, lambda to_x, to_y, r, c, s: to_y * c - to_x * s) :: In `grad_angle` the factor `r` is missing: the further out, the more the point moves.
+            polar_with(_to_r, lambda to_x, to_y, r, c, s: r * to_y * c) :: The angle moves $x$ as well. Add what arrives at $x$, times $-r\sin\varphi$.
+            polar_with(_to_r, lambda to_x, to_y, r, c, s: -r * to_x * s) :: The angle moves $y$ as well. Add what arrives at $y$, times $r\cos\varphi$.
+            polar_with(_to_r, lambda to_x, to_y, r, c, s: r * (to_x * c - to_y * s)) :: Sine and cosine are exchanged in `grad_angle`: $x$ brings $-\sin$, $y$ brings $\cos$.
+            polar_with(_to_r, lambda to_x, to_y, r, c, s: r * (c - s)) :: Those are the local derivatives of the angle alone. Multiply each by what arrives at its output.
+            polar_with(_to_angle, _to_r) :: The two gradients are in the wrong order: first that of `r`, then that of the angle.
+            polar_with(_to_r, _to_angle, asks=False) :: Ask `ctx.needs_input_grad` first
+            polar_with(_to_r, lambda to_x, to_y, r, c, s: None) :: The angle asks for a gradient, and `None` goes back. Is its condition ever true? `ctx.needs_input_grad[1]`
+            polar_with(lambda to_x, to_y, r, c, s: None, _to_angle) :: `r` asks for a gradient, and `None` goes back. Is its condition ever true? `ctx.needs_input_grad[0]`
+            polar_with(lambda to_x, to_y, r, c, s: c * to_x + s * to_y, lambda to_x, to_y, r, c, s: r * c * to_y - r * s * to_x) :: right
         """,
     ),
     Exercise(
         "12.5",
-        title="a softplus that holds",
-        names=("Softplus",),
-        solution=Softplus,
-        probe=_probe([[0.0, 1.0, -3.0], [89.0, 1000.0, 0.5], [-89.0, -1000.0], [-0.5, -2.0]]),
-        why=(
-            "In the forward the exponential is taken of $-|x|$, so it is never above 1. The backward does not go through it at all: the slope is the "
-            "sigmoid, and `torch.sigmoid` is careful by itself."
-        ),
-        shows="The cliff is gone, in the value and in the slope: a better rule than the chain of right ones.",
+        title="count",
+        names=("arriving", "returned", "asking", "unused", "for_steps"),
+        solution="""
+            arriving = 2       # one for each output
+            returned = 3       # one for each argument
+            asking = 1         # weight alone
+            unused = 0         # filled in
+            for_steps = None   # a plain number
+            """,
+        rtol=1e-4,
+        why="`backward` is `forward` turned round: outputs come in as gradients, arguments go out as gradients.",
+        shows="One in for each output, one out for each argument, and `None` where there is nothing to say.",
         look={
-            "": "Forward: the formula with $\\max(x, 0)$. Backward: what arrives, times the sigmoid of `x`."
+            "arriving": "How many tensors does `forward` return?",
+            "returned": "How many arguments does `forward` have, besides `ctx`?",
+            "asking": "Which of the three arguments requires a gradient?",
+            "unused": "What did `to_sum` hold above?",
+            "for_steps": "What does `backward` return for something that is not a tensor?",
         },
         hints=(
-            "The forward is the formula above, word for word: `torch.clamp`, `torch.log1p`, `torch.exp`, `abs`.",
-            "The slope of softplus is the sigmoid. The backward has to save `x` for it, and no more.",
-            "Backward: `return upstream * torch.sigmoid(x)`",
+            "In comes one gradient for each output of `forward`, out goes one value for each argument.",
+            "`data` asks for nothing, and a 10 cannot ask.",
+            "For an output that is not used, zeros are filled in.",
         ),
         answers=r"""
-            softplus_with(g, x):
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0) + torch.exp(-abs(x))) :: The logarithm is missing: $\log(1 + t)$, with $t = e^{-|x|}$, is `torch.log1p(t)`.
-            g * torch.tanh(x)                        :: The tanh goes from $-1$ to 1. Softplus never falls: its slope is the *sigmoid*, from 0 to 1.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.log(1 + torch.exp(x))) :: The backward is careful, the forward is not: $e^{89}$ does not fit into `float32`, nor $e^{1000}$ into double. Use the formula with $-|x|$.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0) + torch.log(1 + torch.exp(-abs(x)))) :: Nearly: `1 + t` loses a `t` as small as $e^{-89}$, so the logarithm is 0. `torch.log1p(t)` keeps it.
-            g * torch.exp(x) / (1 + torch.exp(x))    :: The value holds, the slope does not: $e^x / (1 + e^x)$ is $\infty / \infty$ for large `x`. `torch.sigmoid` is careful.
-            torch.sigmoid(x)                         :: That is the local derivative alone. What arrives has to be multiplied by it.
-            g * torch.sigmoid(x) * (1 - torch.sigmoid(x)) :: That is the slope *of the sigmoid*. The slope of softplus is the sigmoid itself.
-            g * (1 - torch.sigmoid(x))               :: The other way round: that tends to 0 for large `x`, where softplus rises like `x`.
-            g * _careful(x)                          :: That multiplies by the value. The slope is the sigmoid.
-            g                                        :: What arrives is passed on as it is. The slope is the sigmoid, 1 only far to the right.
-            g * _on(x > 0, g)                        :: That is the rule of the ReLU. Softplus has a round corner: the sigmoid.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.log1p(torch.exp(-abs(x)))) :: $\max(x, 0)$ is missing: that is right for negative `x` only.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0) + torch.log1p(torch.exp(abs(x)))) :: $e^{|x|}$ is as large as before. The minus in front of $|x|$ is what keeps it below 1.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0) + torch.log1p(torch.exp(-x))) :: For positive `x` that is right. For negative ones $e^{-x}$ is large: $|x|$ is needed.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0)) :: That is the ReLU. The second part of the formula rounds the corner.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.log(1 + torch.exp(torch.clamp(x, max=88)))) :: Held at 88, it no longer overflows, and is wrong: softplus of 1000 is 1000.
-            g * torch.sigmoid(torch.clamp(x, min=0)) :: The slope is the sigmoid of `x` itself, on the negative side too.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), torch.sigmoid) :: The forward gives the sigmoid. That is the slope; the value is softplus.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.max(x, 0) + torch.log1p(torch.exp(-abs(x)))) :: In `torch.max(x, 0)` the 0 is a *dimension*, and two tensors come back. The larger of `x` and 0 is `torch.clamp(x, min=0)`.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: max(x, 0) + torch.log1p(torch.exp(-abs(x)))) :: Python's `max` wants one truth value, and `x` has several entries. Entry by entry: `torch.clamp(x, min=0)`.
-            g * torch.sigmoid(g)                     :: The sigmoid is taken of what *arrives*. The slope is that at `x`.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: x) :: The forward hands `x` on as it is. Softplus is $\max(x, 0) + \log(1 + e^{-|x|})$.
-            g * 0.5 * (1 + torch.tanh(x / 2))        :: right
-            softplus_with(lambda g, x: g * torch.sigmoid(x), torch.nn.functional.softplus) :: right
-            g / (1 + torch.exp(-x))                  :: right
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.from_numpy(np.logaddexp(0.0, x.numpy()))) :: right
-        """,
-    ),
-    Exercise(
-        "12.6",
-        title="a lie with a limit",
-        names=("Sign",),
-        solution=Sign,
-        probe=_probe([[0.3, -1.7, -0.6, 1.4], [1.0, -1.0, 0.0, -3.0]]),
-        why="Forward the sign, backward a gate: what arrives where $|x| \\le 1$, 0 elsewhere. It is not the slope of anything, and it trains.",
-        shows="The truth would be 0 everywhere. Yours is a chosen gradient: useful near the edge, silent far from it.",
-        look={"": "What arrives, times 1 where $|x| \\le 1$ and 0 elsewhere."},
-        hints=(
-            "Forward: `torch.sign`, and save `x`.",
-            "Backward: the same trick as in `ScaledReLU`, with another question about `x`.",
-            "`upstream * (abs(x) <= 1).to(upstream.dtype)`",
-        ),
-        answers=r"""
-            sign_with(g, x):
-            sign_with(lambda ctx_g, x: ctx_g * x * (abs(x) <= 1)) :: What arrives is multiplied by `x` there. Inside the gate it should pass unchanged.
-            g * torch.sign(x)                       :: That turns round what arrives where `x` is negative. The lie is that the forward had done *nothing*: it passes as it is.
-            g                                       :: It is passed on everywhere. Outside $|x| \le 1$ it should be 0.
-            torch.zeros_like(g)                     :: That is the truth: the slope of the sign is 0. Here you need a lie, near the edge.
-            _on(abs(x) <= 1, g)                     :: That is the gate alone. What arrives has to go through it.
-            g * _on(abs(x) > 1, g)                  :: The other way round: inside $|x| \le 1$ it passes, outside it is 0.
-            g * _on(abs(x) < 1, g)                  :: Nearly. At exactly 1 and $-1$ it passes: `<=`.
-            g * _on(x <= 1, g)                      :: `x <= 1` lets all negative numbers through. It is about $|x|$.
-            g * _on(abs(g) <= 1, g)                 :: The gate looks at what *arrives*. It is to look at `x`.
-            g.clamp(-1, 1)                          :: That clips what arrives. The gate asks about `x`, and passes on what arrives whole.
-            g * torch.clamp(x, -1, 1)               :: That multiplies by `x`. The gate is 1 or 0.
-            g * torch.sign(x) * _on(abs(x) <= 1, g) :: The sign has come into the backward: what passes should pass unchanged.
-            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), torch.tanh) :: The forward gives something between. It should be the sign, $\pm 1$.
-            g * _on(abs(x) <= 0.5, g)               :: The gate is half as wide as it should be: it is open wherever $|x| \le 1$.
-            g * _on(abs(x) <= 2, g)                 :: The gate is twice as wide as it should be: it is open wherever $|x| \le 1$.
-            g.clamp(-1, 1) * _on(abs(x) <= 1, g)    :: The gate is right, but what arrives is clipped as well. Inside the gate it passes whole.
-            g * (-1 <= x <= 1)                      :: Python asks for *one* truth value there (as `a <= x <= b` and `if` do), and `x` has several entries. Entry by entry: multiply by `(abs(x) <= 1)`, or use `torch.where`.
-            abs(g) * _on(abs(x) <= 1, g)            :: `abs` is one too many: what arrives may be negative, and passes with its sign.
-            g * torch.relu(1 - abs(x))              :: The gate closes slowly there, like a tent. It is open or shut: 1 where $|x| \le 1$, 0 elsewhere.
-            g * (1 - torch.tanh(x) ** 2)            :: That is the slope of the tanh, a soft gate. Here it is open or shut: 1 where $|x| \le 1$, 0 elsewhere.
-            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), torch.round) :: The forward rounds. It should give the sign, $\pm 1$.
-            g * _on(x > 0, g)                       :: That is the gate of a ReLU. Here the gate is open wherever $|x| \le 1$, on both sides of 0.
-            g / abs(x)                              :: $x/|x|$ is the sign, but that is the forward. Backward, the gradient passes unchanged where $|x| \le 1$, and is 0 elsewhere.
-            torch.where(abs(x) <= 1, g, torch.zeros_like(g)) :: right
-            g * _on(x <= 1, g) * _on(x >= -1, g)    :: right
+            arriving = 1     :: One for each *output*: `value` and `error`.
+            arriving = 3     :: That is the number of arguments. What arrives belongs to the outputs.
+            arriving = 0     :: What arrives is the upstream gradient of each output.
+            returned = 2     :: Two tensors come in, but each *argument* has its place: `data`, `weight`, `steps`.
+            returned = 1     :: Only `weight` asks for a gradient, but each argument has its place: `None` for the others.
+            returned = 4     :: `ctx` gets no gradient: it is not an argument of `apply`.
+            asking = 2       :: `data` requires no gradient.
+            asking = 3       :: Only a tensor that requires a gradient asks: `weight`.
+            asking = 0       :: `weight` requires a gradient.
+            unused = None    :: `None` arrives only after `ctx.set_materialize_grads(False)`. Otherwise zeros are filled in.
+            unused = 1       :: A 1 is where a pass begins, at the loss. Here nothing comes from the loss.
+            for_steps = 0    :: A 0 would be a gradient. For something that is not a tensor there is none.
+            for_steps = 10   :: 10 is the value of `steps`. There is no gradient to give for it.
+            for_steps = 1    :: A number would be a gradient. For something that is not a tensor there is none.
         """,
     ),
 ]

@@ -28,9 +28,12 @@ from viz.read.text import write_whole
 from .replies import say
 
 TRIES = 12  # of an exercise are kept, the last ones
-NAMES = 2  # the names of exercises that a file is written with; one that does not say has the first
-MOVED = {f"9.{number}": f"9b.{number - 2}" for number in range(3, 11)} | {"9.c": "9b.b"}
-"""What became of the first names: lesson 9 was cut in two, and its clinic became lesson 9b."""
+MOVED = (
+    {f"9.{number}": f"9b.{number - 2}" for number in range(3, 11)} | {"9.c": "9b.b"},
+    {"12.4": "12b.2", "12.5": "12b.1", "12.6": "12b.3", "12.c": "12b.a"},
+)
+"""What became of exercises' names, one change after the other: lesson 9 was cut in two, and then lesson 12."""
+NAMES = len(MOVED) + 1  # the names that a file is written with; one that does not say has the first
 WAIT = 5.0  # seconds for another kernel that is writing
 STALE = 20.0  # seconds until a lock counts as left behind by a dead kernel
 
@@ -144,10 +147,11 @@ def tidy(data: Any) -> dict[str, Any]:
     of = {
         key: data[key] if isinstance(data.get(key), dict) else {} for key in ("predicted", "guesses", "tries")
     }
-    if data and data.get("names") != NAMES and not newer(data):
-        solved = [MOVED.get(str(key), key) for key in solved]
+    names = data.get("names", 1)
+    for moved in MOVED[names - 1 :] if isinstance(names, int) and names > 0 else MOVED:
+        solved = [moved.get(str(key), key) for key in solved]
         of = {
-            name: {MOVED.get(str(key), key): told for key, told in every.items()}
+            name: {moved.get(str(key), key): told for key, told in every.items()}
             for name, every in of.items()
         }
     tries = {

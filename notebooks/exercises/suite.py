@@ -120,7 +120,7 @@ ROUTES = (
             ("many numbers at once, and an engine of your own", ("6", "7")),
             ("switches, and the training loop", ("8", "9")),
             ("loops that are ill, and what a graph keeps", ("9b", "10")),
-            ("loops in the graph, and functions of your own", ("11", "12")),
+            ("loops in the graph, and functions of your own", ("11", "12", "12b")),
             ("hooks, and where NaN comes from", ("13", "14")),
             ("second order, and the other direction", ("15", "16")),
             ("a network that reads, and one that writes", ("17", "18")),
