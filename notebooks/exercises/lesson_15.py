@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import minigrad as torch
 
-from .answers import letters
-from .lessons import find_exercise
 from .model import Complaint, Exercise, Question
 from .side_effects import ASKS, GRAD, VALUES, Watch, counted_passes
 
@@ -36,6 +34,31 @@ def newton(f, x):
 def with_penalty(out, x):
     (g,) = torch.autograd.grad(out, x, create_graph=True)
     return out + (g.norm() - 1) ** 2
+
+
+class Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 3 * x * x
+
+
+class Both(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        square = x * x
+        ctx.save_for_backward(x, square)
+        return square * x, square
+
+    @staticmethod
+    def backward(ctx, grad, square_grad):
+        x, square = ctx.saved_tensors
+        return grad * 3 * square + square_grad * 2 * x
 
 
 # what the checks try
@@ -132,61 +155,37 @@ def _penalties(with_penalty) -> Iterator[tuple]:
             raise Complaint(besides)
 
 
-def _cube(rule) -> type:
-    """A Function for the cube whose backward is `rule(ctx, grad, x, y)`."""
-
-    class Cube(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            y = x**3
-            ctx.save_for_backward(x, y)
-            ctx.square = x * x
-            return y
-
-        @staticmethod
-        def backward(ctx, grad):
-            return rule(ctx, grad, *ctx.saved_tensors)
-
-    return Cube
+def _slopes(cube, x: float) -> tuple:
+    """The first and the second derivative at x of what cube(x) gives, as the Function does it."""
+    x = torch.tensor(x, requires_grad=True)
+    (g,) = torch.autograd.grad(cube(x), x, create_graph=True)
+    if not g.requires_grad:
+        return g, None
+    return g.detach(), torch.autograd.grad(g, x)[0]
 
 
-def _unrecorded(ctx, grad, x, y):
-    with torch.no_grad():
-        return grad * 3 * x * x
-
-
-RULES = {
-    "a": lambda ctx, grad, x, y: grad * 3 * x * x,
-    "b": lambda ctx, grad, x, y: grad * 3 * ctx.square,
-    "c": lambda ctx, grad, x, y: grad * 3 * y / x,
-    "d": lambda ctx, grad, x, y: grad * 3 * x.detach() ** 2,
-    "e": _unrecorded,
-    "f": lambda ctx, grad, x, y: grad * torch.exp(2 * torch.log(x)) * 3,
-}
-"""The lines of exercise 15.6."""
-
-
-def _second(rule) -> float | None:
-    """The second derivative of (x^3)^2 at 2, as this backward gives it."""
-    x = torch.tensor(2.0, requires_grad=True)
-    cube = _cube(rule).apply
-    (g,) = torch.autograd.grad(cube(x) * cube(x), x, create_graph=True)
-    return torch.autograd.grad(g, x)[0].item() if g.requires_grad else None
-
-
-TWICE = "".join(
-    letter for letter, rule in RULES.items() if (found := _second(rule)) and abs(found - 480) < 0.1
-)
-
-
-def _letters(answer) -> Iterator[tuple]:
-    chosen = "".join(sorted(letters(answer, "".join(RULES), "twice")))
-    if chosen != TWICE and chosen not in (wrong.answer for wrong in find_exercise("15.6").wrong):
-        right = sum((letter in chosen) == (letter in TWICE) for letter in RULES)
-        raise Complaint(
-            f"Of the six you have judged {right} correctly. Ask of each factor: does the graph know how it comes from `x`?"
+def _repaired(Again, Both) -> Iterator[tuple]:
+    """Slopes of the cube squared, and of the second output of Both. A first derivative alone would not see the fault."""
+    if Again is ... or Both is ...:
+        yield "what you handed over", ...
+        return
+    for at in (2.0, -3.0):
+        parts = (
+            ("Again: the cube squared", lambda x: Again.apply(x) * Again.apply(x)),
+            ("Both: the cube squared", lambda x: Both.apply(x)[0] * Both.apply(x)[0]),
+            ("Both: the square, its second output, times x", lambda x: Both.apply(x)[1] * x),
         )
-    yield "You say that these can be differentiated twice", chosen or "none of them"
+        for name, function in parts:
+            value = function(torch.tensor(at))
+            yield f"{name}, at {at:g}", value
+            first, second = _slopes(function, at)
+            yield f"{name}: its slope at {at:g}", first
+            if second is None:
+                raise Complaint(
+                    "The slope is right. But it comes without a history, so it cannot be differentiated again: something in "
+                    "`backward` cuts (`detach()`, `no_grad`, `.item()`)."
+                )
+            yield f"{name}: the slope of the slope at {at:g}", second
 
 
 # what people write
@@ -225,10 +224,10 @@ QUESTIONS: list[Question] = [
         truth=lambda: 2.0,
         found="Yes: $2x$ rises by 2 with each unit, everywhere.",
         answers=r"""
-            10.0  :: That is the slope, $2x$. Asked is how fast *that* changes.
+            10.0  :: That is the slope, $2x$. The question is how fast *that* changes.
             25.0  :: That is $x^2$ itself.
             100.0 :: That is the slope squared. The second derivative is the slope of $2x$.
-            0.0   :: The slope $2x$ is no constant: at 5 it is 10, at 6 it is 12.
+            0.0   :: The slope $2x$ is not constant: at 5 it is 10, at 6 it is 12.
             1.0   :: $2x$ rises by more than that when $x$ goes from 5 to 6.
             5.0   :: The slope is $2x$, and its own slope does not depend on the place.
         """,
@@ -240,7 +239,7 @@ QUESTIONS: list[Question] = [
         truth=lambda: 105.0,
         found="Yes: 75 from the first pass, and 30 added by the second.",
         answers=r"""
-            30.0   :: The second pass does bring 30. But what was in `x.grad` before it, and who has cleared that?
+            30.0   :: The second pass does bring 30. But what was in `x.grad` before it, and has anything cleared that?
             75.0   :: That is what the first pass leaves. The second adds its own.
             150.0  :: The second pass brings the slope of the slope, 30, and not 75 once more.
             2250.0 :: $75 \cdot 30$: two passes do not multiply, they add what they bring.
@@ -254,9 +253,9 @@ QUESTIONS: list[Question] = [
         truth=_short_cut_letter,
         found="Yes: a sum of all entries of $g$ has as its gradient the sum of the rows of $H$.",
         answers=r"""
-            "a" :: That would be so if $H$ had nothing off its diagonal. Here $g_0$ depends on $x_1$ as well, and the sum takes that along.
+            "a" :: That would be so if $H$ had nothing off its diagonal. Here $g_0$ depends on $x_1$ as well, and the sum includes that.
             "c" :: One backward pass gives one number for each *input*: two numbers, not four.
-            "d" :: `g.sum()` is a single number with a recorded history. Nothing is wrong with it but its name.
+            "d" :: `g.sum()` is a single number with a recorded history, so a pass can begin there.
         """,
         missed="It is **b**: the gradient of a sum is the sum of the gradients, so the rows of $H$ are added up.",
     ),
@@ -272,7 +271,7 @@ EXERCISES: list[Exercise] = [
             second = 6 * 3 + 2  # 6x + 2
             third = 6  # a constant
             fourth = 0  # of a constant
-            x_grad = None  # autograd.grad hands over and leaves .grad alone
+            x_grad = None  # autograd.grad returns its result and leaves .grad alone
             """,
         why="Each step differentiates the line above: $3x^2 + 2x$, $6x + 2$, $6$, $0$. `torch.autograd.grad` returns what it finds and writes nothing into `.grad`.",
         shows="Each rung is a derivative of the one before, and none of them touched `.grad`.",
@@ -289,26 +288,26 @@ EXERCISES: list[Exercise] = [
         ),
         about={
             "third": "The second derivative is a straight line in $x$. How steep?",
-            "fourth": "The third does not depend on $x$ any more.",
+            "fourth": "The third no longer depends on $x$.",
             "x_grad": "The section above printed `x.grad` after one call.",
         },
         answers=r"""
             slope = 30    :: $x^3$ brings 27. $x^2$ has the slope $2x$, and that is 6 at 3, not 3.
             slope = 15    :: $x^3$ has the slope $3x^2$, not $3x$: 27 and 6.
-            second = 8    :: $3x^2$ has the slope $6x$, which is 18 at 3; the 2 comes to it.
+            second = 8    :: $3x^2$ has the slope $6x$, which is 18 at 3. Add the 2.
             second = 24   :: $2x$ has the slope 2 everywhere, not 6.
             second = 56   :: $3x^2$ has the slope $6x$, not $6x^2$.
-            slope = 16.5  :: That is half of it. The slopes of summands are added, not averaged.
-            slope = 66    :: That is twice too much: each summand is differentiated once.
-            slope = 0     :: A slope of 0 would be a flat place. At 3 both summands rise.
+            slope = 16.5  :: That is half of it. The slopes of the two terms are added, not averaged.
+            slope = 66    :: That is twice as much: each term is differentiated once.
+            slope = 0     :: A slope of 0 would be a flat place. At 3 both terms rise.
             second = 10   :: Half of it: the slopes of $3x^2$ and of $2x$ are added, not averaged.
-            second = 40   :: Twice too much: $3x^2$ and $2x$ are each differentiated once.
+            second = 40   :: Twice as much: $3x^2$ and $2x$ are each differentiated once.
             third = 3     :: Half of it: $6x$ rises by more than that with each unit.
-            third = 12    :: Twice too much: $6x + 2$, once.
+            third = 12    :: Twice as much: differentiate $6x + 2$ once.
             fourth = 1    :: A constant does not change at all.
             slope = 27    :: That is $x^3$'s part alone. $x^2$ brings its own slope.
             slope = 36    :: That is the value of $y$, $27 + 9$. You need its slope.
-            slope = 162   :: The slopes of two summands are added, not multiplied.
+            slope = 162   :: The slopes of the two terms are added, not multiplied.
             second = 18   :: The $2x$ in the slope has a slope as well.
             second = 0    :: The slope is not 33 everywhere: it is $3x^2 + 2x$, and that changes with $x$.
             second = 1089 :: That is the slope squared. Differentiate it instead.
@@ -317,9 +316,9 @@ EXERCISES: list[Exercise] = [
             third = 0     :: One rung too far: $6x + 2$ still rises with $x$.
             third = 8     :: The $+2$ of the second derivative is a constant; its slope is 0.
             fourth = 6    :: The third derivative is 6 everywhere. How fast does it change?
-            fourth = None :: Something can be said of it: a constant has a slope, and it is a number.
-            x_grad = 33   :: `backward()` would have put it there. `torch.autograd.grad` hands its result over.
-            x_grad = 59   :: That would be `backward()` four times, added up. `torch.autograd.grad` hands its results over.
+            fourth = None :: A constant has a slope, and it is a number.
+            x_grad = 33   :: `backward()` would have put it there. `torch.autograd.grad` returns its result.
+            x_grad = 59   :: That would be `backward()` four times, added up. `torch.autograd.grad` returns its results.
             x_grad = 0    :: A zero would be a gradient. Nothing was ever put there.
         """,
     ),
@@ -382,15 +381,15 @@ EXERCISES: list[Exercise] = [
         besides=_two_passes,
         look={"": "Two passes: the first gives $g$, recorded. Of which one number is the second?"},
         why="$g \\cdot v$ is one number. Its gradient is $\\sum_i v_i \\nabla g_i = H v$, since $H$ is symmetric. Whatever the number of inputs, that is two passes.",
-        shows="A product with a table that was never built. It costs about one more backward pass, be there two inputs or a million.",
+        shows="A product with a table that was never built: two passes, with two inputs or a million.",
         without=(
             ("func", "functional", "hessian", "jacobian", "jacrev", "jacfwd"),
-            "The product is right. But it was to be made without the table, and without a ready-made function: two passes.",
+            "The product is right. But make it without the table and without a ready-made function, in two passes.",
         ),
         hints=(
             "The cell above does it for one `f`. Which lines of it are the recipe?",
             "First the gradient, with `create_graph=True`. Then one number made of it and `v`.",
-            "The second pass is `torch.autograd.grad(g @ v, x)`; it hands over a tuple with one entry.",
+            "The second pass is `torch.autograd.grad(g @ v, x)`; it returns a tuple with one entry.",
         ),
         answers=r"""
             (g,) = torch.autograd.grad(f(x), x); return torch.autograd.grad(g @ v, x)[0] :: `g` has no history: the first pass has to record itself. (`retain_graph=True` keeps the graph of `f` and records nothing new.)
@@ -402,10 +401,10 @@ EXERCISES: list[Exercise] = [
             torch.autograd.grad(f(x), x)[0] :: That is the gradient. It should be differentiated once more, in the direction `v`.
 
             moved = (x + v).detach().requires_grad_()
-            return torch.autograd.grad(f(moved), moved)[0] - torch.autograd.grad(f(x), x)[0] :: A whole step `v` is no small nudge: the gradient has bent on the way. And here no nudging is needed.
+            return torch.autograd.grad(f(moved), moved)[0] - torch.autograd.grad(f(x), x)[0] :: A whole step `v` is not a small nudge: the gradient itself changes on the way. And no nudge is needed here.
 
-            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ v, x) ;; return product => :: `torch.autograd.grad` hands over a tuple, even for one input. You need its entry: `[0]`.
-            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ g, x)[0] ;; return product => :: $g \cdot g$ holds `g` twice. It is `v` that belongs at the other place.
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ v, x) ;; return product => :: `torch.autograd.grad` returns a tuple, even for one input. Take its entry: `[0]`.
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ g, x)[0] ;; return product => :: $g \cdot g$ holds `g` twice. The other factor should be `v`.
             torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0] * v, x)[0] :: `g * v` has an entry for each input, and so has `g`. A pass begins at *one* number: their dot product, `g @ v`.
             torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0] @ v, v)[0] :: `v` is held fixed. It is `x` that the second gradient is taken with respect to.
 
@@ -414,7 +413,7 @@ EXERCISES: list[Exercise] = [
                 warnings.simplefilter("ignore")
                 f(x).backward(create_graph=True)
             (x.grad @ v).backward()
-            return x.grad.detach() :: Your two passes have both put something into `x.grad`: that is $g + Hv$. `torch.autograd.grad` hands each result over by itself.
+            return x.grad.detach() :: Your two passes have both put something into `x.grad`: that is $g + Hv$. `torch.autograd.grad` returns each result on its own.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             rows = []
@@ -432,7 +431,7 @@ EXERCISES: list[Exercise] = [
             (product,) = torch.autograd.grad(g @ v, x) => (g @ v).backward() ;; return product => return x.grad :: Your function leaves a gradient in `x.grad`
             (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ abs(v), x)[0] ;; return product => :: `abs` is one too many: `v` has signs, and they count.
             (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g[0] * v[0], x)[0] ;; return product => :: That is the first row of the table times the first entry of `v`. All of them count: `g @ v`.
-            -hvp(f, x, v) :: The sign is turned. There is no minus in $Hv$.
+            -hvp(f, x, v) :: The sign is wrong: there is no minus in $Hv$.
 
             (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g, x, grad_outputs=v)[0] ;; return product => :: right
         """,
@@ -443,8 +442,8 @@ EXERCISES: list[Exercise] = [
         names=("newton",),
         solution=newton,
         cases=_places,
-        look={"": "With one input it was $x - f'/f''$. What takes the place of the division?"},
-        why="`torch.linalg.solve(H, g)` is the step that brings the gradient to 0 if it goes on changing as $H$ says. It is taken away from `x`.",
+        look={"": "With one input it was $x - f'/f''$. What replaces the division?"},
+        why="`torch.linalg.solve(H, g)` is the step that brings the gradient to 0 if it goes on changing as $H$ says. It is subtracted from `x`.",
         shows="One step to the bottom of a bowl, whatever its shape: the curvature says how long the step must be.",
         hints=(
             "With one input: $x - f'/f''$.",
@@ -452,17 +451,17 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             newton_with(x, H, g):
-            x - 0.1 * torch.linalg.solve(H, g) :: A learning rate has come in. Newton's step needs none: the curvature says how far.
+            x - 0.1 * torch.linalg.solve(H, g) :: There is a learning rate in it. Newton's step needs none: the curvature says how far to go.
             x - g / H.sum(1)                   :: The rows of `H` are added up first. What mixes the inputs is then lost: solve the whole system, `torch.linalg.solve(H, g)`.
-            x + torch.linalg.solve(H, g)       :: The wrong way: the step leads *against* the slope.
+            x + torch.linalg.solve(H, g)       :: That goes uphill: the step leads *against* the slope.
             torch.linalg.solve(H, g)           :: That is the step. Where does it lead from `x`?
             -torch.linalg.solve(H, g)          :: That is the step, with its sign. Where does it lead from `x`?
             x - H @ g                          :: That multiplies by the curvature. The more curved, the *shorter* the step.
             x - g                              :: That is gradient descent with the rate 1. `H` is not in it.
             x - g / torch.diag(H)              :: That divides by the diagonal alone. The inputs depend on each other: use `torch.linalg.solve`.
-            x - g / H                          :: A table under a fraction line divides entry by entry, and a table comes out. `torch.linalg.solve(H, g)` is meant.
+            x - g / H                          :: Dividing by a table divides entry by entry and gives a table. Use `torch.linalg.solve(H, g)`.
             x - torch.linalg.solve(H, x)       :: It is `g` that should be brought to 0, not `x`.
-            x - 0.5 * torch.linalg.solve(H, g) :: Half of the step. On a bowl the whole of it leads to the bottom.
+            x - 0.5 * torch.linalg.solve(H, g) :: That is half of the step. On a bowl the whole step leads to the bottom.
             x - torch.linalg.solve(g, H)       :: `solve` wants the table first, then the gradient: `torch.linalg.solve(H, g)`.
             x - torch.linalg.solve(H, g).sum() :: The step is summed, so every entry moves by the same. Each has a step of its own: leave out the `sum`.
             x - torch.inverse(H) @ g           :: right
@@ -489,25 +488,25 @@ EXERCISES: list[Exercise] = [
             penalty_with(loss=lambda out, length: out + 2 * (length - 1) ** 2, create_graph=True) :: The penalty is in it twice.
             penalty_with(retain_graph=True) :: The loss has the right *value*, and the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.
             penalty_with()                  :: Your first pass has freed the graph of `out`, which the loss still needs. And a gradient that can be differentiated needs more than keeping.
-            penalty_with(length=lambda g: g.sum(), create_graph=True) :: The sum of the entries is not the length: positive and negative ones cancel. `g.norm()` is meant.
+            penalty_with(length=lambda g: g.sum(), create_graph=True) :: The sum of the entries is not the length: positive and negative ones cancel. Use `g.norm()`.
             penalty_with(length=lambda g: (g * g).sum(), create_graph=True) :: That is the *square* of the length. Its root is missing.
             penalty_with(loss=lambda out, length: out, create_graph=True) :: The penalty is not in the loss: that is `out`, as it came in.
             penalty_with(loss=lambda out, length: out + (length - 1) * 2, create_graph=True) :: Twice the distance is not its square: `** 2`.
             penalty_with(loss=lambda out, length: (length - 1) ** 2, create_graph=True) :: `out` itself has gone from the loss.
             penalty_with(loss=lambda out, length: out + length**2, create_graph=True) :: That pulls the length to 0. It should be 1.
             penalty_with(loss=lambda out, length: out + length - 1, create_graph=True) :: Without the square, a shorter and shorter gradient makes the loss smaller and smaller.
-            penalty_with(loss=lambda out, length: out - (length - 1) ** 2, create_graph=True) :: A penalty is added. Taken away, it is a reward.
+            penalty_with(loss=lambda out, length: out - (length - 1) ** 2, create_graph=True) :: A penalty is added. Subtracted, it is a reward.
             penalty_with(loss=lambda out, length: (out + length - 1) ** 2, create_graph=True) :: The square is for the penalty alone, not for `out`.
-            out + (out - 1) ** 2            :: That pulls the *output* to 1. It is the length of its gradient that is meant.
+            out + (out - 1) ** 2            :: That pulls the *output* to 1. The length of its *gradient* should be 1.
 
-            out.backward(retain_graph=True); return out + (x.grad.norm() - 1) ** 2 :: `backward()` leaves a gradient without a history in `x.grad`, and its own part in every weight's account besides.
-            (g,) => g ;; g.norm() => g :: `torch.autograd.grad` hands over a tuple, even for one input. Take its entry: `(g,) = ...`
+            out.backward(retain_graph=True); return out + (x.grad.norm() - 1) ** 2 :: `backward()` leaves a gradient without a history in `x.grad`, and adds its own part to every weight's `.grad`.
+            (g,) => g ;; g.norm() => g :: `torch.autograd.grad` returns a tuple, even for one input. Take its entry: `(g,) = ...`
             penalty_with(loss=lambda out, length: out.detach() + (length - 1) ** 2, create_graph=True) :: The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.
             penalty_with(length=lambda g: g, loss=lambda out, g: out + ((g - 1) ** 2).sum(), create_graph=True) :: That pulls *each entry* of the gradient to 1. It is the length of the whole that should be 1: `g.norm()`.
             penalty_with(loss=lambda out, length: out + length**2 - 1, create_graph=True) :: The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.
             penalty_with(loss=lambda out, length: out + abs(length - 1), create_graph=True) :: The distance from 1 is not squared: `** 2`.
             penalty_with(length=lambda g: g.norm() / len(g) ** 0.5, create_graph=True) :: Divided by the root of the number of entries. The length is `g.norm()`, nothing more.
-            penalty_with(length=lambda g: g[0].abs(), create_graph=True) :: That is the size of the first entry. The length of the whole gradient is `g.norm()`.
+            penalty_with(length=lambda g: g[0].abs(), create_graph=True) :: That is the size of a single entry. The length of the whole gradient is `g.norm()`.
 
             (g,) = torch.autograd.grad(out.sum(), x, create_graph=True, retain_graph=True)
             return out + ((g * g).sum().sqrt() - 1).square() :: right
@@ -515,36 +514,45 @@ EXERCISES: list[Exercise] = [
     ),
     Exercise(
         "15.6",
-        title="which can be differentiated twice?",
-        names=("twice",),
-        solution=f'twice = "{TWICE}"',
-        probe=_letters,
-        why=(
-            "`x` is an input and `y` an output: the graph knows both, so **a**, **c** and **f** are recorded as what they are. `ctx.square` was made inside "
-            "`forward`, where nothing is recorded; `detach()` and `no_grad` cut. The three give the right slope and a wrong second one."
-        ),
-        shows="Right the first time says nothing of the second. A factor counts only if the graph knows how it comes from the input.",
+        title="two repairs",
+        names=("Again", "Both"),
+        solution=(Again, Both),
+        probe=_repaired,
+        look={
+            "": "In `Again` everything in `backward` comes from the saved *input*. In `Both` the square is returned, and its own upstream gradient is passed on to `x`."
+        },
+        why="`Again` computes $3x^2$ from `x`, which the graph knows. In `Both` the saved square is an output, so the second pass comes back into this very `backward`, by `square_grad`; $x^2$ has the slope $2x$.",
+        shows="480 from both. The first repair costs a product, the second keeps one more tensor: the old choice between computing and storing (lesson 10).",
         hints=(
-            "The slope is right in all six. Ask of each *factor*: is it known how it depends on `x`?",
-            "Inside `forward` nothing is recorded. Inputs and outputs are known to the graph all the same.",
-            "Two of the wrong ones cut on purpose. The third has a factor that was made where nothing is recorded.",
+            "`Again`: save `x`. What is the slope of $x^3$, written with `x` alone?",
+            "`Both`: `return square * x, square`. Two outputs lead back to `x`, so two terms are added in `backward`.",
+            "`grad * 3 * square + square_grad * 2 * x`",
         ),
         answers=r"""
-            "a"             :: That one, yes. But an *output* may be kept as well as an input, and a detour over other operations is recorded too.
-            "af"            :: One is missing. `y` is the output, and the graph knows where it comes from: $3y/x$ is recorded as well.
-            "ac"            :: One is missing. It is written strangely, but which of its operations would not be recorded?
-            "cf"            :: Look at **a** again: `x` is the input, as it was given. Everything is recorded.
-            "abcf"          :: One is too many. Where was `ctx.square` made, and is anything recorded there?
-            "acdf"          :: One is too many. What does `detach()` do to the way back?
-            "acef"          :: One is too many. What is recorded inside a `no_grad` block?
-            "abcdef"        :: Not all. Go through them and ask of each factor: does the graph know how it comes from `x`?
-            "bde"           :: Those are the ones that do *not* work.
-            ""              :: Some do. Ask of each factor: does the graph know how it comes from `x`?
-            "abf"           :: `ctx.square` was made inside `forward`, where nothing is recorded. And what about `y`?
-            "ab"            :: `ctx.square` was made inside `forward`, where nothing is recorded. And do **c** and **f** use anything like it?
-            list("acf")     :: right
-            "a, c, f"       :: right
-            {"a", "c", "f"} :: right
+            ctx.save_for_backward(x) => ctx.save_for_backward(x * x) ;; return grad * 3 * x * x => return grad * 3 * x :: In `Again` the square is a constant for the second pass: it was made inside `forward`, where nothing is recorded, or `detach()` or `.item()` cuts it off. Save the input, and compute with it as it is.
+            return grad * 3 * x * x => return 3 * x * x :: In `Again` the upstream gradient is missing: multiply by `grad`.
+            return grad * 3 * x * x => return grad * x * x :: In `Again` the 3 of $3x^2$ is missing.
+            return grad * 3 * x * x => return grad * 3 * x :: In `Again` that is $3x$. The slope of $x^3$ is $3x^2$.
+            return grad * 3 * x * x => return grad * x * x * x :: In `Again` that is the value, $x^3$. Its slope is $3x^2$.
+            return grad * 3 * x * x => with torch.no_grad(): return grad * 3 * x * x :: it cannot be differentiated again
+            return grad * 3 * x * x => return grad * 2 * x :: In `Again` that is the slope of $x^2$. The slope of $x^3$ is $3x^2$.
+            return grad * 3 * square + square_grad * 2 * x => return square_grad * 2 * x :: `Both` drops what arrives at its *first* output, the cube: add `grad * 3 * square`.
+            return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + 2 * x :: In `Both` the slope $2x$ is not multiplied by what arrives at the second output, `square_grad`.
+            return square * x, square => return square * x :: `Both` returns one output only. Return the square as well: then it is an output, and the graph knows it.
+            return grad * 3 * x * x => return grad * 3 * x**2 :: right
+            return grad * 3 * x * x => return 3 * grad * (x * x) :: right
+            return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square :: `Both` drops what arrives at its second output. It is 0 on the first pass and counts on the second: add `square_grad * 2 * x`.
+            return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad :: In `Both`, `square_grad` still has to be multiplied by the slope of $x^2$, which is $2x$.
+            return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad * square :: In `Both`, `square_grad` is multiplied by the *value* of the second output. Its slope is $2x$.
+            return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad * x :: In `Both` half is missing: the slope of $x^2$ is $2x$.
+            return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square - square_grad * 2 * x :: In `Both` the second term has the wrong sign: what comes back from two outputs is added.
+            return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square, square_grad * 2 * x :: `Both` has one input, so `backward` returns one gradient: the two terms are added.
+            return grad * 3 * square + square_grad * 2 * x => return (grad + square_grad) * 3 * square :: In `Both` each output has a slope of its own: $3x^2$ for the cube, $2x$ for the square.
+            return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square.detach() + square_grad * 2 * x :: In `Both` the saved square is a constant for the second pass: `detach()` cuts it off, or the square that is returned is not the one that was saved.
+            return square * x, square => return square, square * x :: `Both` returns its two outputs in the wrong order: first the cube, then the square.
+            return square * x, square => return square * x, x :: The second output of `Both` should be the square.
+            return grad * 3 * square + square_grad * 2 * x => return grad * 3 * x * x + square_grad * 2 * x :: right
+            return grad * 3 * square + square_grad * 2 * x => return 3 * square * grad + 2 * x * square_grad :: right
         """,
     ),
 ]
