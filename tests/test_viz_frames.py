@@ -104,7 +104,7 @@ def test_a_large_picture_is_followed_in_a_frame_of_1080_pixels(tmp_path: Path):
 
 def test_an_arrow_shows_the_numbers_or_a_heat_map():
     x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    few = viz.step((x * x).sum()).data
+    few = viz.step((x * x).sum(), view="graph").data
     assert "label=<[1, 1, 1]>" in re.sub(
         r"<TABLE[^>]*><TR><TD>(\[.*?)</TD></TR></TABLE>", r"\1", frame_dot(few, 1)
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
 
 import graphviz
 
@@ -16,8 +17,11 @@ from ..read.text import fit, width
 from ..read.values import Value
 from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
 
+if TYPE_CHECKING:
+    from .layout import Places
+
 FONT = "Helvetica, Arial, sans-serif"
-INK = "#1b1f24"
+INK, MUTED = "#1b1f24", "#495057"
 #            kind or class: (fill, line) in light, (fill, line) in dark
 COLOURS: dict[str, tuple[str, str, str, str]] = {
     **dict.fromkeys(("tensor", "input", "none"), ("#f0f2f5", "#6e7781", "#20262d", "#8d97a2")),
@@ -116,6 +120,64 @@ def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Di
     return dot
 
 
+def fixed(p: Picture, at: Places) -> str:
+    """The picture in DOT with all places fixed, for ``layout.painted``: a PNG or a PDF is the same picture as the SVG."""
+
+    def pos(x: float, y: float) -> str:
+        return f"{x:.2f},{at.height - y:.2f}"
+
+    def node(name: str, x: float, y: float, values: dict[str, str]) -> str:
+        return f"{name} {_attributes({'pos': quoted(pos(x, y) + '!'), **values})};"
+
+    def text(
+        name: str, x: float, y: float, said: str, size: float, bold: bool = False, ink: str = MUTED
+    ) -> str:
+        label = f"<<B>{escaped(said)}</B>>" if bold else f"<{escaped(said)}>"
+        look = {"shape": "plain", "fixedsize": "false", "style": '""', "label": label}
+        return node(name, x, y - size * 0.36, look | {"fontsize": f"{size - 1:g}", "fontcolor": quoted(ink)})
+
+    def box(w: float, h: float) -> dict[str, str]:
+        return {"width": f"{w / 72:.4f}", "height": f"{h / 72:.4f}", "label": '""', "shape": "box"}
+
+    out = [
+        'digraph { graph [bgcolor="white" pad=0.1 outputorder=nodesfirst]; node [fontname=Helvetica fixedsize=true];'
+    ]
+    out.append(node("page", at.width / 2, at.height / 2, box(at.width, at.height) | {"color": "white"}))
+    for k, ((caption, _), (x, y, w, h, base)) in enumerate(zip(p.clusters, at.frames, strict=True)):
+        look = {"style": '"filled,rounded"', "fillcolor": quoted(FRAME[0]), "color": quoted(FRAME[1])}
+        out.append(node(f"frame{k}", x + w / 2, y + h / 2, box(w, h) | look))
+        out.append(
+            text(f"caption{k}", x + w / 2, base, fit(caption, WIDEST, CAPTION, bold=True), CAPTION, True)
+        )
+    out += [text(f"lane{k}", x, y, said, LABEL) for k, (said, x, y) in enumerate(at.lanes)]
+    for item in p.items:
+        x, y = at.items[item.id]
+        look = _look(item) | box(item.width, item.height) | {"shape": _shape(item)}
+        out.append(node(item.id, x + item.width / 2, y + item.height / 2, look))
+        for k, line in enumerate(item.lines):
+            ink = INK if line.css == "name" else MUTED
+            out.append(text(f"{item.id}_{k}", x + line.x, y + line.y, line.text, line.size, line.bold, ink))
+        for name, (bx, by, w, h) in item.boxes.items():
+            look = {"shape": "plain", "style": '""', "label": f"<{cells_table(shown(item, name), w, h)}>"}
+            out.append(node(f"{item.id}_{name}", x + bx + w / 2, y + by + h / 2, box(w, h) | look))
+    for link in (link for link in p.links if link.id in at.lines):
+        curve, tip = at.lines[link.id]
+        head = "none" if tip is None else "tee" if link.kind in ("not_computed", "cut") else "normal"
+        points = [pos(*q) for q in (curve[::-1] if link.backwards else curve)]
+        way = ([f"e,{pos(*tip)}"] if tip else []) + points
+        look = {
+            "pos": quoted(" ".join(way)),
+            "arrowhead": head,
+            "arrowsize": "0.7",
+            "style": line_style(link.kind),
+        }
+        look |= {"color": quoted(EDGES[link.kind][0]), "penwidth": f"{EDGES[link.kind][3]:g}"}
+        if link.id in at.labels:
+            look |= {"label": quoted(link.label), "lp": quoted(pos(*at.labels[link.id])), "fontsize": "9"}
+        out.append(f"{link.tail.id} -> {link.head.id} {_attributes(look)};")
+    return "\n".join([*out, "}"])
+
+
 def quoted(text: str) -> str:
     """A quoted string in which nothing is special: no escapes of Graphviz's own (``\\N``), no markup; line ends stay."""
     clean = text if text.isprintable() else "".join(c if c.isprintable() or c == "\n" else " " for c in text)
@@ -135,22 +197,32 @@ def _attributes(values: dict[str, str]) -> str:
 _NODE_STYLES = dict.fromkeys(("card", "fold", "tag", "pill"), "filled,rounded") | {"stub": "filled,dashed"}
 
 
-def _node(item: Item, name: str, bare: bool, wide: float) -> str:
-    shape = item.outline if item.outline in ("cylinder", "ellipse", "diamond") else "box"
-    w, h, thick = f"{wide / 72:.4f}", f"{item.height / 72:.4f}", "2.4" if "root" in item.classes else ""
-    if bare:
-        return f'\t{name} [shape={shape} width={w} height={h} label="" penwidth="{thick}"]\n'
+def _shape(item: Item) -> str:
+    return item.outline if item.outline in ("cylinder", "ellipse", "diamond") else "box"
+
+
+def _look(item: Item) -> dict[str, str]:
     fill, line, _, _ = colours(item.kind, item.classes)
     style = _NODE_STYLES.get(item.outline, "filled")
     if "freed" in item.classes or "unreached" in item.classes:
         style = style.replace("filled", "dashed")
+    look = {"style": quoted(style), "fillcolor": quoted(fill), "color": quoted(line)}
+    return look | ({"penwidth": "2.4"} if "root" in item.classes else {})
+
+
+def _node(item: Item, name: str, bare: bool, wide: float) -> str:
+    shape = _shape(item)
+    w, h, thick = f"{wide / 72:.4f}", f"{item.height / 72:.4f}", "2.4" if "root" in item.classes else ""
+    if bare:
+        return f'\t{name} [shape={shape} width={w} height={h} label="" penwidth="{thick}"]\n'
+    look = _look(item)
     values = {
         "id": item.id,
         "class": quoted(item.css),
         "shape": shape,
-        "style": quoted(style),
-        "fillcolor": quoted(fill),
-        "color": quoted(line),
+        "style": look["style"],
+        "fillcolor": look["fillcolor"],
+        "color": look["color"],
         "width": w,
         "height": h,
         "fontsize": f"{item.lines[0].size - 1:g}",
@@ -217,7 +289,8 @@ def cells_table(value: Value | None, w: float, h: float) -> str:
     cells = value.cells()[0] if value is not None and value.array.size else None
     if cells is None or cells.size == 1:
         text = "" if cells is None else f'<FONT POINT-SIZE="9">{escaped(value.short(40).strip("[]"))}</FONT>'
-        return _table(f"<TR><TD>{text}</TD></TR>", w, h, 'BORDER="1" COLOR="#adb5bd" BGCOLOR="white"')
+        cell = f'<TD FIXEDSIZE="TRUE" WIDTH="{w:g}" HEIGHT="{h:g}">{text}</TD>'
+        return _table(f"<TR>{cell}</TR>", w, h, 'BORDER="1" COLOR="#adb5bd" BGCOLOR="white"')
     top, texts = scale(cells), numbers(value, w, h)
     size = f'FIXEDSIZE="TRUE" WIDTH="{w / cells.shape[1]:g}" HEIGHT="{h / cells.shape[0]:g}"'
     rows = []

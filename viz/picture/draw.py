@@ -20,7 +20,7 @@ from ..read.text import clipped, plural, write_whole
 from . import dot as language
 from . import svg as painter
 from .choose import check_options, fitting, picture_of, pictures_of
-from .layout import FORMATS, SECONDS, Places, places, render
+from .layout import FORMATS, SECONDS, Places, painted, places
 from .parts import Picture
 from .shown import Shown
 
@@ -36,7 +36,7 @@ class Drawing(Shown):
     _saved_as = "svg"
 
     def __init__(self, picture: Picture, graph: Graph, at: Places | None = None, seconds: float = SECONDS):
-        self.picture, self.graph, self._seconds = picture, graph, seconds
+        self.picture, self.graph = picture, graph
         self.places = at or places(picture, seconds=seconds)
 
     @cached_property
@@ -56,10 +56,9 @@ class Drawing(Shown):
         if form not in FORMATS:
             known = ".svg, .png, .pdf or .dot"
             raise ValueError(f"Cannot save a drawing as {path.name!r}. The name must end in {known}.")
-        source = self.dot.source.replace("graph [", "graph [dpi=144 ", form == "png")
-        if form not in ("svg", "dot"):
-            return write_whole(path, render(source, form, self._seconds))
-        return write_whole(path, self.svg if form == "svg" else source)
+        if form in ("svg", "dot"):
+            return write_whole(path, self.svg if form == "svg" else self.dot.source)
+        return write_whole(path, painted(language.fixed(self.picture, self.places), form, 144))
 
     def __repr__(self) -> str:
         size = f"{plural(len(self.graph), 'node')}, {plural(len(self.graph.edges), 'edge')}"

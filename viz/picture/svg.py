@@ -19,6 +19,7 @@ from .dot import (
     EDGES,
     FRAME,
     INK,
+    MUTED,
     NEGATIVE,
     POSITIVE,
     colours,
@@ -35,7 +36,6 @@ from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
 FAMILY = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
 MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, monospace'
 _SPECIAL = re.compile(r'[&<>"\n\r\t]').search  # what an attribute value may need to have escaped
-_MUTED = "#495057"
 _MISSING = {"value": "not kept", "tangent": "not kept", "grad": "None"}  # what a box says that has no numbers
 
 
@@ -101,7 +101,7 @@ def _frame(caption: str, arrows: np.ndarray, box: tuple[float, ...]) -> tuple[st
     spots = [x + w / 2 + side * by for by in range(0, max(1, int(w / 2 - half)), 3) for side in (1, -1)]
     at = next((spot for spot in spots if (abs(crossed - spot) > half).all()), None)
     spot = spots[0] if at is None else at
-    written = _text("caption", text, spot, base, CAPTION, fill=_MUTED, font_weight="600")
+    written = _text("caption", text, spot, base, CAPTION, fill=MUTED, font_weight="600")
     plate = _tag("rect", x=spot - half + 3, y=base - 11, width=2 * half - 6, height=14, fill=FRAME[0])
     return _tag("g", "cluster", shape + written), "" if at is not None else _tag("g", "over", plate + written)
 
@@ -112,7 +112,7 @@ def _lanes(at: Places) -> list[str]:
         return []
     x, y, u, v = at.apart
     line = _tag("path", "line", d=f"M{_n(x)},{_n(y)}L{_n(u)},{_n(v)}", stroke="#d8dee4", fill="none")
-    words = [_text("note", text, x, y, 10.5, fill=_MUTED) for text, x, y in at.lanes]
+    words = [_text("note", text, x, y, 10.5, fill=MUTED) for text, x, y in at.lanes]
     return [_tag("g", "lane", line + "".join(words))]
 
 
@@ -134,7 +134,7 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
         x, y, w, h = label_box(link, at)
         fill = ground(x + w / 2, y + h / 2, at.frames)
         plate = _tag("rect", "label-bg", x=x, y=y, width=w, height=h, rx=4, fill=fill)
-        ink = {"store": "#b83a09", "backward": "#212529"}.get(link.kind, _MUTED)
+        ink = {"store": "#b83a09", "backward": "#212529"}.get(link.kind, MUTED)
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
         out.append(f'<g class="label{" framed" * (fill == FRAME[0])}">{plate}{text}</g>')
     if "hooked" in link.classes:
@@ -193,7 +193,7 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
     out = [f"<title>{escape(item.tooltip)}</title>" * standalone, _outline(item, x, y, paint)]
     for t in item.lines:
         weight, family = "600" if t.bold else None, MONO if t.mono else None
-        ink = INK if t.css == "name" else _MUTED
+        ink = INK if t.css == "name" else MUTED
         look = {"fill": ink, "font_weight": weight, "font_family": family}
         out.append(_text(t.css, t.text, x + t.x, y + t.y, t.size, **look))
     if "node-hooked" in item.classes:
@@ -210,7 +210,7 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
 
 
 def _note(text: str, box: tuple[float, float, float, float]) -> str:
-    return _text("note", text, box[0] + box[2] / 2, box[1] + box[3] / 2 + 3, 9, fill=_MUTED)
+    return _text("note", text, box[0] + box[2] / 2, box[1] + box[3] / 2 + 3, 9, fill=MUTED)
 
 
 def cells(value: Value, box: tuple[float, float, float, float]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,7 +18,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..picture.dot import FRAME, cells_table, colours, escaped, ground, line_style, quoted
+from ..picture.dot import FRAME, INK, MUTED, cells_table, colours, escaped, ground, line_style, quoted
 from ..picture.layout import painted
 from ..read.text import shape_text, write_whole
 from ..read.values import Value
@@ -25,7 +26,7 @@ from ..read.values import Value
 SVG = "{http://www.w3.org/2000/svg}"
 WIDEST, HIGHEST, DPI = 1080, 810, 100  # of a GIF: pixels, and how many an inch
 CAPTION = 46.0  # points below the picture, for the sentence
-NOW, DONE, WAIT, INK, MUTED = "#c05000", "#0072b2", "#8c959f", "#1b1f24", "#495057"
+NOW, DONE, WAIT = "#c05000", "#0072b2", "#8c959f"
 
 
 def _label(array: Mapping) -> str:
@@ -62,6 +63,7 @@ class _Scene:
     texts: dict[str, list[tuple[str, str, float, float, float]]] = field(default_factory=dict)
     frames: list[tuple[list[float], str, Point]] = field(default_factory=list)
     curves: dict[str, tuple[list[Point], Point | None]] = field(default_factory=dict)
+    notes: list[tuple[str, float, float]] = field(default_factory=list)  # what is written at two lanes
 
 
 @lru_cache(maxsize=4)
@@ -73,6 +75,9 @@ def _scene(svg: str) -> _Scene:
             rect, text = group.find(f"{SVG}rect"), group.find(f"{SVG}text")
             box = [float(rect.get(k)) for k in ("x", "y", "width", "height")]
             scene.frames.append((box, text.text or "", (float(text.get("x")), float(text.get("y")))))
+        elif "lane" in css:
+            notes = group.findall(f"{SVG}text")
+            scene.notes.extend((t.text or "", float(t.get("x")), float(t.get("y"))) for t in notes)
         elif "node" in css and ident:
             scene.texts[ident] = [
                 (f"{t.get('class', '')}{' bold' * bool(t.get('font-weight'))}", t.text or "")
@@ -111,8 +116,19 @@ class _Moment:
         last = steps[k - 1] if k else None
         ready = last["ready"] if last else [s["node"] for s in steps[:1]]
         self.ready = {folds.get(node, node) for node in ready}
+        # of what is ready all parts have come
+        self.whole = {
+            s["node"]: s["totals"] or s["total"] for s in steps if s["node"] in ready or s in steps[:k]
+        }
         self.sentence = last["sentence"] if last else data["start"]["sentence"]
         self.leaves = {s["node"]: s["accumulate"]["after"] for s in steps[:k] if s["accumulate"]}
+
+    def grad_in(self, ident: str, node: Mapping) -> Mapping | None:
+        """What stands in the box for the gradient; in a lane as soon as all of it is there."""
+        if node["kind"] != "gradient":
+            return self.grads.get(ident)
+        whole = self.whole.get(node["function"])
+        return whole[node["output"] or 0] if isinstance(whole, list) else whole
 
 
 def windows(data: Mapping[str, Any], dpi: int) -> list[Window]:
@@ -174,7 +190,7 @@ def frame_dot(data: Mapping[str, Any], k: int, window: Window | None = None) -> 
         for i, (said, tx, ty, look) in enumerate(_lines(data, ident, node, scene, now)):
             out.append(text(f"{ident}_t{i}", tx, ty, said, look))
         for name, (bx, by, bw, bh) in (node.get("box") or {}).items():
-            array = now.grads.get(ident) if name == "grad" else node.get(name)
+            array = now.grad_in(ident, node) if name == "grad" else node.get(name)
             look = f'shape=plain style="" label=<{cells_table(_value(array), bw, bh)}>'
             out.append(box(f"{ident}_{name}", bx, by, bw, bh, look))
         if ident in now.fired:
@@ -184,7 +200,11 @@ def frame_dot(data: Mapping[str, Any], k: int, window: Window | None = None) -> 
             look = f'{badge} fontcolor=white fontsize=8 label="{said}"'
             across = 9 + 5 * len(said)
             inset = 0.12 if node["kind"] == "accumulate" or data["view"] == "graph" else 0.0
-            out.append(box(f"{ident}_n", x + w * inset - across / 2, y + h * inset - 7, across, 14, look))
+            above = data["view"] == "lanes" and node["kind"] == "function"
+            cx, cy = (x + w / 2, y - 8) if above else (x + w * inset, y + h * inset)
+            out.append(box(f"{ident}_n", cx - across / 2, cy - 7, across, 14, look))
+    for i, (said, x, y) in enumerate(scene.notes):
+        out.append(text(f"lane{i}", x, y - 4, f"<{escaped(said)}>", f'fontsize=10 fontcolor="{MUTED}"'))
     out += _arrows(data, scene, now, at)
     lines = textwrap.wrap(now.sentence, max(36, int(wide / 6.6)))[:3]
     said = '"' + "\\l".join(quoted(line)[1:-1] for line in lines) + '\\l"'
@@ -206,9 +226,11 @@ def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
     fired = now.fired.get(
         ident, now.fired.get(of) if node["kind"] in ("tensor", "value", "gradient", "leaf") else None
     )
+    if data["view"] == "lanes" and ident != of and node["kind"] != "gradient":
+        fired = fired if fired == now.k else None  # the lane of the values only says what belongs together
     if fired is not None:
         line, wide = (NOW, 3.0) if fired == now.k else (DONE, 2.0)
-        fill = "#fdebdd" if fired == now.k else fill
+        fill = "#fdebdd" if fired == now.k and (data["view"] != "lanes" or ident == of) else fill
     elif ident in now.ready:
         line, wide = NOW, 2.0
         style.append("dashed")
@@ -241,13 +263,18 @@ def _lines(
 
 
 def _arrows(data: Mapping, scene: _Scene, now: _Moment, at) -> Iterator[str]:
+    met = Counter(edge["to"] for edge in data["edges"].values() if edge["kind"] == "backward")
     for ident, (points, tip) in scene.curves.items():
         edge = data["edges"].get(ident)
         if edge is None or not points:
             continue
-        colour, wide = (NOW, 2.6) if ident in now.hot else (DONE, 1.8) if ident in now.done else (WAIT, 1.0)
+        fired = now.fired.get(edge["to"]) if edge["kind"] == "arrives" else None
+        hot, done = ident in now.hot or fired == now.k != 0, ident in now.done or fired is not None
+        colour, wide = (NOW, 2.6) if hot else (DONE, 1.8) if done else (WAIT, 1.0)
         place = ""
-        if value := now.hot.get(ident) or now.done.get(ident):
+        # in two lanes the card at the end says what came, but where several parts meet
+        told = data["view"] != "lanes" or met[edge["to"]] > 1
+        if told and (value := now.hot.get(ident) or now.done.get(ident)):
             number = _label(value)
             if box := edge.get("label_box"):
                 mx, my = box[0] + box[2] / 2, box[1] + box[3] / 2
