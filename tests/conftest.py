@@ -31,6 +31,7 @@ from hypothesis import settings
 IN_CI = bool(os.environ.get("CI"))
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 BROWSER = Path(__file__).parent / "browser"  # each test there asks for one
+LITE = Path(__file__).parent / "lite"  # checks of what `make lite` writes
 LEFT_OUT = {  # marker -> what the tests do, how to run them
     "torch": ("compare with PyTorch", "make torch"),
     "browser": ("drive a browser", "make browser"),
@@ -64,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Not even read what is left out whole."""
-    return True if collection_path == BROWSER and "not browser" in config.option.markexpr else None
+    return True if collection_path in (BROWSER, LITE) and "not browser" in config.option.markexpr else None
 
 
 @pytest.fixture(scope="session")

@@ -41,6 +41,10 @@ from tools.mathml import formulas_to_mathml  # noqa: E402
 STYLE = (HERE / "site.css").read_text(encoding="utf-8")
 
 SEARCH = f"<script>{(HERE / 'search.js').read_text(encoding='utf-8')}</script>"
+# A lesson that can be run: in its own page, or in JupyterLite. Only where the browser lessons are beside the site.
+LIVE = """<div class="live"><button type="button">Run this page</button>
+<a href="lite/index.html?lesson={name}">Open it in JupyterLab, in this browser</a>
+<span role="status">Nothing to install.</span></div>"""
 LINKS = {"index": "Lessons", "glossary": "Glossary", "gallery": "Gallery", "exam": "Exam", "cards": "Cards"}
 
 CARDS = """
@@ -77,7 +81,7 @@ SHELL = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline' 'self' file:; \
-style-src 'unsafe-inline'; img-src data: 'self' file:">
+style-src 'unsafe-inline'; img-src data: 'self' file:; worker-src 'self'">
 <title>{title}</title>
 <link rel="icon" href="{icon}">
 <style>{style}</style>
@@ -181,8 +185,10 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
     return body
 
 
-def page_of(name: str, title: str, body: str, beside: str = "", *, style: str = "") -> str:
-    """A whole page of the site; ``beside``: the links to the pages before and after it."""
+def page_of(
+    name: str, title: str, body: str, beside: str = "", *, style: str = "", live: bool = False
+) -> str:
+    """A whole page of the site; ``beside``: the links to the pages before and after it; ``live``: its cells can be run."""
     links = "".join(
         f'<a href="{file}.html"{" aria-current=" + chr(34) + "page" + chr(34) if file == name else ""}>{word}</a>'
         for file, word in LINKS.items()
@@ -197,9 +203,9 @@ def page_of(name: str, title: str, body: str, beside: str = "", *, style: str = 
         title=html.escape(title),
         style=STYLE + MATH_STYLE + answers.STYLE + _code_style() + style,
         links=links,
-        before=before,
+        before=before + (LIVE.format(name=name) if live else ""),
         after=after,
-        scripts=FIT + answers.SCRIPT + SEARCH,
+        scripts=FIT + answers.SCRIPT + SEARCH + ('<script src="live.js"></script>' if live else ""),
         body=body,
     )
 
@@ -313,12 +319,23 @@ def front_body(notebook: nbformat.NotebookNode | None, every: tuple[suite.Lesson
     )
 
 
-def build(folder: Path, notebooks: Path = NOTEBOOKS) -> list[Path]:
+def with_browser_lessons(folder: Path, lite: Path = ROOT / "lite") -> bool:
+    """Put what `make lite` wrote beside the pages, if it did, and what makes a page live. Whether it is there now."""
+    if (lite / "live.json").is_file():
+        shutil.rmtree(folder / "lite", ignore_errors=True)
+        shutil.copytree(lite, folder / "lite")
+        for name in ("live.js", "live-worker.js"):
+            shutil.copyfile(HERE / name, folder / name)
+    return (folder / "lite" / "live.json").is_file()
+
+
+def build(folder: Path, notebooks: Path = NOTEBOOKS, lite: Path = ROOT / "lite") -> list[Path]:
     """Write all pages into ``folder``; returns them, the index first."""
     files = sorted(notebooks.glob("*.ipynb"))
     if not files:
         raise SystemExit(f"there are no notebooks in {notebooks}")
     folder.mkdir(parents=True, exist_ok=True)
+    live = with_browser_lessons(folder, lite)
     books = {file.stem: nbformat.read(file, 4) for file in files}
     every = suite.lessons(notebooks)
     bodies = {"index": front_body(books.pop("index", None), every)}
@@ -341,7 +358,10 @@ def build(folder: Path, notebooks: Path = NOTEBOOKS) -> list[Path]:
         style = CARDS if name == "cards" else ""
         written.append(folder / f"{name}.html")
         written[-1].write_text(
-            page_of(name, titles[name], body, beside.get(name, ""), style=style), encoding="utf-8"
+            page_of(
+                name, titles[name], body, beside.get(name, ""), style=style, live=live and name in beside
+            ),
+            encoding="utf-8",
         )
     found = [
         entry

@@ -1,0 +1,116 @@
+// Makes a lesson page live: on request Python starts in this tab, and each cell can be changed and run.
+"use strict";
+(() => {
+  const bar = document.querySelector(".live");
+  if (!bar) return;
+  const button = bar.querySelector("button"), status = bar.querySelector("[role=status]");
+  const cells = [...document.querySelectorAll("main .code")].map((box, number) => ({ box, number, pre: box.querySelector("pre"), ran: false }));
+  const waiting = new Map();
+  let worker = null;
+
+  if (location.protocol === "file:") { bar.hidden = true; return; }
+
+  function stopped(sentence) {
+    worker?.terminate();
+    worker = null;
+    for (const cell of cells) cell.ran = false;
+    for (const { finish } of waiting.values()) finish("Python was stopped.");
+    waiting.clear();
+    button.textContent = "Run this page";
+    status.textContent = sentence;
+  }
+
+  function start() {
+    if (typeof WebAssembly !== "object") { status.textContent = "This browser does not run WebAssembly, which Python needs."; return; }
+    button.textContent = "Stop Python";
+    status.textContent = "Looking for Python …";
+    worker = new Worker("live-worker.js");
+    worker.onerror = (event) => stopped(`Python could not be started (${event.message || "its program was not found"}).`);
+    worker.onmessage = ({ data }) => {
+      if ("loading" in data) status.textContent = `Loading Python, NumPy and Graphviz: ${Math.round(100 * Math.min(1, data.loading))} % (once; after that it is on this computer)`;
+      else if (data.starting) status.textContent = "Starting Python …";
+      else if (data.failed) stopped(data.failed);
+      else if (data.ready) {
+        status.textContent = "Python runs in this tab. Change a cell and press Run, or Shift + Enter in it; what is above it runs first.";
+        for (const cell of cells) equip(cell);
+      } else waiting.get(data.id)?.take(data);
+    };
+    worker.postMessage({ start: true });
+  }
+
+  function equip(cell) {
+    if (cell.run) return;
+    cell.pre.contentEditable = "plaintext-only";
+    cell.pre.spellcheck = false;
+    for (const [name, value] of [["role", "textbox"], ["aria-multiline", "true"], ["aria-label", `Code of cell ${cell.number + 1}`], ["tabindex", "0"]]) cell.pre.setAttribute(name, value);
+    cell.run = document.createElement("button");
+    cell.run.type = "button";
+    cell.run.className = "run";
+    cell.run.textContent = "Run";
+    cell.run.setAttribute("aria-label", `Run cell ${cell.number + 1}`);
+    cell.box.append(cell.run);
+    cell.run.onclick = () => upTo(cell);
+    cell.pre.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); upTo(cell); }
+    });
+    cell.pre.addEventListener("input", () => { cell.ran = false; });
+  }
+
+  // Run a cell, after those above it that have not run; only its own output is shown.
+  async function upTo(cell) {
+    if (!worker) return start();
+    cell.run.disabled = true;
+    cell.run.textContent = "Running …";
+    for (const before of cells.slice(0, cell.number)) {
+      if (!before.ran && worker) { await execute(before, false); before.ran = true; }
+    }
+    if (worker) { await execute(cell, true); cell.ran = true; }
+    cell.run.disabled = false;
+    cell.run.textContent = "Run";
+  }
+
+  function execute(cell, visible) {
+    return new Promise((resolve) => {
+      const id = crypto.randomUUID();
+      const out = visible ? emptied(cell) : document.createElement("div");
+      const finish = (error) => {
+        if (error) add(out, "pre", error.replace(/\x1b\[[0-9;]*m/g, ""));
+        out.removeAttribute("aria-busy");
+        waiting.delete(id);
+        resolve();
+      };
+      const take = (data) => {
+        if (data.done) finish(data.error);
+        else if (data.clear) out.replaceChildren();
+        else if (data.text) add(out, "pre", data.text);
+        else if (data.shown["text/html"]) add(out, "div", "").innerHTML = data.shown["text/html"];
+        else if (data.shown["image/png"]) add(out, "img", "").src = `data:image/png;base64,${data.shown["image/png"]}`;
+        else add(out, "pre", data.shown["text/plain"] || "");
+      };
+      waiting.set(id, { take, finish });
+      worker.postMessage({ run: cell.pre.innerText, id });
+    });
+  }
+
+  function add(out, kind, text) {
+    const last = out.lastElementChild;
+    if (kind === "pre" && last?.tagName === "PRE") { last.textContent += text; return last; }
+    const box = document.createElement(kind);
+    box.textContent = text;
+    out.append(box);
+    return box;
+  }
+
+  // the place of a cell's output: what was there is replaced
+  function emptied(cell) {
+    while (cell.box.nextElementSibling?.classList.contains("output")) cell.box.nextElementSibling.remove();
+    const out = document.createElement("div");
+    out.className = "output";
+    out.setAttribute("aria-busy", "true");
+    out.setAttribute("aria-live", "polite");
+    cell.box.after(out);
+    return out;
+  }
+
+  button.onclick = () => (worker ? stopped("Python was stopped; what you typed is still here.") : start());
+})();
