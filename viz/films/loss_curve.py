@@ -8,7 +8,8 @@ import numpy as np
 
 LEARNS = 0.8  # of the loss at the start: below that a net is said to learn
 FEW, MANY = 8, 20  # frames: before a loss has a trend, and before it is called flat
-FLAT, HARDLY = 0.01, 0.1  # of the loss: what it changes when it is flat; what it falls by before, at most
+FLAT, HARDLY = 0.01, 0.05  # of the loss: what it changes when it is flat; what it falls by before, at most
+GUESS = 0.1  # of the loss of equal probabilities: a classifier that ends so close to it may fall by as much before
 RISES = 0.05  # of the loss
 JUMP, WITHIN = 1.5, 5  # times, frames
 
@@ -51,8 +52,11 @@ class LossCurve:
             worse = later > max(before, here + (JUMP - 1) * abs(here))
         return bool((worse | ~np.isfinite(later)).any())
 
-    def trend(self) -> str | None:
-        """ "runaway", "rising", "flat", or None: of the first third of the frames against the last."""
+    def trend(self, guess: float | None = None) -> str | None:
+        """ "runaway", "rising", "flat", or None: of the first third of the frames against the last.
+
+        ``guess``: of a classifier, what equal probabilities would give.
+        """
         v, n = self.known, len(self.known)
         if n < FEW or not self.alone:
             return None
@@ -68,8 +72,9 @@ class LossCurve:
         if n < MANY or 2 * error > 3 * FLAT * scale or self.learns:
             return None
         middle, fell = float(v[third:-third].mean()), self.start - self.end
+        hardly = GUESS if guess and abs(self.end - guess) < GUESS * guess else HARDLY
         if abs(change) < FLAT * scale or (
-            abs(last - middle) < FLAT * scale and fell < HARDLY * abs(self.start)
+            abs(last - middle) < FLAT * scale and fell < hardly * abs(self.start)
         ):
             return "flat"
         return None

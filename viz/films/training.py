@@ -202,7 +202,9 @@ def findings_of(
         scene = next(n for n, a in analyses.items() if node in a.table.names)
         out.append(make("unstepped", analyses[scene].at[0], len(steps) - 1, node, text, True, scene))
     for group, curve in curves.items():
-        if len(curve.at) < 0.9 * len(steps) or (trend := curve.trend()) is None:
+        classes = next((a.table.info.classes for n, a in analyses.items() if groups[n] == group), None)
+        trend = curve.trend(math.log(classes) if classes else None)
+        if len(curve.at) < 0.9 * len(steps) or trend is None:
             continue
         first, last = curve.at[0], curve.at[-1]
         a, b = loss_text(curve.start), loss_text(curve.end)

@@ -242,10 +242,14 @@ def _sentence(s: Step, n: int, out: Trace) -> str:
 
 def _sends(x: Sent, several: bool) -> str:
     """What goes along one edge: its numbers, or of several large arrays the shape alone."""
-    size = x.value.array.size if x.value is not None else 0
-    what = shape_text(x.value.shape) if several and size > LISTED_NUMBERS else short(x.value)
-    said = f"{what} to {clipped(target_name(x.edge), 60)}"
+    said = f"{_brief(x.value) if several else short(x.value)} to {clipped(target_name(x.edge), 60)}"
     return f"{said} ({x.reduced.partition(':')[0]})" if x.reduced else said
+
+
+def _brief(value: Value | None) -> str:
+    """One of several: its numbers if they are few, else its shape."""
+    large = value is not None and value.array.size > LISTED_NUMBERS
+    return shape_text(value.shape) if large else short(value)
 
 
 def _stored(a: Accumulated, name: str) -> str:
@@ -284,5 +288,5 @@ def _received_by_each(s: Step) -> str:
         parts = [short(p.value, 24) for p in s.parts if p.nr == nr and p.value is not None]
         sums = f"{' + '.join(parts[:4])}{' + …' if len(parts) > 4 else ''} = "
         added = sums if len(parts) > 1 and not s.wrong else ""
-        said.append(f"nothing for {name}" if total is None else f"{added}{short(total)} for {name}")
+        said.append(f"nothing for {name}" if total is None else f"{added}{_brief(total)} for {name}")
     return f"receives {', '.join(said)}{', …' if len(s.totals) > 6 else ''}"

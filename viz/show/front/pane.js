@@ -354,7 +354,7 @@ class Pane {
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
     const differs = k > 0 && (this.data.differs || {})[k];
     if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
-    this.terse = false;
+    this.terse = this.data.steps.length > 40 ? 1 : 0;
     this.fillPanels();
     this.el.dataset.step = at;
     this.hideTip();

@@ -71,7 +71,7 @@ export const panels = {
     if (asked) rows.push(several ? total("=", "?") : "");
     else if (step.totals) step.totals.forEach((one, nr) => rows.push(total("=", `total of output ${nr}`, arrayView(one, 150))));
     else if (step.wrong) rows.push(total("≠", "arrived", arrayView(step.total, 150)));
-    else if (!parts.length || step.accumulate || !(step.outgoing || []).some(({ value }) => value)) rows.push(total("=", "total", arrayView(step.total, 150)));
+    else if (!parts.length || (!step.accumulate && !(step.outgoing || []).some(({ value }) => value))) rows.push(total("=", "total", arrayView(step.total, 150)));
     else rows.push(total("=", "total", h("span", { class: "mgv-note" }, "what arrives, below")));
     if (step.wrong) rows.push(h("p", { class: "mgv-note" }, `${step.wrong}.`));
     return this.column("Receives", rows);
@@ -90,8 +90,8 @@ export const panels = {
     }
     const lines = groups.map((outs, i) => {
       const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
-      return h("div", { class: "mgv-line-of" }, math && !this.terse ? h("p", { class: "mgv-math" }, math) : null,
-        equation(step, out, rule, to, { asked, room: this.terse ? Math.min(40, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (!this.terse || factors.get(out)) ? h("code", { class: "mgv-plain", title: math ?? null }, rule.code) : null,
+      return h("div", { class: "mgv-line-of" }, math && this.terse < 2 ? h("p", { class: "mgv-math" }, math) : null,
+        equation(step, out, rule, to, { asked, room: this.terse > 1 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || factors.get(out)) ? h("code", { class: "mgv-plain", title: math ?? null }, rule.code) : null,
         out.reduced ? h("span", { class: "mgv-reduced" }, out.reduced) : null);
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p", { class: "mgv-not" }, h("code", {}, out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
@@ -103,7 +103,7 @@ export const panels = {
 
   check(check) {
     if (!check) return null;
-    return h("p", { class: `mgv-check ${check.ok ? "ok" : "wrong"}` }, h("b", {}, check.ok ? "checked" : "check failed"), " ", check.text);
+    return h("p", { class: `mgv-check ${check.ok ? "ok" : "wrong"}` }, h("b", { title: check.text }, check.ok ? "checked" : "check failed"), this.terse > 1 && check.ok ? null : ` ${check.text}`);
   },
 
   // AccumulateGrad: .grad after it = .grad before + what arrives.

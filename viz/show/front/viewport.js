@@ -5,7 +5,7 @@ import { h } from "./elements.js";
 import { opened } from "./boxes.js";
 
 const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 1080, NARROW = 256; // px of a node's text, and in a box that was opened; scale; width of the pane for panels beside each other, beside the picture, in two columns, of one at least
-const MARGIN = 14, LEAST_TALL = 400; // px below the pane; a pane that would be lower than that may begin above the sight
+const MANY = 40, MARGIN = 14, LEAST_TALL = 400; // steps; px below the pane; a pane that would be lower than that may begin above the sight
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
 export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
 
@@ -71,7 +71,7 @@ export const viewport = {
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
-    const pair = !side && wide >= PAIR, two = wide >= BROAD ? Math.round(1.8 * side) : 0;
+    const pair = !side && wide >= PAIR, two = wide >= BROAD ? Math.round(2 * side) : 0;
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 128);
@@ -80,6 +80,8 @@ export const viewport = {
     style.setProperty("--stage", `${tall}px`);
     style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
     this.widths = { one: side, two, wide, tall };
+    this.mayBeBroad = null;
+    this.levels = {}; // of the steps that were shown: how small, and in how many columns
     this.setBroad(false);
     if (chosen.picture !== this.drawn || chosen.columns !== this.columns) this.draw(chosen.picture, chosen.columns);
     this.fit(chosen.scale);
@@ -102,23 +104,25 @@ export const viewport = {
     this.frame.style.setProperty("--lines", Math.max(1, Math.ceil((most * 1.07) / (wide - 32))));
   },
 
-  // The panels of a step in one column; where that is too little what is saved is shown smaller, and where that is, too, and there
-  // is space, the numbers get a column of their own.
+  // The panels of a step in one column. Where that is too little, what is beside the rule is shown smaller; then the numbers get a
+  // column of their own, if there is space; then the rule is shown smaller, too.
   settlePanels() {
     if (!this.widths || this.shown === null || this.posed) return;
-    const { panels, flow, side, widths } = this, over = () => (this.broad ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1);
+    const { panels, flow, side, widths } = this, apart = !widths.one && widths.wide >= PAIR;
+    const over = () => (this.broad || apart ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1);
     const set = (terse, broad) => {
       if (this.broad !== broad) this.setBroad(broad);
       if (this.terse !== terse) { this.terse = terse; this.fillPanels(); }
     };
-    if (this.broad && this.shown <= this.ahead) set(false, false);
-    if (!over()) return;
-    set(true, this.broad);
-    if (!widths.one || !widths.two || this.broad || this.shown <= this.ahead || !over()) return;
-    const fits = (widths.wide - widths.two - 18) / this.size[0] >= 0.94 * readable(this.drawn) * Math.min(1, this.scale / readable(this.drawn));
-    if (!fits && this.stage.classList.contains("mgv-whole")) return; // rather a panel that scrolls than a picture
-    set(false, true);
-    if (over()) set(true, true);
+    const start = this.shown <= this.ahead, now = this.broad && !start, known = this.levels[this.shown];
+    if (known && known[1] === now) return set(...known);
+    const fits = widths.one && widths.two && !start && (this.mayBeBroad ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.94 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
+    const least = this.data.steps.length > MANY ? 1 : 0; // of many steps most need it
+    for (const level of [[least, now], [1, now], ...(fits && !now ? [[1, true]] : []), [2, Boolean(now || fits)]]) {
+      set(...level);
+      this.levels[this.shown] = level;
+      if (!over()) return;
+    }
   },
 
   setBroad(broad) {
