@@ -66,11 +66,13 @@ def places_of_a_nudge(seen: dict[str, Any]) -> str:
     if steps.size == 1:
         return "Both values are taken at the same place, so they never differ. The two places are $x + h$ and $x - h$."
     if steps[0] == -steps[1] and steps[1] != 1.0:
-        return "Your nudge is one of its own, as far to the left as to the right. Use the `h` that you are given."
+        return (
+            "You use a step of your own, as far to the left as to the right. Use the `h` that you are given."
+        )
     if steps.tolist() != [-1.0, 1.0]:
         return "The two places are $x + h$ and $x - h$. Yours are not those: look at what is inside the brackets of `f`."
     return (
-        "`f` is run at the right two places. But what you make of the two values is not yet how far $f$ moved, divided "
+        "`f` is run at the right two places. But what you return is not how far $f$ moved, divided "
         "by how far $x$ moved."
     )
 
@@ -92,9 +94,9 @@ QUESTIONS: list[Question] = [
         truth=lambda: _slope(lambda x: x**3 - 2 * x, 2.0),
         found="Yes: 10 up for each 1 to the right, by nudging and by the rules from school.",
         answers=r"""
-            4.0  :: 4 is how *high* the curve is at $x = 2$. How fast it climbs there is another matter: 10.
+            4.0  :: 4 is how *high* the curve is at $x = 2$. How fast it climbs there is a different question: 10.
             12.0 :: 12 is the slope of $x^3$ alone. The $-2x$ takes 2 away.
-            2.0  :: 2 is where $x$ stands, or how high the curve is for each unit of $x$ so far: $4/2$. The tangent is steeper: 10.
+            2.0  :: 2 is the value of $x$, or the height divided by $x$: $4/2$. The tangent is steeper: 10.
             8.0  :: 8 is $x^3$ at 2. The slope of $x^3$ is $3x^2 = 12$, and $-2x$ takes 2 away.
             6.0  :: The slope of $x^3$ is $3x^2$, so 12 and not $3x = 6$ or $2^3 = 8$; and $-2x$ takes 2 away.
         """,
@@ -102,12 +104,12 @@ QUESTIONS: list[Question] = [
     ),
     Question(
         "1.b",
-        asks="how far y = (3x + 1)**2 moves for each 1 of x, at x = 2",
+        asks="how far y = (3x + 1)**2 moves per unit of x, at x = 2",
         truth=lambda: _slope(lambda x: (3 * x + 1) ** 2, 2.0),
         found="Yes: 3 times as large, and then 14 times as large. Magnifying twice is multiplying.",
         answers=r"""
             17.0 :: $14 + 3$. But the second step magnifies what the first has magnified already: $14 \cdot 3 = 42$.
-            14.0 :: 14 is for each 1 of $u$. When $x$ moves by 1, $u$ moves by 3.
+            14.0 :: 14 is per unit of $u$. When $x$ moves by 1, $u$ moves by 3.
             3.0  :: 3 is how far $u$ moves. $y$ makes 14 times as much of it.
             49.0 :: 49 is the value of $y$. Its slope is $14 \cdot 3 = 42$.
             12.0 :: That is $2 \cdot x \cdot 3$. The square acts on $u = 7$, not on $x = 2$: $2 \cdot 7 \cdot 3 = 42$.
@@ -123,12 +125,10 @@ EXERCISES: list[Exercise] = [
         names=("central",),
         solution=central,
         why="How far $f$ moved, divided by how far $x$ moved. From $x - h$ to $x + h$ it is $2h$.",
-        shows="You have a judge for every slope: it needs nothing but the function. (Only at a kink it has no say: see below.)",
-        look={
-            "": "How far has $f$ moved, between which two places? And how far is it from the one to the other?"
-        },
+        shows="You have a judge for every slope: it needs nothing but the function. (Only at a kink or a jump it has no say: see below.)",
+        look={"": "How far has $f$ moved, between which two places? And how far apart are they?"},
         hints=(
-            "Above the line: the value on the right, less the value on the *left*. Where is the left point?",
+            "Above the line: the value on the right, minus the value on the *left*. Where is the left point?",
             "Below the line: how far is it from $x - h$ to $x + h$?",
             "`f(x - h)` above and `(2 * h)` below. Mind the brackets around `2 * h`.",
         ),
@@ -137,35 +137,35 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             (f(x + h) - f(x - h)) / h                 :: From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice too large.
             (f(x + 2 * h) - f(x - 2 * h)) / h         :: You go $2h$ to each side, and divide by $h$ alone: four times too large. Go $h$ to each side, and divide by $2h$.
-            (f(x + h) - f(x - h)) / (4 * h)           :: The two places are $x + h$ and $x - h$. From the one to the other it is $2h$, not $4h$.
-            (f(x + 2 * h) - f(x - 2 * h)) / (2 * h)   :: You go $2h$ to each side, so from the one place to the other it is $4h$. Go $h$ to each side, and divide by $2h$.
+            (f(x + h) - f(x - h)) / (4 * h)           :: The two places are $x + h$ and $x - h$. From one to the other it is $2h$, not $4h$.
+            (f(x + 2 * h) - f(x - 2 * h)) / (2 * h)   :: You go $2h$ to each side, so from one place to the other it is $4h$. Go $h$ to each side, and divide by $2h$.
             (f(x + 2 * h) - f(x - 2 * h)) / (4 * h)   :: That is the nudge by $2h$ to each side, and a good one. But $h$ is given: go $h$ to each side, and divide by $2h$.
             (f(x + 2 * h) - f(x)) / (2 * h)           :: That goes $2h$ to one side. It is more exact to go $h$ to each side: the two places are $x + h$ and $x - h$.
             (f(x + h) - f(x)) / h                     :: That is the nudge to one side. It works, but it is less exact: use the point on the left, $x - h$, as well.
             (f(x + h) - f(x)) / (2 * h)               :: You divide by the way from $x - h$ to $x + h$, but the left value is taken at $x$. Take it at $x - h$.
-            (f(x + h) - f(x - h)) / 2 * h             :: Python reads `/ 2 * h` from left to right: divided by 2, then *multiplied* by `h`. Write `/ (2 * h)`.
+            (f(x + h) - f(x - h)) / 2 * h             :: Python evaluates `/ 2 * h` from left to right: divided by 2, then *multiplied* by `h`. Write `/ (2 * h)`.
             f(x + h) - f(x - h) / (2 * h)             :: Only the second value is divided. Put brackets around the difference.
-            (f(x + h) - (x - h)) / (2 * h)            :: On the left you take away the *place*, `x - h`. Take away the value there: `f(x - h)`.
+            (f(x + h) - (x - h)) / (2 * h)            :: On the left you subtract the *place*, `x - h`. Subtract the value there: `f(x - h)`.
             (f(x + h) - f(x - h)) / h**2              :: `h` comes in once: how far $x$ was moved, which is $2h$. You divide by $h$ squared.
-            (f(x + h) - f(x - h)) / (2 * h**2)        :: Nearly: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?
-            (f(x + h) - f(x - h)) / 2 * 1e-3          :: Python reads from left to right: that is divided by 2 and then *multiplied*.
-            (f(x + 0.001) - f(x - 0.001)) / 0.002     :: That *is* the slope, nearly: your nudge is a small one of its own. Use the `h` that you are given, whatever it is.
-            (f(x - h) - f(x + h)) / (2 * h)           :: Left less right: so it has the wrong sign. How far does $f$ go *up* when $x$ goes to the right?
+            (f(x + h) - f(x - h)) / (2 * h**2)        :: Almost: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?
+            (f(x + h) - f(x - h)) / 2 * 1e-3          :: Python works from left to right: that is divided by 2 and then *multiplied*.
+            (f(x + 0.001) - f(x - 0.001)) / 0.002     :: That *is* the slope, nearly: but with a small step of your own. Use the `h` that you are given, whatever it is.
+            (f(x - h) - f(x + h)) / (2 * h)           :: Left minus right: so it has the wrong sign. How far does $f$ go *up* when $x$ goes to the right?
             (f(x + h) + f(x - h)) / (2 * h)           :: The two values are added. How far $f$ has *moved* is their difference.
             f(x + h) - f(x - h)                       :: That is how far $f$ has moved. How far has $x$ moved? Divide by it.
             (f(x + h) - f(x - h)) / (x + h - x - h)   :: Python reads `x + h - x - h` from left to right, and it is 0. The way from $x - h$ to $x + h$ is $2h$.
             (f(x + h) - f(h - x)) / (2 * h)           :: The place on the left is $x - h$. You have $h - x$.
             (f(x + h) - f(-x - h)) / (2 * h)          :: The place on the left is $x - h$. $-x - h$ is on the other side of 0.
-            (f(x + h) - f(x - h)) / (2 + h)           :: Two times $h$ is `2 * h`: that is how far it is from the one place to the other.
-            (f(x + h) - f(x) - h) / (2 * h)           :: The $h$ is taken away from the *value*. It belongs inside the brackets: $f$ at the place $x - h$.
+            (f(x + h) - f(x - h)) / (2 + h)           :: Two times $h$ is `2 * h`: that is the distance between the two places.
+            (f(x + h) - f(x) - h) / (2 * h)           :: The $h$ is subtracted from the *value*. It belongs inside the brackets: $f$ at the place $x - h$.
             (f(x) - f(x - h)) / h                     :: That is the nudge to the left side only. Use the point on the right, $x + h$, as well.
-            (f(x + h) - f(x - h)) / (2 * x)           :: Divide by how far $x$ was *moved*, $2h$, not by where it stands.
-            (f(x + h) - f(x - h)) / 2                 :: Half the way that $f$ went. It has to be divided by the whole way that $x$ went, $2h$.
+            (f(x + h) - f(x - h)) / (2 * x)           :: Divide by how far $x$ was *moved*, $2h$, not by $x$ itself.
+            (f(x + h) - f(x - h)) / 2                 :: Divide how far $f$ moved by how far $x$ moved, which is $2h$, not 2.
             (f(x - 2 * h) - 8 * f(x - h) + 8 * f(x + h) - f(x + 2 * h)) / (12 * h) :: `f` is run at 4 places.
             (f(x + h) - f(x + h)) / (2 * h)           :: Both values are taken at the same place, $x + h$, so their difference is always 0. The place on the left is $x - h$.
-            (f(x + h) - f(x) - f(h)) / (2 * h)        :: $f(x) + f(h)$ is not what you want to take away: that would be `f` at two other places. Take away its value at $x - h$.
+            (f(x + h) - f(x) - f(h)) / (2 * h)        :: $f(x) + f(h)$ is not what to subtract: those are the values of `f` at two other places. Subtract its value at $x - h$.
             round((f(x + h) - f(x - h)) / (2 * h), 1) :: You round the result. The formula is right: return it as it is, with all its digits.
-            int((f(x + h) - f(x - h)) / (2 * h))      :: `int` cuts off everything behind the point. A slope need not be a whole number: return it as it is.
+            int((f(x + h) - f(x - h)) / (2 * h))      :: `int` drops everything after the decimal point. A slope need not be a whole number: return it as it is.
             (f(x + h) - f(x - h)) // (2 * h)          :: `//` divides and rounds down to a whole number. Use `/`.
             (f(x + h / 2) - f(x - h / 2)) / h         :: That goes half of `h` to each side and is a good nudge. But `h` says how far to go to *each* side: $x + h$ and $x - h$, and then divide by $2h$.
             abs(f(x + h) - f(x - h)) / (2 * h)        :: `abs` makes every slope positive. Where a function falls, its slope is negative: leave `abs` out.
@@ -193,8 +193,8 @@ EXERCISES: list[Exercise] = [
         why="Each local derivative is taken at the number that this step was given: the square at $x = 2$, the cube at $u = 5$.",
         shows="Two local derivatives, one product. A longer chain only has more factors.",
         look={
-            "du_dx": "What is the derivative of $x^2 + 1$, at the place where $x$ stands?",
-            "dy_du": "What is the derivative of $u^3$, and where does $u$ stand?",
+            "du_dx": "What is the derivative of $x^2 + 1$, at $x = 2$?",
+            "dy_du": "What is the derivative of $u^3$, and what is $u$?",
             "dy_dx": "Nudge $x$ by 0.001 and follow it through both steps.",
         },
         hints=(
@@ -203,18 +203,18 @@ EXERCISES: list[Exercise] = [
             "Along a path local derivatives are multiplied.",
         ),
         answers=r"""
-            dy_du = 37.5      :: Half of it. A slope is not shared out between the two steps: each step has its own, whole.
+            dy_du = 37.5      :: Half of it. A slope is not divided between the two steps: each step has its own, whole.
             dy_du = 25.0      :: The square of $u$ alone. The derivative of a cube has a factor in front.
             dy_du = 0.0       :: Does $u^3$ stay where it is when $u$ moves? A slope of 0 would say so.
             du_dx = 0.0       :: $x^2 + 1$ does move with $x$: put in 2 and 2.1. What does not move is the $+1$ alone.
-            dy_dx = 0.0       :: A nudge of $x$ comes through both steps: neither of the two local derivatives is 0.
-            dy_dx = 100.0     :: $4 \cdot 25$: the factor 3 of $3u^2$ has got lost on the way.
+            dy_dx = 0.0       :: A nudge of $x$ gets through both steps: neither of the two local derivatives is 0.
+            dy_dx = 100.0     :: $4 \cdot 25$: the factor 3 of $3u^2$ got lost on the way.
             dy_dx = 600.0     :: Something is counted twice. There is one path from $x$ to $y$, with one number for each step.
             dy_dx = 1.0       :: 1 is where the walk back begins, at $y$. Then come the two steps.
             dy_dx = 39.5      :: That is the mean of the two, $(4 + 75)/2$. Nothing is averaged along a path, and nothing added: *multiply*.
-            dy_dx = 150.0     :: That is half of the product. Nothing is averaged along a path: $u$ moves 4 for each 1 of $x$, and $y$ 75 for each 1 of $u$.
-            dy_dx = 37.5      :: 75 was halved. Nothing is averaged along a path: take the 75 as many times as $u$ moves for each 1 of $x$.
-            dy_dx = 18.75     :: You divided. $y$ moves 75 for each 1 of $u$, and $u$ moves *4* for each 1 of $x$: more, not less.
+            dy_dx = 150.0     :: That is half of the product. Nothing is averaged along a path: $u$ moves 4 per unit of $x$, and $y$ 75 per unit of $u$.
+            dy_dx = 37.5      :: 75 was halved. Nothing is averaged along a path: take the 75 as many times as $u$ moves per unit of $x$.
+            dy_dx = 18.75     :: You divided. $y$ moves 75 per unit of $u$, and $u$ moves *4* per unit of $x$: more, not less.
             dy_dx = 125.0     :: 125 is the *value* of $y$. How far it moves when $x$ does is the product of the two lines above.
             dy_dx = 4.0       :: 4 is how far $u$ moves. What does $y$ make of it?
             dy_dx = 12.0      :: That is a formula with $x = 2$ put in where $u = 5$ belongs. Multiply the two lines above.
@@ -232,7 +232,7 @@ EXERCISES: list[Exercise] = [
             du_dx = 8.0       :: $2x^2$ is 8. The derivative of $x^2$ is $2x$.
             4.0, 75.0, 79.0   :: Both local derivatives are right. Along a path they are *multiplied*, not added.
             4.0, 12.0, 48.0   :: The cube is applied to $u$, so its derivative $3u^2$ is taken at $u = 5$, not at $x = 2$.
-            4.0, 75.0, 75.0   :: 75 is for each 1 of $u$. When $x$ moves by 1, $u$ moves by more than that.
+            4.0, 75.0, 75.0   :: 75 is per unit of $u$. When $x$ moves by 1, $u$ moves by more than that.
             5.0, 75.0, 375.0  :: The $+1$ does not move, so it adds nothing to the slope of $u$; 5 is the value of $u$.
             4.0, 125.0, 500.0 :: 125 is the *value* of $u^3$. Its derivative is $3u^2$.
             4.0, 25.0, 100.0  :: The 3 is missing: the derivative of $u^3$ is $3u^2$.
@@ -249,7 +249,7 @@ EXERCISES: list[Exercise] = [
             at_minus_0_5 = -1   # above zero, and falling
             at_0 = -1           # at zero, and falling
             """,
-        why="The formula says so too: $3x^2 - 2$ is 4.75, $-1.25$ and $-2$ at the three places.",
+        why="The formula agrees: $3x^2 - 2$ is 4.75, $-1.25$ and $-2$ at the three places.",
         shows="How high a curve is and which way it goes have nothing to do with each other.",
         look={
             "at_minus_1_5": "Only `1`, `-1` or `0`: does the curve rise there, fall, or lie flat?",
@@ -261,16 +261,16 @@ EXERCISES: list[Exercise] = [
             "Whether the curve is above or below the line at 0 does not matter.",
         ),
         answers=r"""
-            -1, 1, 0          :: That says where the curve lies below, above and on the line at 0. What is asked is which way it *goes*.
-            -1, 1, 1          :: All three the other way round. Walk from left to right.
+            -1, 1, 0          :: That says where the curve lies below, above and on the line at 0. The question is which way it *goes*.
+            -1, 1, 1          :: All three are the other way round. Walk from left to right.
             -1, -1, 0         :: Those are the signs of $x$. Look at the curve: does it rise or fall at that place?
             1, -1, 0          :: At 0 the curve passes *through* the line, and it is not flat there: it goes from above to below.
-            1, 1, -1          :: At $-0.5$ the curve has passed its top already, and it is on its way down.
+            1, 1, -1          :: At $-0.5$ the curve is already past its top and on its way down.
             4.75, -1.25, -2   :: Those are the slopes themselves, and right. Here only their signs are asked for: `1`, `-1` or `0`.
             at_0 = 1          :: At 0 the curve comes from its top, on the left, and is on its way to its bottom, on the right.
             at_minus_1_5 = 0  :: At $-1.5$ the curve is steep. It is flat only at its top and at its bottom, at about $-0.8$ and $0.8$.
             at_minus_1_5 = -1 :: At $-1.5$ the curve lies low, but it climbs. Which way does it *go* as you walk to the right?
-            1, 0, -1          :: The top, where it is flat, is at about $-0.8$. At $-0.5$ it is on its way down.
+            1, 0, -1          :: The top, where it is flat, is at about $-0.8$. At $-0.5$ the curve is on its way down.
         """,
         rtol=1e-6,
         allowed=(1, -1, 0),
@@ -284,41 +284,41 @@ EXERCISES: list[Exercise] = [
             "With $v = 1 + e^{-t}$, $\\sigma = 1/v$. A chain of two: $-1/v^2$ times $-e^{-t}$ is $e^{-t}/v^2$, and that is "
             "$\\frac{1}{v} \\cdot \\frac{v - 1}{v} = \\sigma (1 - \\sigma)$."
         ),
-        shows="The slope is largest in the middle, 0.25, and dies away on both sides: there a sigmoid hardly hands anything back.",
+        shows="The slope is largest in the middle, 0.25, and dies away on both sides: there a sigmoid hands hardly anything back.",
         look={"": "At $t = 0$, where $\\sigma$ is 0.5, the slope is 0.25; and it is the same on both sides."},
         hints=(
             "Look at the table: $\\sigma = 0.5$ has the slope 0.25. And 0.8808 has the same slope as 0.1192. What do these two add up to?",
             "Multiply 0.8808 by 0.1192.",
-            "`s = torch.sigmoid(t)`. Return `s` times what is missing from `s` to 1.",
+            "`s = torch.sigmoid(t)`. Return `s` times the difference between 1 and `s`.",
         ),
         cases=_sigmoid_cases,
         without=(
             ("backward", "grad"),
-            "The numbers are right, and the machine found them. Here it should be done without `backward()`: write the slope with $\\sigma(t)$ alone.",
+            "The numbers are right, and the machine found them. Here, do it without `backward()`: write the slope with $\\sigma(t)$ alone.",
         ),
         answers=r"""
-            s = torch.sigmoid(t) => u = t.detach().clone().requires_grad_() ;; return s * (1 - s) => torch.sigmoid(u).sum().backward(); return u.grad :: Here it should be done without `backward()`
+            s = torch.sigmoid(t) => u = t.detach().clone().requires_grad_() ;; return s * (1 - s) => torch.sigmoid(u).sum().backward(); return u.grad :: Here, do it without `backward()`
             (torch.sigmoid(t) + 1 - torch.sigmoid(t)) / 2 :: The two factors were averaged. A slope is a *product* of local derivatives: $\sigma$ times $1 - \sigma$.
-            torch.sigmoid(t) * 1 - torch.sigmoid(t)   :: Zero everywhere: Python multiplies before it subtracts, so that is $\sigma \cdot 1 - \sigma$. Set brackets: $\sigma$ times $(1 - \sigma)$.
-            torch.sigmoid(t) - 1                      :: That is one factor, with its sign turned. The sigmoid rises everywhere, so no slope is negative.
+            torch.sigmoid(t) * 1 - torch.sigmoid(t)   :: Zero everywhere: Python multiplies before it subtracts, so that is $\sigma \cdot 1 - \sigma$. Add brackets: $\sigma$ times $(1 - \sigma)$.
+            torch.sigmoid(t) - 1                      :: That is one factor, with the wrong sign. The sigmoid rises everywhere, so no slope is negative.
             2 * torch.sigmoid(t)                      :: The slope is small where the sigmoid is flat, at both ends. Yours is large on the right: look at the table once more.
             (torch.sigmoid(t + 0.001) - torch.sigmoid(t - 0.001)) / 0.002 * 0 + 0.25 :: 0.25 is right at 0. On both sides it dies away: the slope has to depend on `t`.
-            torch.sigmoid(t) * (1 - t)                :: The first factor is right. What is missing to 1 is missing from $\sigma(t)$, not from $t$.
+            torch.sigmoid(t) * (1 - t)                :: The first factor is right. The other factor is $1 - \sigma(t)$, not $1 - t$.
             torch.sigmoid(t) * torch.sigmoid(1 - t)   :: The 1 belongs outside: $1 - \sigma(t)$, and not $\sigma$ of $1 - t$.
             torch.sigmoid(t) / (1 - torch.sigmoid(t)) :: The two factors are right, but they are multiplied. (Divided they make $e^t$.)
-            torch.sigmoid(t) * (1 + torch.sigmoid(t)) :: Nearly: $1 - \sigma$, not $1 + \sigma$. What is missing from $\sigma$ to 1?
+            torch.sigmoid(t) * (1 + torch.sigmoid(t)) :: Almost: $1 - \sigma$, not $1 + \sigma$.
             torch.sigmoid(t)                          :: That is the value of the sigmoid. Its slope is smaller: look at the second column.
             1 - torch.sigmoid(t)                      :: This is one of two factors. At $t = 0$ the slope is 0.25: half of what you have.
             1 - torch.sigmoid(t) ** 2                 :: $1 - s^2$ belongs to another squeezing function, the tanh. For the sigmoid it is $s$ that is multiplied by $1 - s$.
-            t * (1 - t)                               :: The right shape of formula, but with $t$ in it. It is $\sigma(t)$ that has to stand there.
+            t * (1 - t)                               :: The right shape of formula, but with $t$ in it. It should be $\sigma(t)$ instead of $t$.
             torch.sigmoid(t) ** 2                     :: At 0 it is right, by chance. At 4 the slope is small; yours is large. Multiply by $1 - s$.
             torch.exp(-t)                             :: That is the slope of the inside, without its sign. The outside, $1/v$, has a local derivative too: $-1/v^2$.
-            1 / (1 + torch.exp(-t)) ** 2 * -torch.exp(-t) :: The sign: the sigmoid rises, so no slope is negative. With $\sigma$: what is missing to 1 is $1 - \sigma$, not $\sigma - 1$. With $v$: two minus signs meet, that of $-1/v^2$ and that of $-e^{-t}$.
+            1 / (1 + torch.exp(-t)) ** 2 * -torch.exp(-t) :: The sign: the sigmoid rises, so no slope is negative. With $\sigma$: the factor is $1 - \sigma$, not $\sigma - 1$. With $v$: two minus signs meet, that of $-1/v^2$ and that of $-e^{-t}$.
             torch.clamp(torch.sigmoid(t) * (1 - torch.sigmoid(t)), max=0.2) :: You cut the slope off at 0.2. It is largest in the middle, 0.25, and needs no limit.
-            torch.sigmoid(t) * (1 - torch.sigmoid(t)) * t :: The two factors are right. The `t` behind them is one too many: $t$ comes in only through $\sigma(t)$.
-            torch.sigmoid(abs(t)) * (1 - torch.sigmoid(t)) :: `abs` is one too many. The two factors $\sigma$ and $1 - \sigma$ already make the slope the same on both sides.
+            torch.sigmoid(t) * (1 - torch.sigmoid(t)) * t :: The two factors are right. The extra `t` does not belong there: $t$ comes in only through $\sigma(t)$.
+            torch.sigmoid(abs(t)) * (1 - torch.sigmoid(t)) :: `abs` does not belong there. The two factors $\sigma$ and $1 - \sigma$ already make the slope the same on both sides.
             torch.sigmoid(t) * (1 - torch.tanh(t))    :: Both factors are made of the *same* $\sigma(t)$: there is no tanh in the sigmoid's slope.
-            0.25 * torch.exp(-t * t / 4)              :: That is a bell that looks like the slope and is not it. Make it of $\sigma$: $\sigma$ times what is missing to 1.
+            0.25 * torch.exp(-t * t / 4)              :: That is a bell that looks like the slope and is not it. Use $\sigma$: $\sigma$ times $1 - \sigma$.
             (torch.sigmoid(t + 0.1) - torch.sigmoid(t - 0.1)) / 0.2 :: That is a nudge, and with a step of 0.1 it is only nearly right. Write the slope with $\sigma(t)$ itself.
             (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum() :: You add the slopes up. Each entry of `t` has a slope of its own: leave out the `sum`.
             torch.sigmoid(t * (1 - t))                :: The sigmoid goes on the outside there, and the formula inside. It is the other way round: first $\sigma(t)$, then $\sigma$ times $1 - \sigma$.
@@ -351,15 +351,15 @@ EXERCISES: list[Exercise] = [
             "Did the 3 change? Did $2u$ change?",
         ),
         answers=r"""
-            2.0, "b"  :: With $b = 2$ it is $u = 8$, and the slope $2 \cdot 8 \cdot 3 = 48$. It is $u$ that has to double, not $b$.
-            7.0, "b"  :: 7 more than before is right, and before it was 1. With $b = 7$ it is $u = 13$ and the slope 78.
+            2.0, "b"  :: With $b = 2$, $u$ is 8 and the slope is $2 \cdot 8 \cdot 3 = 48$. It is $u$ that has to double, not $b$.
+            7.0, "b"  :: 7 more than before is right, and before it was 1. With $b = 7$ $u$ is 13 and the slope 78.
             14.0, "b" :: 14 is what $u$ has to be. $u = 6 + b$.
             b = 0.5   :: Half of $b$ makes it less steep: $u$ is 6.5 then. It should become *twice* as steep.
             b = 1.0   :: With $b = 1$ it is the old slope, 42.
-            b = 4.0   :: With $b = 4$ it is $u = 10$ and the slope 60. What must $u$ be, for $6u = 84$?
-            b = 3.0   :: With $b = 3$ it is $u = 9$ and the slope 54. What must $u$ be, for $6u = 84$?
-            b = 6.0   :: With $b = 6$ it is $u = 12$ and the slope 72. What must $u$ be, for $6u = 84$?
-            b = -20.0 :: With $b = -20$ it is $u = -14$ and the slope $-84$: as steep, but downhill. Twice as steep as 42 is 84.
+            b = 4.0   :: With $b = 4$, $u = 10$ and the slope 60. What must $u$ be, for $6u = 84$?
+            b = 3.0   :: With $b = 3$, $u = 9$ and the slope 54. What must $u$ be, for $6u = 84$?
+            b = 6.0   :: With $b = 6$, $u = 12$ and the slope 72. What must $u$ be, for $6u = 84$?
+            b = -20.0 :: With $b = -20$, $u = -14$ and the slope $-84$: as steep, but downhill. Twice as steep as 42 is 84.
             b = 84.0  :: 84 is the slope that should come out. $b$ is in $u = 3x + b$.
             b = 42.0  :: 42 is the slope as it was. $b$ is in $u = 3x + b$.
             b = 13.0  :: $14 - 1$: but what is added to $b$ is $3x = 6$, not 1.

@@ -105,10 +105,10 @@ def graph_of_rebuild(answer: Any) -> Seen:
     p, q, _ = riddle()
     result = answer(p, q)
     if result is Ellipsis:
-        yield "It gives back", result
+        yield "It returns", result
         return
     if not isinstance(result, torch.Tensor):
-        raise Complaint("`rebuild` should give back a tensor. Is there a `return`?")
+        raise Complaint("`rebuild` should return a tensor. Is there a `return`?")
     graph = picture_of(result, {"p": p, "q": q})
     if graph not in _known_graphs():
         raise Complaint(
@@ -196,7 +196,7 @@ def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any)
         if said[name] != name_of(so):
             if said[name] not in known_names():
                 raise Complaint(
-                    f"`{name}`: nothing called `{said[name][:30]}` has run there. Which operation *ran*? Its short name, and then `Backward0`."
+                    f"`{name}`: no operation called `{said[name][:30]}` ran there. Which operation *ran*? Its short name, and then `Backward0`."
                 )
             yield f"`{name}`", said[name]
             return
@@ -242,27 +242,27 @@ FACTS = {
     "leaves": {
         "a": "`a` does not ask, so nothing can have been recorded behind it. A tensor without a history is a leaf, always.",
         "b": "Is there a history behind `b`? It was typed in: no operation made it.",
-        "c": "`c` is the result of an operation, but `a` did not ask, so nothing was noted. No history: a leaf.",
-        "d": "Is there a history behind `d`? The addition was noted, because one of its inputs asks.",
+        "c": "`c` is the result of an operation, but `a` did not ask, so nothing was recorded. No history: a leaf.",
+        "d": "Is there a history behind `d`? The addition was recorded, because one of its inputs asks.",
         "e": "Is there a history behind `e`? A comparison gives True and False, and leaves none.",
         "f": "Is there a history behind `f`? `detach()` gives the same numbers *without* it.",
-        "g": "Is there a history behind `g`? Rounding is an operation on a tensor that asks, and it was noted.",
+        "g": "Is there a history behind `g`? Rounding is an operation on a tensor that asks, and it was recorded.",
         "h": "The leaf is what `torch.ones` made, and no name holds it. `h` is that *times 0.1*, so it has a history.",
     },
     "asks": {
         "a": "The line that makes a tensor has to say that it asks. Look at the line of `a`.",
         "b": "Look at the line of `b`: it was made to ask.",
         "c": "A result asks if one of its inputs does. What was `c` made from?",
-        "d": "A result asks by itself as soon as one of its inputs asks. How else would a gradient get through it?",
+        "d": "A result asks automatically as soon as one of its inputs asks. How else would a gradient get through it?",
         "e": "True and False do not move by a little. What has no slope cannot ask for one.",
-        "f": "A detached tensor is a plain number to everybody after it: it asks for nothing.",
+        "f": "A detached tensor counts as a plain number from then on: it does not ask.",
         "g": "The slope of rounding is 0 nearly everywhere, and that is a slope: the result of `b.round()` asks, as `b` does.",
         "h": "`h` was made from a tensor that asks. Does it ask, then?",
     },
     "has_function": {
         "a": "A `grad_fn` is the way back through an operation. None made `a`.",
         "b": "`b` asks, but no operation made it: there is nothing to get back through, so no `grad_fn`.",
-        "c": "An operation made `c`, but was it recorded? Nobody asked.",
+        "c": "An operation made `c`, but was it recorded? No input asked.",
         "d": "An operation made `d`, and `b` asked: so its way back was recorded.",
         "e": "There is no way back through a comparison, so none is recorded.",
         "f": "`detach()` cuts the way back off. What is recorded behind `f`?",
@@ -309,11 +309,11 @@ QUESTIONS: list[Question] = [
         "2.b",
         asks="whether a * 2 is a leaf, when a does not ask for a gradient",
         truth=lambda: (torch.tensor([1.0]) * 2).is_leaf,
-        found="Yes, a leaf. Nobody asked, so nothing was noted, and a tensor without a history is a leaf.",
+        found="Yes, a leaf. No input asked, so nothing was recorded, and a tensor without a history is a leaf.",
         answers=r"""
-            False :: It is one. It came out of an operation, but nobody asked, so nothing was noted; and a tensor without a history is a leaf.
+            False :: It is one. It came out of an operation, but no input asked, so nothing was recorded; and a tensor without a history is a leaf.
         """,
-        missed="It is `True`: nobody asked, so nothing was noted, and a tensor without a history is a leaf.",
+        missed="It is `True`: no input asked, so nothing was recorded, and a tensor without a history is a leaf.",
     ),
     Question(
         "2.c",
@@ -321,12 +321,12 @@ QUESTIONS: list[Question] = [
         truth=lambda: 0,
         found="Yes, none. What goes back through an addition does not depend on what was added.",
         answers=r"""
-            2.0 :: It would need them if its rule used them. Through an addition the gradient passes as it is.
-            1.0 :: None at all: through an addition the gradient passes as it is, whatever the numbers were.
-            3.0 :: Neither the two inputs nor the result: through an addition the gradient passes as it is.
+            2.0 :: It would need them if its rule used them. Through an addition the gradient passes unchanged.
+            1.0 :: None at all: through an addition the gradient passes unchanged, whatever the numbers were.
+            3.0 :: Neither the two inputs nor the result: through an addition the gradient passes unchanged.
             None :: right
         """,
-        missed="None: through an addition the gradient passes as it is, whatever was added.",
+        missed="None: through an addition the gradient passes unchanged, whatever was added.",
     ),
 ]
 
@@ -346,8 +346,8 @@ EXERCISES: list[Exercise] = [
         ),
         shows="From these three you can tell, of any tensor, whether a gradient will get to it, through it, or neither.",
         hints=(
-            "Go through them one at a time: is there an input that asks? Has the operation a derivative?",
-            "If both are so, it has a `grad_fn`, it asks itself, and it is no leaf. Else it has no `grad_fn` and is a leaf.",
+            "Go through them one at a time: is there an input that asks? Does the operation have a derivative?",
+            "If both are so, it has a `grad_fn`, it asks itself, and it is not a leaf. Otherwise it has no `grad_fn` and is a leaf.",
             "Put them in a cell and print `.is_leaf`, `.requires_grad` and `.grad_fn` of each. But answer first.",
         ),
         probe=states,
@@ -374,14 +374,16 @@ EXERCISES: list[Exercise] = [
             (p * q).sum()                               :: There are two more functions in the picture, between the product and the sum.
             (p * q + p).sum()                           :: One function is missing, between the addition and the sum.
             torch.exp(p * q).sum()                      :: One function is missing, between the product and the exponential.
-            torch.exp(p * q + q).sum()                  :: Nearly. Follow the second arrow of `AddBackward0`: to which leaf does it lead?
+            torch.exp(p * q + q).sum()                  :: Almost. Follow the second arrow of `AddBackward0`: to which leaf does it lead?
             torch.exp(p * (q + 1)).sum()                :: The same number, and another graph! You multiply after adding; in the picture the addition comes after the product.
             torch.exp(p * q).sum() + torch.exp(p).sum() :: In the picture there is one exponential, of the sum of the two. You have made two of them.
             (torch.exp(p * q) + p).sum()                :: All the functions are there, but in another order: in the picture the addition comes before the exponential.
-            torch.exp(p * p + q).sum()                  :: Nearly: the leaves are crossed. To which two leaves do the arrows of `MulBackward0` lead?
-            torch.exp(p * q - p).sum()                  :: A difference would leave a `SubBackward0`. What stands in the picture between the product and the exponential?
+            torch.exp(p * p + q).sum()                  :: Almost: the leaves are crossed. To which two leaves do the arrows of `MulBackward0` lead?
+            torch.exp(p * q - p).sum()                  :: A difference would leave a `SubBackward0`. What is in the picture between the product and the exponential?
             torch.exp(p * q + p.detach()).sum()         :: The addition has lost an arrow: a plain number has none, nor has a value that `detach` cut off. In the picture it leads to a leaf.
             (p * torch.exp(q + p)).sum()                :: The right functions, in another order: in the picture the *exponential* goes into the sum, and the product into the addition.
+            (p * torch.exp(q)).sum()                    :: Your exponential is applied to `q` alone. In the picture it comes after the addition.
+            torch.exp(p + q * q).sum()                  :: Both arrows of your product lead to `q`. In the picture they lead to `p` and to `q`.
             torch.exp(p * q + p).mean()                 :: The last operation is a sum, not a mean.
             torch.exp(p * q + p)                        :: The last operation is missing: the result is a sum.
             (p + q * p).exp().sum()                     :: right
@@ -405,7 +407,7 @@ EXERCISES: list[Exercise] = [
             "A tensor that does not ask gets no gradient, so nothing is kept for it: that decides about `d @ w`.",
         ),
         about={
-            "add": "Through an addition the gradient passes as it is: times 1.",
+            "add": "Through an addition the gradient passes unchanged: times 1.",
             "mul": "Both ask. The slope for `x` is `w`, and the slope for `w` is `x`.",
             "scaled": "The slope for `x` is 3, a plain number.",
             "matmul": "Only `w` asks. The slope for it is made of `d`.",
@@ -425,8 +427,8 @@ EXERCISES: list[Exercise] = [
             "", "xw", "", "dx", "a"            :: There is no `x` in `d @ w`.
             "", "xw", "", "dw", "a"            :: `w` would be needed for the gradient of `d`. But `d` did not ask.
             "", "xw", "", "", "a"              :: `w` asks, and how much the product moves with `w` depends on `d`. So `d` is kept.
-            "", "xw", "", "d", "b"             :: All four are right. But plain numbers are not why: `x + w` of large tables keeps nothing either.
-            "", "xw", "", "d", "c"             :: All four are right. But an addition of tensors that ask is noted like any other operation.
+            "", "xw", "", "d", "b"             :: All four are right. But plain numbers are not why: `x + w` of large matrices keeps nothing either.
+            "", "xw", "", "d", "c"             :: All four are right. But an addition of tensors that ask is recorded like any other operation.
             None, "w, x", "", "d", "A"         :: right
             "None", ["x", "w"], [], "d", ["a"] :: right
             "", {"x", "w"}, (), ["d"], "a"     :: right
@@ -439,7 +441,7 @@ EXERCISES: list[Exercise] = [
         solution="""
             minus = "SubBackward0"
             average = "MeanBackward0"
-            larger = None               # no derivative: nothing is noted
+            larger = None               # no derivative: nothing is recorded
             layer = "AddmmBackward0"    # the product and the addition in one operation
             no_bias = "MmBackward0"
             """,
@@ -452,19 +454,19 @@ EXERCISES: list[Exercise] = [
         about={
             "minus": "Three letters: `torch.subtract` has a shorter name.",
             "average": "The name of the method that was called.",
-            "larger": "Has a comparison a slope?",
+            "larger": "Does a comparison have a slope?",
             "layer": "You have seen it above: for rows and with a bias.",
-            "no_bias": "Without a bias only the product of two tables is left: `(m @ m).grad_fn.name()` above.",
+            "no_bias": "Without a bias only the product of two matrices is left: `(m @ m).grad_fn.name()` above.",
         },
         probe=names_given,
         answers=r"""
             minus = 'AddBackward0'                      :: $x - y$ is $x + (-y)$, but it has a function of its own.
-            minus = 'MinusBackward0'                    :: Nearly: the short name of a difference is three letters, as in `torch.sub`.
-            minus = 'SubtractBackward0'                 :: Nearly: names are short. `torch.subtract` is another name for the operation, and what ran is its short one.
+            minus = 'MinusBackward0'                    :: Almost: the short name of a difference is three letters, as in `torch.sub`.
+            minus = 'SubtractBackward0'                 :: Almost: names are short. `torch.subtract` is another name for the operation, and what ran is its short one.
             minus = 'DifferenceBackward0'               :: It goes by the name of the operation, and its short one: a difference is what is left when you *sub*tract.
-            minus = 'NegBackward0'                      :: `neg` turns a sign. Here two tensors are subtracted in one operation.
+            minus = 'NegBackward0'                      :: `neg` changes a sign. Here two tensors are subtracted in one operation.
             minus = None                                :: `minus` has a `grad_fn`: `x` and `y` ask, and a difference has a slope.
-            average = 'SumBackward0'                    :: A mean is not noted as a sum and a division: it is one operation.
+            average = 'SumBackward0'                    :: A mean is not recorded as a sum and a division: it is one operation.
             average = 'DivBackward0'                    :: It divides, but not in an operation of its own: the mean is one operation, and has one name.
             average = 'AverageBackward0'                :: It goes by the name of the operation: what did you call after the dot?
             average = 'AvgBackward0'                    :: It goes by the name of the operation, and `.avg()` is not what was called.
@@ -473,7 +475,7 @@ EXERCISES: list[Exercise] = [
             larger = 'GreaterBackward0'                 :: There is an operation of that name, and no way back through it: a comparison has no slope.
             larger = 'CompareBackward0'                 :: What would it hand back? Whether $x > 1$ does not move by a little when $x$ does.
             larger = 'BoolBackward0'                    :: True and False do not move by a little, so nothing goes back through them.
-            layer = 'LinearBackward0'                   :: So one would think. But rows with a bias are run as one operation named `addmm`: add a matrix product.
+            layer = 'LinearBackward0'                   :: That would be the natural name. But rows with a bias are run as one operation named `addmm`: add a matrix product.
             layer = 'AddBackward0'                      :: The product and the addition are one operation here. Its name has both in it.
             layer = 'MmBackward0'                       :: There is a bias to be added as well, in the same operation.
             layer = 'MatMulBackward0'                   :: `matmul` is what you would write. What ran multiplies *and adds the bias*, in one operation.
@@ -481,10 +483,10 @@ EXERCISES: list[Exercise] = [
             layer = None                                :: `layer` has a `grad_fn`: the weights of a layer ask.
             no_bias = 'AddmmBackward0'                  :: Without a bias there is nothing to add. What remains of `addmm`?
             no_bias = 'LinearBackward0'                 :: It goes by the operation that was run, and that is a matrix product.
-            no_bias = 'MatMulBackward0'                 :: Tutorials draw that name. But for two tables `@` runs a product with a shorter one: print `(m @ m).grad_fn` above.
-            no_bias = 'MulBackward0'                    :: `*` works entry by entry. Here a table is multiplied by a table.
-            no_bias = 'DotBackward0'                    :: `dot` is the product of two rows. Here a table is multiplied by a table.
-            no_bias = 'MvBackward0'                     :: `mv` multiplies a table by a *vector*. Here come four rows.
+            no_bias = 'MatMulBackward0'                 :: Tutorials draw that name. But for two matrices `@` runs a product with a shorter one: print `(m @ m).grad_fn` above.
+            no_bias = 'MulBackward0'                    :: `*` works entry by entry. Here a matrix is multiplied by a matrix.
+            no_bias = 'DotBackward0'                    :: `dot` is the product of two vectors. Here a matrix is multiplied by a matrix.
+            no_bias = 'MvBackward0'                     :: `mv` multiplies a matrix by a *vector*. Here the input has four rows.
             no_bias = None                              :: `no_bias` has a `grad_fn`: the weights of a layer ask.
             "sub", "Mean", None, "addmm", "mmbackward0" :: right
             "<SubBackward0>", "torch.mean", "None", "<AddmmBackward0 object at 0x7f2d8c1e5f30>", "torch.mm" :: right

@@ -87,7 +87,7 @@ QUESTIONS: list[Question] = [
         "3.b",
         asks="what x.grad holds after the backward pass",
         truth=lambda: _mean_of_product()[0].grad,
-        found="Yes. Nobody asked for a gradient of `x`, so none is computed. `None` is not a zero: it is *nothing there*.",
+        found="Yes. `x` did not ask for a gradient, so none is computed. `None` is not a zero: it is *nothing there*.",
         answers=r"""
             0.0         :: A zero would be an answer: *z does not depend on x*. But it does. Nothing was computed, so `None`.
             [[0.0] * 5] :: Zeros would be an answer: *z does not depend on x*. But it does. Nothing was computed, so `None`.
@@ -101,11 +101,11 @@ QUESTIONS: list[Question] = [
         found="Yes: what arrives at `y[0, 0]` is $1/3$, and the weight was multiplied by 6 on its way there. $6 \\cdot 1/3 = 2$.",
         answers=r"""
             6.0   :: 6 is the local part. It still has to be multiplied by the $1/3$ that arrives from the mean.
-            1 / 3 :: $1/3$ is what arrives. It still has to be multiplied by the 6 that the weight met in the product.
-            1.0   :: 1 belongs to `w[0, 0]`, which met `x[0, 0]` = 3. The first index of `w` chooses the entry of `x`.
+            1 / 3 :: $1/3$ is what arrives. It still has to be multiplied by the 6 that the weight is multiplied by.
+            1.0   :: 1 belongs to `w[0, 0]`, which is multiplied by `x[0, 0]` = 3. The first index of `w` chooses the entry of `x`.
             18.0  :: $6 \cdot 3$: but the mean hands on a third, not three times as much.
         """,
-        missed="Two numbers are multiplied: $1/3$ arrives from the mean, and the weight met `x[0, 1]` = 6 in the product.",
+        missed="Two numbers are multiplied: $1/3$ arrives from the mean, and the weight is multiplied by `x[0, 1]` = 6.",
     ),
 ]
 
@@ -139,8 +139,8 @@ EXERCISES: list[Exercise] = [
             -upstream * 2 * x      :: The size is right, the sign is not: $x^2$ rises where $x$ is positive.
             upstream * 3 * x**2    :: $3x^2$ is the derivative of $x^3$. Here $x$ is squared.
             upstream**2 * 2 * x    :: What was squared is `x`, and that on the way forward. `upstream` comes in once, as it is.
-            upstream * 2 * abs(x)  :: `abs` is one too many: where $x$ is negative, $x^2$ falls as $x$ rises, and its slope $2x$ is negative.
-            abs(upstream) * 2 * x  :: `abs` is one too many: what arrives may be negative, and it is multiplied in as it is.
+            upstream * 2 * abs(x)  :: `abs` does not belong there: where $x$ is negative, $x^2$ falls as $x$ rises, and its slope $2x$ is negative.
+            abs(upstream) * 2 * x  :: `abs` does not belong there: what arrives may be negative, and it is multiplied in as it is.
             upstream * (x + 2)     :: The 2 of $2x$ is a factor: `2 * x`, not `x + 2`.
             upstream * 2 ** x      :: $2^x$ is another function. The local derivative of $x^2$ is *two times* $x$.
             upstream * 6           :: 6 is $2x$ at one particular $x$, at 3. Use `x`, whatever it is.
@@ -180,13 +180,16 @@ EXERCISES: list[Exercise] = [
             upstream * x.mean()                          :: That runs the mean forward once more. Backward needs only how much each entry counts in it.
             upstream * torch.ones_like(x) / (x.shape[0] * x.shape[-1]) :: `x.shape[0] * x.shape[-1]` counts the entries only if there are two axes. `x.numel()` counts them whatever the shape.
             upstream * torch.ones_like(x) / max(x.shape) :: That divides by the longer side. The mean divides by the number of *entries*: `x.numel()`.
-            abs(upstream) * torch.ones_like(x) / x.numel() :: `abs` is one too many: what arrives may be negative, and is handed on with its sign.
+            abs(upstream) * torch.ones_like(x) / x.numel() :: `abs` does not belong there: what arrives may be negative, and is handed on with its sign.
             torch.ones(1, x.numel()) * upstream / x.numel() :: The numbers are right, but they are laid out as one row. A gradient has the shape of its tensor: `torch.ones_like(x)`.
             [upstream / x.numel()] * x.numel()           :: The numbers are right, but they are in a list. A tensor in the shape of `x` is needed: `torch.ones_like(x)`.
-            upstream * x / x.sum()                       :: That shares out by how *large* each entry is. In a mean each counts the same, $1/n$.
+            upstream * x / x.sum()                       :: That divides it according to how *large* each entry is. In a mean each counts the same, $1/n$.
             upstream * torch.ones_like(x) / x.numel() ** 0.5 :: Divided by the root of $n$. Each entry counts $1/n$ in a mean.
-            x / x.numel()                                :: That is `x` shared out. What is shared out is what *arrives*: `upstream`, the same for each entry.
+            x / x.numel()                                :: That is `x` divided by $n$. What should be divided is what *arrives*: `upstream`, the same for each entry.
             upstream * torch.ones_like(x) / x.numel() ** 2 :: Divided by the number of entries twice. Each counts $1/n$ in the mean.
+            upstream * torch.ones(1, 3) / 3              :: That is made for one row of three. `x` may have any shape: `torch.ones_like(x)` and `x.numel()`.
+            x.mean() * torch.ones_like(x)                :: That is the mean itself. Backward each entry gets $1/n$ of what arrives, `upstream`.
+            upstream * torch.ones_like(x) / x.dim()      :: `x.dim()` is the number of axes. The mean divides by the number of *entries*: `x.numel()`.
             upstream * x.mean() * torch.ones_like(x)     :: The mean itself has come in. It is what goes *forward*; backward each entry gets $1/n$ of what arrives.
             upstream / x.numel() + torch.zeros_like(x)   :: right
 
@@ -229,14 +232,17 @@ EXERCISES: list[Exercise] = [
             {"x": upstream @ w.T, "w": x.T @ upstream} :: It returns a dictionary
             (upstream @ w.T, x.T @ upstream / len(x))  :: Averaged over the rows. Nothing is averaged: each row brings its part to `w`, and the product adds them up.
             (2 * upstream @ w.T, x.T @ upstream)       :: Nothing is doubled: there is one way from `x` to the result, and one from `w`.
-            (w.T @ upstream, upstream @ x.T)           :: The order of the factors: `upstream` stands where the result stood. For `x` it is first, for `w` it is last.
-            (upstream @ w.T / 2, x.T @ upstream / 2)   :: The gradient is not shared out between the two inputs. Each gets all of its own.
+            (w.T @ upstream, upstream @ x.T)           :: The order of the factors: `upstream` takes the place of the result. For `x` it is first, for `w` it is last.
+            (upstream @ w.T, x.T)                      :: `grad_w` is the local part alone. What arrived, `upstream`, has to be multiplied in.
+            (w.T, x.T @ upstream)                      :: `grad_x` is the local part alone. What arrived, `upstream`, has to be multiplied in.
+            (upstream.sum() * w.T, upstream.sum() * x.T) :: You add up what arrived. Each entry of `upstream` goes its own way: use a matrix product, `@`, with a transpose.
+            (upstream @ w.T / 2, x.T @ upstream / 2)   :: The gradient is not divided between the two inputs. Each gets all of its own.
             (upstream * w.sum(0), x.T @ upstream)      :: For each entry of `x` a whole *row* of `w` counts, each column with its own `upstream`: that is a product with `w.T`.
             (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)) :: This ignores what arrives. It is right when `upstream` is all ones and at no other time.
             (w @ upstream.T, x.T @ upstream)           :: The gradient of `x` came out transposed. It has the shape of `x`: `upstream` first, then `w.T`.
             (upstream @ w.T, torch.outer(x[0], upstream[0])) :: That takes the first row of `x` only. There may be several rows, and each brings its part to `w`.
             (upstream[:1] @ w.T, x.T @ upstream)       :: Only the first row of `upstream` is used for `grad_x`. Each row of `x` gets its own.
-            (abs(upstream) @ w.T, x.T @ abs(upstream)) :: `abs` is one too many: what arrives may be negative, and is multiplied in with its sign.
+            (abs(upstream) @ w.T, x.T @ abs(upstream)) :: `abs` does not belong there: what arrives may be negative, and is multiplied in with its sign.
             (-upstream @ w.T, -x.T @ upstream)         :: The sign is turned. A product hands on what arrives times the other factor, with no minus.
             (upstream @ w.T, (x.T @ upstream).mean(0)) :: The products are right, but then `grad_w` is averaged. It has the shape of `w`: leave it whole.
             (upstream @ w.T, (x.T @ upstream).sum(0))  :: The products are right, but then `grad_w` is summed. It has the shape of `w`: leave it whole.
@@ -254,7 +260,7 @@ EXERCISES: list[Exercise] = [
             grad_z = grad_a * a * (1 - a)   # sigmoid: local a * (1 - a)
             grad_b = grad_z                 # an addition: local 1
             grad_w = grad_z * x             # a product: the other factor
-            x_grad = None                   # nobody asked for it
+            x_grad = None                   # x did not ask
             """,
         setup="""
             w, b, x = torch.tensor([1.5]), torch.tensor([0.3]), torch.tensor([2.0])
@@ -303,7 +309,7 @@ EXERCISES: list[Exercise] = [
             grad_z = -0.0012203                          :: Half of it. Nothing is averaged or shared out on the way: what arrives, times $a(1 - a)$.
             grad_z = -0.071142                           :: That is what arrives, handed on as it is. The sigmoid multiplies it by $a(1 - a)$.
             grad_z = -0.0025307                          :: That is multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.
-            grad_b = -0.0012203                          :: An addition does not share out what arrives between its two inputs: both get all of it.
+            grad_b = -0.0012203                          :: An addition does not divide what arrives between its two inputs: both get all of it.
             grad_b = 0.0                                 :: A zero would say that `b` does not matter. Raise it, and $z$ rises by as much.
             grad_w = 2.0                                 :: 2 is the local derivative of the product. Multiply it by what arrives, `grad_z`.
             grad_w = -0.0012203                          :: Half of what arrives. Nothing is averaged: the product multiplies it by the other factor, $x = 2$.

@@ -98,11 +98,11 @@ def _wrong_orders() -> tuple[Wrong, ...]:
         (
             0,
             ("a", "b", "h", "k"),
-        ): "That is the way forward. Backward begins at the loss: only there something has arrived, the 1.",
+        ): "That is the way forward. Backward begins at the loss: only there has something arrived, the 1.",
         (
             0,
             ("b", "k"),
-        ): "The loss must come first. Before it has fired, nobody else has anything to hand on.",
+        ): "The loss must come first. Before it has fired, no other node has anything to hand on.",
     }
     wrongs = []
     for order, (found, early) in _orders():
@@ -153,7 +153,7 @@ def _three_paths(paths) -> Iterator[tuple]:
 
 
 def _about_paths(paths) -> str:
-    """What to say of paths that nobody has listed."""
+    """The reply to paths that are not listed."""
     if len(paths) != 3:
         return (
             f"There should be three lists, one for each path from `z` to `x`. You have written {len(paths)}."
@@ -212,13 +212,13 @@ QUESTIONS: list[Question] = [
         answers=r"""
             4.0  :: 4 is what comes through `a` alone. The way through `b` brings 8 more.
             8.0  :: 8 is what comes through `b` alone. The way through `a` brings 4 more.
-            16.0 :: 16 counts the way through `a` twice. The lesson meets an engine that does so.
-            2.0  :: 2 is what is left when parts replace each other. They add up: $c$ feels both ways.
-            6.0  :: 6 is what comes out if the two parts, 1 and 2, are *averaged* to 1.5: $1.5 \cdot 4$. `c` feels both ways, so they are added.
-            13.0 :: 13 is the *value* of `c`. The gradient tells how fast it moves.
+            16.0 :: 16 counts the way through `a` twice. There is an engine in this lesson that does so.
+            2.0  :: 2 is what is left when parts replace each other. They are added: $c$ moves with both.
+            6.0  :: 6 is what comes out if the two parts, 1 and 2, are *averaged* to 1.5: $1.5 \cdot 4$. `c` moves with both, so they are added.
+            13.0 :: 13 is the *value* of `c`. The gradient says how fast it moves.
             20.0 :: 20 is what an engine finds that goes to `b` first and lets `y` fire twice, with 2 and then with 3. Once, with 3, is right.
             24.0 :: $2 \cdot 3 \cdot 4$ counts something twice: 3 comes to `y`, and $x \cdot x$ makes $2x = 4$ times as much of it.
-            5.0  :: 5 is the value of `a`. The gradient tells how fast `c` moves when `x` does.
+            5.0  :: 5 is the value of `a`. The gradient says how fast `c` moves when `x` does.
             3.0  :: 3 is the gradient of `y`. From there one more node: times $2x = 4$.
         """,
         missed="Put the lines together: $c = 3y + 1 = 3x^2 + 1$. The slope is $6x$, at 2 it is 12.",
@@ -246,7 +246,7 @@ EXERCISES: list[Exercise] = [
         solution='order = ["loss", "b", "a", "k", "h"]',
         probe=_in_order,
         why=(
-            "`h` has two users, `k` and `a`; `a` has one, `b`. So `b` before `a`, and `h` after both `a` and `k`. Where `k` stands "
+            "`h` has two users, `k` and `a`; `a` has one, `b`. So `b` comes before `a`, and `h` after both `a` and `k`. Where `k` comes "
             "between `loss` and `h` does not matter: that makes three good orders."
         ),
         shows="Each of the three good orders gives 51. The machine chooses one of them: the forward order, reversed.",
@@ -272,7 +272,7 @@ EXERCISES: list[Exercise] = [
             double = 5 + 5 + (5 + 5)      # two through the sum, times x; one directly, times x + x
             """,
         why="Multiply along each path, add over all paths. The rules from school agree: the slopes of $3x$, $x^2 + x$ and $2x^2$ are 3, $2x + 1$ and $4x$.",
-        shows="No special rule for a value that is used again: parts add up, and the rules from school come out.",
+        shows="No special rule for a value that is used again: parts are added, and the rules from school come out.",
         look={
             "thrice": "Count the arrows that end at `x`, and what each of them brings.",
             "mixed": "Three arrows end at `x`: two from the product and one from the addition. What does each bring?",
@@ -292,13 +292,13 @@ EXERCISES: list[Exercise] = [
             double = 0.0    :: Both factors contain `x`, so the result moves with it. Follow the arrows to `x`, one by one.
             double = 1.0    :: 1 is what arrives at the product. Each of its factors gets that times the *other* factor.
             thrice = 0      :: Each of the three moves when `x` does. How far do they go together?
-            thrice = 5      :: 5 is where $x$ stands. How much does `x + x + x` rise when `x` rises by 1?
+            thrice = 5      :: 5 is the value of $x$. How much does `x + x + x` rise when `x` rises by 1?
             thrice = 125    :: $5^3$ is `x * x * x`. Here nothing is multiplied.
             thrice = 9      :: Three arrows, and each brings 1: three times one, not three times three.
             mixed = 7       :: The product brings 10: two arrows, each with the *other factor*, which is 5.
             mixed = 26      :: 25 is the value of the product. What it sends back are two parts: 5, and 5.
-            mixed = 15      :: 5 is where $x$ stands. The last `+ x` brings what an addition hands on: 1.
-            double = 30     :: Once too much: the sum on the left gets 5 and hands it to two, that makes 10. The other factor gets 10.
+            mixed = 15      :: 5 is the value of $x$. The last `+ x` brings what an addition hands on: 1.
+            double = 30     :: One part too many: the sum on the left gets 5 and hands it to two, that makes 10. The other factor gets 10.
             double = 100    :: Between the two factors nothing is multiplied: what each of them brings back to `x` is added.
             thrice = 2      :: You have counted the plus signs. How many arrows end at `x`?
             mixed = 5.5     :: That is the mean, $(10 + 1)/2$. What comes along several paths is added, not averaged.
@@ -359,7 +359,8 @@ EXERCISES: list[Exercise] = [
             float(prod(paths[-1]))                :: Only the last path is left: `total` is overwritten. It has to keep what it had: `total + ...`.
             float(prod(paths[0]))                 :: Only the first path is counted. Is the `return` inside the loop?
             sum(path[-1] for path in paths)       :: Only the last local derivative of each path is counted: `along` has to keep what it had, `along * ...`.
-            return 0.0                            :: Nothing has been added up. Either `along` begins at 0, and a zero times anything stays zero; or the `return` stands inside the inner loop, before anything was added.
+            float(paths[0][0])                    :: Only one number has been used. Is the `return` inside the inner loop?
+            return 0.0                            :: Nothing has been added up. Either `along` begins at 0, and a zero times anything stays zero; or the `return` is inside the inner loop, before anything was added.
             sum(prod(path) for path in paths) / len(paths) :: The paths are not averaged. Each brings its part, and the parts add up.
 
             0.0 => 1 :: One too many comes out: `total` begins at 1. A sum begins at 0; it is `along`, a product, that begins at 1.
@@ -368,7 +369,7 @@ EXERCISES: list[Exercise] = [
             along * local => along + local :: Along a path you add. Each node *multiplies* what arrives by its local derivative: `along * local`.
             1.0 => path[0] :: The first number of each path is multiplied in twice: `along` begins with it, and then the loop takes it again. Begin with 1.0.
             path: => path[:3]: :: A path may be longer than three. Go through *all* of its numbers.
-            sum(abs(prod(path)) for path in paths) :: `abs` is one too many: a path with a negative product brings a negative part.
+            sum(abs(prod(path)) for path in paths) :: `abs` does not belong there: a path with a negative product brings a negative part.
             float(sum(prod(path) for path in paths if len(path) > 1)) :: A path of a single arrow is a path, too. Do not leave it out.
 
             for local in path: => while path: ;; along * local => along * path.pop() :: Your function changes the list
@@ -413,7 +414,7 @@ EXERCISES: list[Exercise] = [
             [[3, 1, 3], [3], [4, 3]]            :: The products are right. One arrow is missing: from `v` to `x` it carries a 1, like the one from `v` to `u`.
             [[24]]                              :: 24 is what all paths together bring. Write down the three paths, each with the number on each arrow.
             [[7], [4], [7]]                     :: Those are sums. Along a path nothing is added: write down the numbers on its arrows, one by one.
-            [[8], [8], [8]]                     :: That is 24 shared out evenly. Each path has its own numbers: read them off its arrows.
+            [[8], [8], [8]]                     :: That is 24 divided evenly. Each path has its own numbers: read them off its arrows.
             [[4, 3], [3, 1, 3], [3, 1]]         :: right
             ((3, 1, 3), (3.0, 1.0), (4.0, 3.0)) :: right
             [[np.float64(3), 1, torch.tensor(3.0)], [Fraction(3), 1], [torch.tensor([4.0]), "3"]] :: right
@@ -430,7 +431,7 @@ EXERCISES: list[Exercise] = [
             found_6 = "b"    # y fires with 1 alone:  1 * 6
             found_3 = "c"    # 1 is left at y, and one arrow at x:  1 * 3
             """,
-        why="Right would be $5 \\cdot 6 = 30$: `y` gets 1 from `a` and 4 from `b`, and $2x$ is 6. Each mistake has a number of its own.",
+        why="Right would be $5 \\cdot 6 = 30$: `y` gets 1 from `a` and 4 from `b`, and $2x$ is 6. Each mistake has its own number.",
         shows="From a wrong number you can read the mistake. That is worth more than knowing that it is wrong.",
         hints=(
             "First the right number: what do `a` and `b` send to `y`, and what is the local derivative of $x \\cdot x$ at 3?",
@@ -460,7 +461,7 @@ EXERCISES: list[Exercise] = [
         names=("answer",),
         solution='answer = "b"',
         why="`a` is now made after `b`, so its number is the higher one, and among the ready nodes it goes first. `y` waits for both and adds: $1 + 2 = 2 + 1$.",
-        shows="Among nodes that are ready the order is a matter of taste (of three parts or more the last digit may differ). An engine that waits gives 12 either way.",
+        shows="Among nodes that are ready the order does not matter (with three parts or more the last digit may differ). An engine that waits gives 12 either way.",
         hints=(
             "Which of the ready nodes does the machine take first?",
             "Make the diamond with the two lines swapped and `print(viz.trace(c))`. Compare the column *receives*.",

@@ -1,4 +1,4 @@
-"""Exercises of lesson 05, .grad adds up: accounts, micro-batches, a gradient in the middle, None or zero, a second pass, a state."""
+"""Exercises of lesson 05, .grad adds up: `.grad` after passes and resets, micro-batches, a gradient in the middle, None or zero, a second pass, a state."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ KEPT_BACK = {
     (
         "retain_grad",
         SET,
-    ): "`y.retain_grad = True` puts a value in place of the method, and nobody looks at it. Call it.",
+    ): "`y.retain_grad = True` puts a value in place of the method, and nothing reads it. Call the method.",
     ("retain_grad", NAMED): "`y.retain_grad` without brackets names the method and does not call it.",
     (
         "retain_graph",
@@ -194,12 +194,12 @@ def _reading(train) -> Iterator[tuple]:
         w = torch.tensor(0.5, requires_grad=True)
         with unchanged({"w": {VALUES, GRAD}}, w=w, xs=xs):
             h = train(w, xs, lr)
-        yield f"The last state after {len(xs)} turns", h.detach() if isinstance(h, torch.Tensor) else h
-        yield f"w after {len(xs)} turns", w.detach()
+        yield f"The last state after {len(xs)} iterations", h.detach() if isinstance(h, torch.Tensor) else h
+        yield f"w after {len(xs)} iterations", w.detach()
 
 
 def carrying(before, *, again=lambda h, xs, w: h, **how):
-    """A loop like `train`, in which `before(h)` is taken over from the turn before."""
+    """A loop like `train`, in which `before(h)` is carried over from the iteration before."""
 
     def train(w, xs, lr):
         h = torch.tensor(0.0)
@@ -246,7 +246,7 @@ QUESTIONS: list[Question] = [
         found="Yes: each `mean()` divides by 2 where the full batch divides by 8, and the four are added.",
         answers=r"""
             "a" :: So it is told. It would be right with `sum()`. But each `mean()` divides by its own 2, where the full batch divides by 8.
-            "c" :: The other way round: four means are added up, and nobody has divided them by four.
+            "c" :: It is the other way round: four means are added, and none of them was divided by four.
             "d" :: That would be so if each pass replaced what is there. It adds.
         """,
         missed="It is **b**: four means, each divided by 2 only, are added up.",
@@ -255,7 +255,7 @@ QUESTIONS: list[Question] = [
         "5.c",
         asks="the second step of a loop that forgets to clear",
         truth=_second_step_uncleared,
-        found="Yes: the account says $10 + 4 = 14$, and $2 - 0.3 \\cdot 14 = -2.2$.",
+        found="Yes: `w.grad` is $10 + 4 = 14$, and $2 - 0.3 \\cdot 14 = -2.2$.",
         answers=r"""
             0.8  :: That is the loop *with* clearing: $2 - 0.3 \cdot 4$. Without, the 10 of the first step is still in `.grad`.
             -1.0 :: $2 - 0.3 \cdot 10$ uses the old gradient alone. The new one, 4, is added to it.
@@ -289,12 +289,12 @@ EXERCISES: list[Exercise] = [
             third = 0 + 2        # zeroed in place, then 2 arrive
             fourth = 2 + 2       # the same graph, walked twice
             """,
-        why="Keep the account line by line: a pass adds its slope, `None` empties it, `zero_()` sets it to 0.",
-        shows="You can keep the account. Whether the second pass goes through a new graph or an old one makes no difference to it.",
+        why="Go line by line: a pass adds its slope, `None` empties it, `zero_()` sets it to 0.",
+        shows="For `.grad` it makes no difference whether the second pass goes through a new graph or an old one.",
         look={
-            "first": "Write down what is in the account after each of the three lines.",
-            "second": "What does the second line do to the account?",
-            "third": "What is in the account after `zero_()`, and what comes then?",
+            "first": "Write down what is in `w.grad` after each of the three lines.",
+            "second": "What does the second line do to `w.grad`?",
+            "third": "What is in `w.grad` after `zero_()`, and what comes next?",
             "fourth": "What does each of the two passes bring?",
         },
         hints=(
@@ -303,18 +303,18 @@ EXERCISES: list[Exercise] = [
         ),
         about={
             "first": "Three passes, and nothing is cleared in between.",
-            "second": "After `w.grad = None` the account is empty: the answer is `None`.",
-            "third": "`zero_()` sets the account to 0. Then one more pass comes.",
+            "second": "After `w.grad = None` there is nothing in it: the answer is `None`.",
+            "third": "`zero_()` sets `w.grad` to 0. Then there is one more pass.",
             "fourth": "`retain_graph=True` lets the second call run. What does it do to what the first has left?",
         },
         answers=r"""
             first = 0.0          :: Nothing is set to zero here: every line is a backward pass that brings its slope.
-            first = 1.0          :: 1 is where `w` stands. What counts is what each pass adds to `w.grad`.
+            first = 1.0          :: 1 is the value of `w`. What counts is what each pass adds to `w.grad`.
             first = 16.0         :: Every pass is counted twice. Three lines, three passes.
-            third = 4.0          :: One pass comes after `zero_()`, and it is counted twice in your account.
-            third = 2 / 3        :: Divided by three. Nothing is averaged in an account: what came before `zero_()` is gone, what comes after stays.
-            fourth = 0.0         :: No line of it clears the account, and two passes ran.
-            2.0, None, 2.0, 4.0  :: That is the last pass alone. Those before it are still in the account.
+            third = 4.0          :: One pass comes after `zero_()`, and you count it twice.
+            third = 2 / 3        :: Divided by three. Nothing is averaged: what came before `zero_()` is gone, what comes after stays.
+            fourth = 0.0         :: No line clears `w.grad`, and two passes ran.
+            2.0, None, 2.0, 4.0  :: That is the last pass alone. Those before it are still in `w.grad`.
             3.0, None, 2.0, 4.0  :: That is one pass. There are three, and nothing is cleared in between.
             9.0, None, 2.0, 4.0  :: Look at the third line: the slope of `w * w` at 1 is 2, not 3.
             7.0, None, 2.0, 4.0  :: The slope of $w^2$ is $2w$: at 1 it is 2. (1 is the value.)
@@ -324,22 +324,22 @@ EXERCISES: list[Exercise] = [
             first = 6.0          :: Two of the passes. The third brings the slope of `w * w`.
             first = 5.0          :: Two of the passes. There are two through `w * 3`, and one through `w * w`.
             first = 4.0          :: Three passes: 3 comes twice, and the slope of `w * w` once. Add up all three.
-            first = None         :: Nothing clears the account here. Three passes have put something in.
-            third = 2.5          :: Nothing is averaged. `zero_()` empties the account, and one pass comes after.
-            third = 0.0          :: `zero_()` sets the account to 0, and then a pass comes after it.
+            first = None         :: Nothing clears `w.grad` here, and three passes have added to it.
+            third = 2.5          :: Nothing is averaged. `zero_()` clears `w.grad`, and one pass comes after.
+            third = 0.0          :: `zero_()` sets `w.grad` to 0, and then a pass comes after it.
             third = None         :: `zero_()` fills with zeros, it does not take the tensor away. And a pass comes after it.
             third = 3.0          :: The 3 was there before `zero_()`. What comes after it?
             third = 1.0          :: 1 is the value of `w * w`. Its slope, $2w$, is 2 at 1.
             fourth = 1.0         :: 1 is the value of the loss. Its slope is 2, and two passes ran.
             fourth = 3.0         :: The first pass brings 2, and so does the second: it is the same graph.
             fourth = 8.0         :: Two passes bring 2 each. Nothing is multiplied between passes.
-            second = 1.0         :: 1 is where `w` stands. What does the second line leave in `w.grad`?
+            second = 1.0         :: 1 is the value of `w`. What does the second line leave in `w.grad`?
             fourth = "error"     :: Without `retain_graph=True` the second call would raise. With it, it runs: what does it bring?
             fourth = 6.0         :: The slope of `w * w` at 1 is 2, not 3. Two passes bring it.
-            third = 6.0          :: `zero_()` has set the account to 0. After it, one pass brings the slope of `w * w`.
-            second = 6.0         :: There is one pass, and then the account is emptied.
+            third = 6.0          :: `zero_()` has set `w.grad` to 0. After it, one pass brings the slope of `w * w`.
+            second = 6.0         :: There is one pass, and then `w.grad` is cleared.
             8.0, 3.0, 2.0, 4.0   :: The second line takes the 3 away again.
-            8.0, None, 5.0, 4.0  :: `zero_()` has set the account to 0 before the second pass.
+            8.0, None, 5.0, 4.0  :: `zero_()` has set `w.grad` to 0 before the second pass.
             8.0, None, 2.0, 2.0  :: `retain_graph=True` keeps the values for a second pass, and this one adds 2 as well.
             8.0, None, 2.0, None :: The second call would raise without `retain_graph=True`. With it, it runs.
         """,
@@ -374,7 +374,7 @@ EXERCISES: list[Exercise] = [
             total = 0.0
             for x, t in zip(xs, ts, strict=True):
                 total = total + ((w * x - t) ** 2).mean() / len(xs)
-                total.backward() :: The loss still contains last turn's graph: `total` carries it from turn to turn. Go backward from the loss of *this* piece, or once after the loop.
+                total.backward() :: The loss still contains the graph of the last iteration: `total` carries it along. Go backward from the loss of *this* piece, or once after the loop.
 
             losses = [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]; sum(losses).backward() :: The number is right, but 1 backward pass ran for 4 pieces.
 
@@ -385,8 +385,8 @@ EXERCISES: list[Exercise] = [
                 (((w * x - t) ** 2).mean() / len(xs)).backward()
             w.grad = w.grad / len(xs) :: You average *twice*: each loss is scaled, and then `w.grad` is divided as well.
 
-            mean() => mean() / len(xs) ;; (loss * (1 / len(xs))).backward() => << loss.backward() :: `backward()` stands behind the loop, so one pass ran, for the last piece alone. Indent it: one pass for each piece.
-            (loss * (1 / len(xs))).backward() => << loss.backward() :: `backward()` stands behind the loop, so one pass ran, for the last piece alone. Indent it, and scale each loss by the number of pieces.
+            mean() => mean() / len(xs) ;; (loss * (1 / len(xs))).backward() => << loss.backward() :: `backward()` comes after the loop, so one pass ran, for the last piece alone. Indent it: one pass for each piece.
+            (loss * (1 / len(xs))).backward() => << loss.backward() :: `backward()` comes after the loop, so one pass ran, for the last piece alone. Indent it, and scale each loss by the number of pieces.
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / len(xs)).backward() ;; (loss * (1 / len(xs))).backward => w.grad.zero_ :: Each gradient is set to 0 again as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / len(xs)).backward() ;; (loss * (1 / len(xs))).backward() => w.grad = None :: Each gradient is thrown away as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).sum() / len(xs)).backward() ;; (loss * (1 / len(xs))).backward() => << return :: `sum()` adds up the squares of a piece and does not divide by their number. Use `mean()`, and then scale by the number of pieces.
@@ -541,25 +541,23 @@ EXERCISES: list[Exercise] = [
         names=("train",),
         solution=train,
         probe=_reading,
-        look={
-            "": "Only the state of the turn before should be changed: you need its number, and not its history."
-        },
+        look={"": "Only the old state should be changed: you need its number, not its history."},
         why=(
-            "`h.detach()` is the old state without its history. So each turn has a graph of its own, six functions long, and the walk "
+            "`h.detach()` is the old state without its history. So each iteration has its own graph, six functions long, and the walk "
             "never comes to a node that has been freed."
         ),
-        shows="Each turn walks its own graph. The state goes on as a number, the past does not: that is how long texts are trained on.",
+        shows="Each iteration walks its own graph. The state is carried on as a number, the past is not: that is how long texts are trained on.",
         hints=(
-            "Which tensor of the turn before is used in this one? You need its number, and not the graph behind it.",
+            "Which tensor of the iteration before is used in this one? You need its number, not the graph behind it.",
             "Which method gives the same values without their history?",
             "Fill in `h.detach()`.",
         ),
         answers=r"""
             carrying(h):
-            h                                            :: `h` brings the graph of the last turn along, and that has been walked: what it had kept is freed. (A `clone` brings it along as well: it is recorded like any operation.) Take over its number only.
+            h                                            :: `h` brings the graph of the last iteration along, and that has been walked: what it had kept is freed. (A `clone` brings it along as well: it is recorded like any operation.) Take over its number only.
             carrying(lambda h: h, retain_graph=True)     :: With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut instead: take over the number.
-            carrying(lambda h: h, again=_from_the_start) :: This runs the whole past again in each turn. It is right as a gradient, but each turn walks through all of the past. Here the old state should be a constant.
-            return 0.0                                   :: The state is gone: each turn begins from nothing. Its *number* should go on.
+            carrying(lambda h: h, again=_from_the_start) :: This runs the whole past again in each iteration. It is right as a gradient, but each iteration walks through all of the past. Here the old state should be a constant.
+            return 0.0                                   :: The state is gone: each iteration begins from nothing. Its *number* should go on.
             h.requires_grad_(False)                      :: `h` is a result, not a leaf: its flag cannot be changed. Take it out of its history.
 
             h = torch.tensor(0.0)
@@ -567,7 +565,7 @@ EXERCISES: list[Exercise] = [
                 with torch.no_grad():
                     h = torch.tanh(w * h + x)
                 ((h - 1) ** 2).backward()
-            return h :: This turn is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state should be cut off.
+            return h :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state should be cut off.
 
             h = torch.tensor(0.0)
             for x in xs:
@@ -576,7 +574,7 @@ EXERCISES: list[Exercise] = [
                 loss.backward()
                 with torch.no_grad():
                     w -= lr * w.grad
-            return h :: The gradients of earlier turns are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
+            return h :: The gradients of earlier iterations are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
 
             h = torch.tensor(0.0)
             for x in xs:
@@ -605,7 +603,7 @@ EXERCISES: list[Exercise] = [
                 loss.backward()
             with torch.no_grad():
                 w -= lr * w.grad
-            return h :: Only one step was taken, after the loop. Each turn has a step of its own: indent it.
+            return h :: Only one step was taken, after the loop. Each iteration has its own step: indent it.
 
             h = torch.tensor(0.0)
             for x in xs:
@@ -615,7 +613,7 @@ EXERCISES: list[Exercise] = [
                 loss.backward()
                 with torch.no_grad():
                     w -= lr * w.grad
-                return h :: Only one turn has run. Is the `return` inside the loop?
+                return h :: Only one iteration has run. Is the `return` inside the loop?
 
             h = torch.tensor(0.0)
             for x in xs[:3]:

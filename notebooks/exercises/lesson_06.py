@@ -135,7 +135,7 @@ QUESTIONS: list[Question] = [
         "6.a",
         asks="what y.backward() does when y has two entries",
         truth=_refuses,
-        found="Yes. Two results, and nobody has said which is meant, or how much each counts. It does not guess.",
+        found="Yes. There are two results, and you have not said which is meant, or how much each counts. It does not guess.",
         answers=r"""
             "a" :: Nothing makes the first entry special. It refuses, and asks you to say what you want.
             "b" :: That would be a possible convention, and some libraries have it. Here it refuses: you have to say that you want the sum.
@@ -171,7 +171,7 @@ QUESTIONS: list[Question] = [
             [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]] :: That is what arrives at the addition. `b` has two entries, so its gradient has two.
             [11.0, 22.0, 33.0]                      :: Those are the sums of the rows. `b[0]` was added down the first *column*.
         """,
-        missed="`b[0]` stands in three results, which count 1, 2 and 3: 6. In the same way 60 for `b[1]`.",
+        missed="`b[0]` is in three results, which count 1, 2 and 3: 6. In the same way 60 for `b[1]`.",
     ),
 ]
 
@@ -197,7 +197,7 @@ EXERCISES: list[Exercise] = [
             "The first entry of `x_grad`: down the first column, each entry times its entry of $v$: $1 \\cdot 6 + 10 \\cdot 2 - 1 \\cdot 0$.",
         ),
         answers=r"""
-            [[6, 2, 0], [0, 3, 5]], [26, 25]       :: The product is right. The table is lying on its side: a row for each *result*, a column for each input.
+            [[6, 2, 0], [0, 3, 5]], [26, 25]       :: The product is right. The table is transposed: a row for each *result*, a column for each input.
             [[6, 0], [3, 2], [0, 5]], [36, 15]     :: Look at the second row. In a product the slope is *the other* factor: for $x_0$ it is $x_1 = 2$.
             [[9, 0], [6, 6], [0, 10]], [69, 50]    :: Those are the values of the results. The table holds slopes: how far each result moves when an input moves by 1.
             [[6, 0], [2, 3], [0, 5]], [8, 8]       :: The table is right. You have added its rows, as with $v = (1, 1, 1)$. Here the second row counts 10, the third $-1$.
@@ -220,9 +220,9 @@ EXERCISES: list[Exercise] = [
             jacobian = [[6, 0], [2, 3], [0, 10]]   :: 10 is the value of $y_2$. How far does it move when $x_1$ moves by 1?
             jacobian = [[9, 0], [2, 3], [0, 5]]    :: 9 is the value of $y_0$. The slope of $x_0^2$ at 3 is another number.
             jacobian = [[6, 0], [6, 6], [0, 5]]    :: 6 is the value of $y_1$. Its slopes are the other factor, one for each input.
-            jacobian = [[6, 6], [2, 3], [0, 5]]    :: $y_0 = x_0^2$ does not know of $x_1$. What stands there, then?
+            jacobian = [[6, 6], [2, 3], [0, 5]]    :: $y_0 = x_0^2$ does not depend on $x_1$. What belongs there, then?
             jacobian = [6, 5, 5]                   :: Each result has a slope for *each* input: three rows of two.
-            [[6, 0], [2, 3], [0, 5]], [26, 35]     :: Nearly: the last entry of $v$ is $-1$, so the 5 is taken away.
+            [[6, 0], [2, 3], [0, 5]], [26, 35]     :: Almost: the last entry of $v$ is $-1$, so the 5 is taken away.
             [[6, 0], [2, 3], [0, 5]], [[6, 0], [20, 30], [0, -5]] :: Those are the rows, each with its weight. Now add them up: one row of two is left.
             [[6, 0], [2, 3], [0, 5]], [6, 50, -5]  :: `x_grad` belongs to `x`, so it has two entries: one for each *column* of the table.
             [[3, 0], [2, 3], [0, 5]], [23, 25]     :: The slope of $x_0^2$ at 3 is $2 \cdot 3$.
@@ -241,7 +241,7 @@ EXERCISES: list[Exercise] = [
             "has the rows before it in it."
         ),
         shows="Any Jacobian, with nothing but backward passes: one a row. PyTorch's `jacrev` does the same.",
-        look={"": "Print your first row, and the second. What should stand in `v` for each?"},
+        look={"": "Print your first row, and the second. What should be in `v` for each?"},
         hints=(
             "For row $i$: 1 at place $i$, and 0 elsewhere, as long as `y`.",
             "`v` is all zeros already. So `v[i] = 1.0`. Now look at your second row: what is in it that should not be?",
@@ -262,7 +262,7 @@ EXERCISES: list[Exercise] = [
                 x.grad = None
                 y.backward(gradient=_one_hot(y, i))
                 rows.append(x.grad.clone())
-            return torch.stack(rows) :: `y` was made once, outside the loop, and its first pass has freed what it kept. Make `y` anew for each row (or keep the values on purpose: `retain_graph=True`).
+            return torch.stack(rows) :: `y` was made once, outside the loop, and its first pass has freed what it kept. Compute `y` again for each row (or keep the values on purpose: `retain_graph=True`).
 
             rows = []
             for i in range(len(f(x))):
@@ -279,13 +279,13 @@ EXERCISES: list[Exercise] = [
             return torch.stack(rows) :: Without `v` it does not know which of the results is meant. Say it: `y.backward(gradient=v)`, with a 1 at place $i$.
 
             torch.ones_like(y) / len(y)        :: The mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.
-            _one_hot(y, len(y) - 1 - i)        :: The right rows in the wrong order: row $i$ belongs to $y_i$, so the 1 stands at place $i$.
+            _one_hot(y, len(y) - 1 - i)        :: The right rows in the wrong order: row $i$ belongs to $y_i$, so the 1 belongs at place $i$.
             torch.ones_like(y)                 :: Ones add all rows, so each of your rows is the same sum. To pick row $i$: a 1 at place $i$ and zeros elsewhere.
             rows_with(lambda y, i: torch.ones_like(y), reset=False) :: Two things. Ones add all rows; what picks row $i$ alone? And `.grad` adds up from pass to pass.
-            _one_hot(y, i) * (i + 1)           :: The right rows, but row $i$ comes out $i + 1$ times as large. What stands at place $i$ is a 1.
-            _one_hot(y, i) * i                 :: `i` says *where* it stands. What stands there is a 1: your first row is all zeros.
-            -_one_hot(y, i)                    :: The rows are right with the sign turned. What stands at place $i$ is 1, not $-1$.
-            _one_hot(y, i) / len(y)            :: Shared out among the rows. Nothing is averaged: each row is asked for with a 1.
+            _one_hot(y, i) * (i + 1)           :: The right rows, but row $i$ comes out $i + 1$ times as large. At place $i$ there should be a 1.
+            _one_hot(y, i) * i                 :: `i` says *where* it goes. It should be a 1: your first row is all zeros.
+            -_one_hot(y, i)                    :: The rows are right, with the wrong sign. At place $i$ there should be 1, not $-1$.
+            _one_hot(y, i) / len(y)            :: Divided among the rows. Nothing is averaged: each row is asked for with a 1.
             rows_of_jacobian(f, x)[:1]         :: Only one row came out. Is the `return` inside the loop?
             rows_of_jacobian(f, x).reshape(-1) :: All the numbers, in one line. `torch.stack(rows)` puts the rows one below the other; `cat` strings them together.
             rows_with(_one_hot, stack=1)       :: The right numbers, on their side: a row for each result. `torch.stack(rows)` puts them one below the other.
@@ -306,7 +306,7 @@ EXERCISES: list[Exercise] = [
                 x.grad = None
                 f(x).backward(gradient=_one_hot(f(x), i))
             rows.append(x.grad.clone())
-            return torch.stack(rows) :: `rows.append` stands behind the loop, so it has run once, for the last row. Indent it.
+            return torch.stack(rows) :: `rows.append` comes after the loop, so it has run once, for the last row. Indent it.
 
             rows = []
             for i in range(len(f(x)) - 1):
@@ -398,9 +398,9 @@ EXERCISES: list[Exercise] = [
 
             while grad.dim() > len(shape):
                 grad = grad.sum(0)
-            return grad.reshape(shape) :: `reshape` only arranges numbers anew and adds none up. Sum each axis of size 1, with `keepdim=True`.
+            return grad.reshape(shape) :: `reshape` only rearranges numbers and adds none up. Sum each axis of size 1, with `keepdim=True`.
 
-            grad.reshape(shape) :: `reshape` only arranges the numbers anew. Where one number was used many times, what comes back has to be *added up*.
+            grad.reshape(shape) :: `reshape` only rearranges the numbers. Where one number was used many times, what comes back has to be *added up*.
 
             sum(axis, keepdim=True) => max(axis, keepdim=True)[0] :: The largest does not win: what comes back from all uses is *added up*, `sum`.
             _short :: right
@@ -420,7 +420,7 @@ EXERCISES: list[Exercise] = [
             "`v` is the gradient of what comes *after* `y`, with respect to `y`. So differentiate the rest: the sum gives ones, "
             "the mean quarters, an index a single 1, the sum of squares $2y$."
         ),
-        shows="Whatever stands after `y`, all that the walk below `y` ever sees of it is one `v`.",
+        shows="Whatever comes after `y`, all that the walk from `y` on sees of it is one `v`.",
         hints=(
             "For each line ask: if `y[0]` goes up by 1, how far does the single number at the end go up? That is `v[0]`.",
             "The mean: each entry counts $1/4$. `y[2]`: only the entry in the third place counts.",
@@ -479,7 +479,7 @@ EXERCISES: list[Exercise] = [
         look={
             "entries": "A row for each score, and a column for each of the 500 numbers.",
             "passes_for_jacobian": "What does one pass give: a row, a column, or an entry? How many are there?",
-            "passes_for_loss": "How many numbers stand at the end?",
+            "passes_for_loss": "How many numbers are there at the end?",
         },
         hints=(
             "A row for each score, a column for each input.",
@@ -491,7 +491,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             entries = 0.0               :: Each score depends on each of the 500 numbers, so the table is full of slopes. Count its rows and columns.
             entries = 20_000.0          :: Each slope is there once: how the score moves with the input. There is no second table for the way back.
-            passes_for_jacobian = 0.0   :: Nothing comes into `x.grad` by itself: a row has to be asked for, with a `v` of its own.
+            passes_for_jacobian = 0.0   :: Nothing gets into `x.grad` on its own: each row takes a pass, with its own `v`.
             entries = 10_500.0          :: A table of 20 by 500 has $20 \cdot 500$ entries. The inputs themselves are not in it.
             entries = 250_000.0         :: $500 \cdot 500$: a row for each *score*, and there are 20 of those.
             entries = 400.0             :: $20 \cdot 20$: a column for each *input*, and there are 500 of those.
@@ -501,7 +501,7 @@ EXERCISES: list[Exercise] = [
             10_000, 500, 1              :: A pass gives a *row*: all 500 inputs at once. One pass for each input would be nudging, or forward mode.
             10_000, 20, 500             :: One pass gives the gradient for all 500 inputs. It is a single row.
             10_000, 20, 20              :: The 20 scores are in the middle now. At the end is one number, so there is one $v$ that comes down to the scores.
-            10_000, 1, 1                :: With one pass you get $v^\top J$: the rows weighed and *added*. To see each by itself takes more.
+            10_000, 1, 1                :: With one pass you get $v^\top J$: the rows weighted and *added*. To get each separately takes more.
             10_000, 10_000, 1           :: One pass gives a whole row of 500 entries, not a single one.
             entries = 20.0              :: 20 is the number of rows. Each row has a slope for each of the 500 numbers.
             entries = 500.0             :: 500 is the length of a row. There is a row for each of the 20 scores.

@@ -35,11 +35,11 @@ TOO_DEEP = (
 
 def has_a_rule(kind: type, name: str) -> None:
     if not hasattr(kind, "backward"):
-        raise Complaint(f"The class `{name}` has no method `backward`. That is where its rule stands.")
+        raise Complaint(f"The class `{name}` has no method `backward`. That is where its rule belongs.")
 
 
 def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tuple:
-    """What the node's rule gives back: a tuple with an entry for each input."""
+    """What the node's rule returns: a tuple with an entry for each input."""
     grads = unwritten(lambda: node.backward(grad), told or READ_ONLY)
     if grads is None:
         missing = (
@@ -47,21 +47,17 @@ def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tup
             if inputs == 0
             else "a tuple with an entry for each input"
         )
-        raise Complaint(f"`backward` gives back nothing. Is there a `return`? The engine wants {missing}.")
+        raise Complaint(f"`backward` returns nothing. Is there a `return`? The engine needs {missing}.")
     if not isinstance(grads, tuple | list):
         comma = " For a single one, write a comma behind it: `return (something,)`." if inputs == 1 else ""
-        raise Complaint(
-            f"`backward` must give back a tuple with an entry for each input, here {inputs}.{comma}"
-        )
+        raise Complaint(f"`backward` must return a tuple with an entry for each input, here {inputs}.{comma}")
     if len(grads) != inputs:
         if inputs == 0:
-            raise Complaint(
-                "Behind a leaf comes nothing more: `backward` gives back an empty tuple, `return ()`."
-            )
-        raise Complaint(f"`backward` gives back {len(grads)} gradients, and the node has {inputs} inputs.")
+            raise Complaint("There is nothing behind a leaf: `backward` returns an empty tuple, `return ()`.")
+        raise Complaint(f"`backward` returns {len(grads)} gradients, but the node has {inputs} inputs.")
     if any(part is None for part in grads):
         raise Complaint(
-            "`None` is for an input that nobody asked about, and `edge` sees to that already. A rule gives each input its gradient."
+            "`None` is for an input that did not ask, and `edge` takes care of that already. A rule gives each input its gradient."
         )
     return tuple(grads)
 
@@ -152,9 +148,9 @@ def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
         x = leaf(value)
         y = tanh(x)
         if y is None:
-            raise Complaint("`tanh` gives back nothing. Is there a `return`?")
+            raise Complaint("`tanh` returns nothing. Is there a `return`?")
         if not hasattr(y, "grad_fn"):
-            raise Complaint(f"`tanh` should give back what `record` makes, and gives {describe(y, 40)}.")
+            raise Complaint(f"`tanh` should return what `record` makes, and returns {describe(y, 40)}.")
         yield f"The value of `tanh({describe(x.data)})`", y.data
         if y.grad_fn is None:
             raise Complaint("The result has no node, so no gradient can come back. `record` makes one.")
@@ -166,7 +162,7 @@ def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
             f"What goes to x for `tanh({describe(x.data)})`, with {describe(np.asarray(grad))} arriving",
             part,
         )
-    yield "A node, if nobody asks for a gradient", tanh(Tensor(0.5)).grad_fn
+    yield "A node, if no input asks for a gradient", tanh(Tensor(0.5)).grad_fn
     yield from tried_in_an_engine(tanh=tanh)
 
 
@@ -277,7 +273,7 @@ def count_probe(count_consumers: Any) -> Iterator[tuple[str, Any]]:
 def _counted(count_consumers: Callable, root: Any) -> dict:
     waiting = count_consumers(root)
     if not isinstance(waiting, dict):
-        raise Complaint(f"It should give back the dictionary `waiting`, and gives {describe(waiting, 40)}.")
+        raise Complaint(f"It should return the dictionary `waiting`, and returns {describe(waiting, 40)}.")
     return waiting
 
 
@@ -388,11 +384,9 @@ def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
         ready = [Standing(number) for number in numbers]
         node = choose(ready)
         if node is None:
-            raise Complaint("`choose` gives back nothing. Is there a `return`?")
+            raise Complaint("`choose` returns nothing. Is there a `return`?")
         if not isinstance(node, Standing):
-            raise Complaint(
-                f"`choose` should give back a node out of `ready`, and gives {describe(node, 40)}."
-            )
+            raise Complaint(f"`choose` should return a node from `ready`, and returns {describe(node, 40)}.")
         yield f"Out of nodes with the numbers {numbers}: the one that was chosen", str(node.sequence)
         yield (
             f"Out of nodes with the numbers {numbers}: what stays in `ready`",
@@ -416,7 +410,7 @@ def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
         runs.clear()
         said = train_step(square, [w], 0.3)
         yield f"w after step {step} on the loss w * w, from 5 with lr 0.3", w.data
-        yield f"The loss that step {step} gives back", said
+        yield f"The loss that step {step} returns", said
         yield f"In step {step} the loss was computed so many times:", float(len(runs))
     for lr, turned in ((0.1, False), (0.25, True)):
         v, b = leaf(-2.0), leaf([1.0, -3.0])
@@ -821,7 +815,7 @@ EXERCISES: list[Exercise] = [
             "The first gradient is copied, because the engine may hand the same array to several leaves. All later ones are added. "
             "With `=` in place of `+=` a leaf that is used in two passes would remember the last one only."
         ),
-        shows="None, then a copy, then plus-equals. PyTorch's does the same, and saves the copy where nobody else holds the array.",
+        shows="None, then a copy, then plus-equals. PyTorch's does the same, and avoids the copy where nothing else refers to the array.",
         hints=(
             "If nothing is there yet, `self.variable.grad` becomes what arrives.",
             "If something is there, what arrives is *added*: `+=`.",
@@ -863,7 +857,7 @@ EXERCISES: list[Exercise] = [
             if self.variable.grad is None:
                 self.variable.grad = grad.copy()
             else:
-                self.variable.grad += grad :: `backward` gives back nothing. Is there a `return`?
+                self.variable.grad += grad :: `backward` returns nothing. Is there a `return`?
 
             if self.variable.grad is None:
                 self.variable.grad = grad.copy()
@@ -876,7 +870,7 @@ EXERCISES: list[Exercise] = [
 
             before = self.variable.grad
             self.variable.grad = grad.copy() if before is None else before + grad
-            return (grad,) :: Behind a leaf comes nothing more: `backward` gives back an empty tuple
+            return (grad,) :: There is nothing behind a leaf: `backward` returns an empty tuple
 
             self.variable.grad = grad.copy if self.variable.grad is None else self.variable.grad + grad; return () :: `grad.copy` without brackets names the method.
 
@@ -897,7 +891,7 @@ EXERCISES: list[Exercise] = [
                 self.variable.grad = grad.copy()
             return () :: Only the first gradient is kept. What comes later has to be added.
 
-            self.variable.grad = abs(grad) + (0 if self.variable.grad is None else self.variable.grad); return () :: `abs` is one too many: a gradient has a sign, and it is added with it.
+            self.variable.grad = abs(grad) + (0 if self.variable.grad is None else self.variable.grad); return () :: `abs` does not belong there: a gradient has a sign, and is added with it.
             before = self.variable.grad; self.variable.grad = grad if before is None else before + grad; return () :: right
         """,
     ),
@@ -928,15 +922,15 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_other, grad * self._saved_input :: A node has kept what `mul` hands to `record`, under these names: `_saved_self` and `_saved_other`.
 
             first = grad * self._saved_other; grad *= self._saved_self; return first, grad :: That line writes into the array that arrived
-            grad * self._saved_other, None      :: `None` is for an input that nobody asked about
-            grad * self._saved_other,           :: `backward` gives back 1 gradients, and the node has 2 inputs.
+            grad * self._saved_other, None      :: `None` is for an input that did not ask
+            grad * self._saved_other,           :: `backward` returns 1 gradients, but the node has 2 inputs.
             grad * self._saved_other, grad + self._saved_self :: Added. What arrives is *multiplied* by the local derivative, which is the other factor.
             grad * self._saved_other, grad * (self._saved_self + self._saved_other) / 2 :: The mean of the two factors. Nothing is averaged: the second factor meets the first one, and that one whole.
-            grad * self._saved_other / 2, grad * self._saved_self / 2 :: What arrives is not shared out between the two factors. Each gets all of it, times the other factor.
+            grad * self._saved_other / 2, grad * self._saved_self / 2 :: What arrives is not divided between the two factors. Each gets all of it, times the other factor.
             grad * self._saved_self, grad * self._saved_other :: The two are the wrong way round. A factor is not multiplied by itself, but by the other one.
             grad * self._saved_other, grad * self._saved_self * self._saved_other :: That multiplies by the product. The slope of $a \cdot b$ with respect to $b$ is $a$ alone.
             grad, grad                          :: That is the rule of an *addition*: it hands on what arrives as it is. In a product each factor gets that times the other one.
-            grad * self._saved_other, grad * abs(self._saved_self) :: `abs` is one too many: the other factor comes in with its sign.
+            grad * self._saved_other, grad * abs(self._saved_self) :: `abs` does not belong there: the other factor keeps its sign.
             self._saved_other, self._saved_self :: Those are the local derivatives alone, right when 1 arrives and at no other time. Multiply each by `grad`.
             grad * self._saved_other, np.multiply(grad, self._saved_self) :: right
             [self._saved_other * grad, self._saved_self * grad] :: right
@@ -965,7 +959,7 @@ EXERCISES: list[Exercise] = [
             grad * (1 - self._saved_result**2) :: For a single one, write a comma behind it
 
             grad *= 1 - self._saved_result**2; return (grad,) :: That line writes into the array that arrived
-            return None,                               :: `None` is for an input that nobody asked about
+            return None,                               :: `None` is for an input that did not ask
             grad + (1 - self._saved_result**2),        :: Added. What arrives is *multiplied* by the local derivative.
             grad * (1 + self._saved_result**2),        :: A minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter to both sides, not steeper.
             grad * (self._saved_result**2 - 1),        :: The sign is turned: $1 - \tanh^2$. The curve rises everywhere.
@@ -973,7 +967,7 @@ EXERCISES: list[Exercise] = [
             grad * 1 - self._saved_result**2,          :: Python multiplies before it subtracts. Set brackets: `grad * (1 - ...)`.
             grad / (1 - self._saved_result**2),        :: Divided. What arrives is *multiplied* by the local derivative.
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x}) :: What is kept is an array, such as `result`. `x` is the whole Tensor.
-            engine.TanhBackward0, _always_a_node       :: If nobody asks for a gradient, there should be no node. `record` sees to that: hand it the result, the kind, `[x]` and what to keep.
+            engine.TanhBackward0, _always_a_node       :: If no input asks for a gradient, there should be no node. `record` takes care of that: hand it the result, the kind, `[x]` and what to keep.
             grad * (1 - 2 * self._saved_result),       :: $\tanh^2$ is a square, not twice the value.
             engine.TanhBackward0, lambda x: np.tanh(x) :: `x` is a Tensor, and NumPy knows nothing of those. Its array is `x.data`.
             engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0, x, {}) :: `record` wants a *list* of inputs, also if it is only one: `[x]`.
@@ -1109,13 +1103,13 @@ EXERCISES: list[Exercise] = [
                     waiting[parent] = waiting.get(parent, 0) + 1
             return waiting :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
 
-            waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nobody: its gradient, the 1, is there from the start. Its count is 0.
+            waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
             count_ways          :: That adds up how many *ways* lead to a node from the root, when it was met. What counts is the arrows that lead to it: each adds 1.
             count_what_it_sends :: That is how many gradients a node *sends*. Wanted is how many it receives: one for each arrow that leads *to* it.
             count_at_the_sender :: It was counted at `node`, which sends. It is `parent` that will receive one more.
             count_recursively   :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
 
-            waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. One input that nobody asked about is passed over: `continue`.
+            waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. An input that did not ask is skipped: `continue`.
             waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => break :: `break` at a `None` leaves out the inputs behind it. That one alone is passed over: `continue`.
 
             waiting, todo = {}, [root]
@@ -1183,7 +1177,7 @@ EXERCISES: list[Exercise] = [
                     if waiting[parent] == 0:
                         ready.append(parent) :: The larger part does not win. `c` feels both ways, so what comes back along both is added: `arrived[parent] + part`.
 
-            engine.follows_paths :: Each part is handed on by itself as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
+            engine.follows_paths :: Each part is handed on separately as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
 
             arrived, ready, seen = {root: grad}, [root], {root}
             while ready:
@@ -1229,7 +1223,7 @@ EXERCISES: list[Exercise] = [
                         arrived[parent] = arrived.get(parent, 0) + part
                         waiting[parent] -= 1
                         if waiting[parent] == 0:
-                            ready.append(parent) :: The number is right. But `node.backward(...)` is the bare rule: nobody who listens hears of it, and no broadcast is undone. Fire a node by calling it, `node(...)`.
+                            ready.append(parent) :: The number is right. But `node.backward(...)` is the bare rule: no listener is called, and no broadcast is undone. Fire a node by calling it, `node(...)`.
 
             engine.count_consumers(root) :: Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.
 
@@ -1295,7 +1289,7 @@ EXERCISES: list[Exercise] = [
         title="the newest first",
         names=("choose",),
         solution=engine.choose,
-        why="`max` with a `key` compares the sequence numbers and gives back the node. `remove` takes that node out of the list.",
+        why="`max` with a `key` compares the sequence numbers and returns the node. `remove` takes that node out of the list.",
         shows="Newest first, and AccumulateGrad, whose number is infinite, before everything: this is PyTorch's order.",
         hints=(
             "Two things: find the node, and take it out of the list.",
@@ -1308,7 +1302,7 @@ EXERCISES: list[Exercise] = [
             ready.pop(0)                               :: That is the one that waits longest. Wanted is the largest `node.sequence`.
             max => min :: That is the oldest: `min` takes the smallest number, `max` the largest.
             max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
-            max(node.sequence for node in ready)       :: `choose` should give back a node
+            max(node.sequence for node in ready)       :: `choose` should return a node
             max(ready)                                 :: Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.
 
             max(ready, key=lambda node: node.sequence) => max(ready, key=lambda n: n.sequence) ;; remove(node) => clear() :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
@@ -1350,7 +1344,7 @@ EXERCISES: list[Exercise] = [
         hints=(
             "Four things, in this order: clear each `p.grad`, compute the loss, go backward, move each parameter.",
             "Clear: `p.grad = None`. Then `loss = loss_of()` and `loss.backward()`.",
-            "Move: `p.data -= lr * p.grad`, for each `p`. And give back `loss.data.item()`.",
+            "Move: `p.data -= lr * p.grad`, for each `p`. And return `loss.data.item()`.",
         ),
         probe=train_probe,
         diagnose=runs_of_the_loss,
@@ -1372,7 +1366,7 @@ EXERCISES: list[Exercise] = [
 
             for p in parameters:
                 p.grad = None
-            loss_of.backward() :: `loss_of` is a function. The loss is what it gives back: `loss = loss_of()`.
+            loss_of.backward() :: `loss_of` is a function. The loss is what it returns: `loss = loss_of()`.
 
             train = trained(); return Tensor(train(loss_of, parameters, lr)) :: The loss should come back as a plain number: `loss.data.item()`.
 

@@ -317,7 +317,7 @@ EXERCISES: list[Exercise] = [
         names=("repaired",),
         solution=repaired,
         why="The detached $y$ still has its value, so the sum is right. The gradient sees only $5y$, and $5 \\cdot 2 = 10$.",
-        shows="A value and its gradient need not tell the same story. With `detach` you decide which part is seen.",
+        shows="A value and its gradient need not agree. With `detach` you decide which part the gradient sees.",
         look={
             "": "The result is $3y$, hidden, and a part that is seen. Which part, so that the sum is $8y$?"
         },
@@ -360,7 +360,7 @@ EXERCISES: list[Exercise] = [
             weighted = 150   # b * x, times the constant h = 10
             """,
         why=(
-            "Ask of each line: is there a way back from `y` to `a`, and what stands on it? Detached things are constants; "
+            "Ask of each line: is there a way back from `y` to `a`, and what is multiplied along it? Detached tensors are constants; "
             "constants still multiply."
         ),
         shows="You can read off which gradients are there from the cuts alone, before anything runs.",
@@ -382,21 +382,21 @@ EXERCISES: list[Exercise] = [
             both = 60.0                         :: Without `detach` it would be 30, and here even less leads back: one of the two halves.
             both = 45.0                         :: The two halves bring 15 and nothing.
             weighted = 450.0                     :: `b` counts once, in $b\,h \cdot 10$: that is $3 \cdot 5 \cdot 10$.
-            weighted = 600.0                     :: `a` itself is no factor of its slope: $10 \cdot b \cdot x$.
+            weighted = 600.0                     :: `a` itself is not a factor of its slope: $10 \cdot b \cdot x$.
             plain = 75.0                        :: $x$ comes in once: $b \cdot x$.
             b_frozen = 3.0                      :: 3 is what comes to `h`. From there to `a` it is times $x$, frozen or not.
             b_frozen = 10.0                     :: 10 is `h`, and what `b` would get. `a` gets $b \cdot x$, frozen or not.
             plain = 5                           :: 5 is $x$, what `a` is multiplied by. But 1 did not come to `h` unchanged: it was multiplied by $b$ on its way.
             plain = 1                           :: 1 is where the walk begins. Two multiplications lie between it and `a`.
             plain = 0                           :: `y` moves when `a` does. A gradient of 0 would say that it does not.
-            b_frozen = 30                       :: 30 is the value of `y`, frozen or not. What is asked for is how it moves with `a`.
+            b_frozen = 30                       :: 30 is the value of `y`, frozen or not. The question is how it moves with `a`.
             b_frozen = 7.5                      :: Half. Freezing `b` does not share anything out: `a` gets all that it gets in the first line.
             b_frozen = 1                        :: Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.
             both = 5                            :: 5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.
             both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
             weighted = 50                        :: $10 \cdot 5$: the constant and $x$ are there, and $b$ is missing.
-            weighted = 75                        :: Half. The constant is not shared out between the two `h`: it multiplies, whole.
-            weighted = 1                         :: 1 is where it begins. From `y` to `a` it meets the constant, $b$ and $x$.
+            weighted = 75                        :: Half. The constant is not divided between the two `h`: it multiplies, whole.
+            weighted = 1                         :: 1 is where the walk begins. From `y` to `a` it meets the constant, $b$ and $x$.
             15, 0, 15, 0, 15, 150               :: The right places, but nothing is computed where there is no way: `None`, not 0.
             detached = 15                       :: The number is that of `plain`. But `detach` cuts the only way that leads from `y` to `a`.
             detached = 3                        :: `detach` cuts the only way that leads from `y` to `a`. What is left of the way does not count for `a`.
@@ -462,7 +462,7 @@ EXERCISES: list[Exercise] = [
 
             loss_of(first, middle, last, x):
             parameters(): => parameters: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: `parameters` is a method: `middle.parameters()`, with brackets.
-            middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: The layer is no list. It gives its weight and its bias by `middle.parameters()`.
+            middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: A layer is not a list. It gives its weight and its bias by `middle.parameters()`.
 
             for param in middle.parameters():
                 param.requires_grad_(True)
@@ -499,7 +499,7 @@ EXERCISES: list[Exercise] = [
 
             for param in middle.parameters():
                 param.requires_grad_(False)
-            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).sum() :: The squares are added up. The loss is their *mean*, as it stands in the cell.
+            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).sum() :: The squares are added up. The loss is their *mean*, as in the cell.
 
             for param in middle.parameters():
                 param.requires_grad_(False)
@@ -532,7 +532,7 @@ EXERCISES: list[Exercise] = [
             t.detach()   :: No history, but the same memory: what is written into it shows up in `t`. Copy it: `.clone()`.
             t.clone()    :: Its own memory, but it still asks for gradients: `clone` is recorded like any operation. Detach it as well.
             t            :: That is `t` itself, history and all.
-            clone() => clone().requires_grad_(True) :: Nearly. It was right before you made it ask for gradients again: leave out the last step.
+            clone() => clone().requires_grad_(True) :: Almost. It was right before you made it ask for gradients again: leave out the last step.
             return t.detach().clone() => t.detach_(); return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. `t` is not to be touched.
             t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
             torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
@@ -562,18 +562,18 @@ EXERCISES: list[Exercise] = [
             target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but the wish is about *one value*, and for that there is a method.
             target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.
             target = 'd'               :: `set_grad_enabled` takes a flag, for a stretch of code. Here is no flag, and one value.
-            target = 'e'               :: What is made in `inference_mode` cannot stand in a loss that should be trained with: the backward pass would need it.
+            target = 'e'               :: What is made in `inference_mode` cannot be part of a loss that you train with: the backward pass would need it.
             backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.
-            backbone = 'b'             :: `detach` behind a layer in the middle starves all the layers before it. For weights that stay there is a flag.
+            backbone = 'b'             :: `detach` after a layer in the middle starves all the layers before it. For weights that stay there is a flag.
             backbone = 'd'             :: `set_grad_enabled(False)` around a layer is a `no_grad` block: it starves all the layers before it.
-            backbone = 'e'             :: `inference_mode` around a layer in the middle starves all the layers before it, and more. All others are to train.
+            backbone = 'e'             :: `inference_mode` around a layer in the middle starves all the layers before it, and more. All others should train.
             validate = 'b'             :: `detach` is for one value. A whole validation has thousands; switch off a *stretch of code*.
-            validate = 'c'             :: You would have to freeze every weight, and to thaw it again after each epoch. Switch off a *stretch of code*.
+            validate = 'c'             :: You would have to freeze every weight, and unfreeze it after each epoch. Switch off a *stretch of code*.
             validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a plainer one.
             validate = 'e'             :: After validation the numbers go back into training code. `inference_mode` forbids nearly all that.
             serve = 'a'                :: `no_grad` works. But a program that *only ever* answers can promise more, and is repaid for it: which switch is `no_grad` and a promise?
             serve = 'b'                :: `detach` is for one value. A program that only answers never wants a graph at all.
-            serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only answers can promise more, for a whole stretch of code.
+            serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only makes predictions can promise more, for a whole stretch of code.
             serve = 'd'                :: `set_grad_enabled` takes a flag. Here nothing is ever switched on again.
             shared_loop = 'a'          :: `no_grad` is always off. The loop runs for training as well: the switch has to take the flag.
             shared_loop = 'b'          :: `detach` is for one value, and it always cuts. The loop trains as well: the switch has to take the flag.
@@ -606,7 +606,7 @@ EXERCISES: list[Exercise] = [
             steps_from(lambda two, h: torch.tanh(two(h.detach()))) :: The cut is in *front* of `two`, so `two` still learns. It should be behind it.
             steps_from(lambda two, h: two(h).detach()) :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is another one.
             steps_from(lambda two, h: h.detach())      :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
-            steps_from(after=lambda loss, o: loss.backward()) :: The gradients are there, and nobody has stepped: `optimizer.step()` is missing.
+            steps_from(after=lambda loss, o: loss.backward()) :: The gradients are there, but no step was taken: `optimizer.step()` is missing.
             steps_from(after=lambda loss, o: o.step()) :: No backward pass has run: before it can step, the optimizer needs gradients.
             steps_from(after=lambda loss, o: (o.step(), loss.backward())) :: The step comes before the backward pass, when all gradients are `None`. The other way round.
             steps_from(after=lambda loss, o: (loss.backward(), o.zero_grad(), o.step())) :: The gradients are cleared between the backward pass and the step: the step finds nothing.
