@@ -61,7 +61,7 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
 
 
 def straight_or_not(seen: dict[str, Any]) -> str:
-    """What is wrong with slopes that no listed answer has: the line is another one, or it is no line."""
+    """What is wrong with slopes that no listed answer has: the line is another one, or it is not a line."""
     slopes = [float(slope) for slope in seen.values() if isinstance(slope, np.ndarray)]
     if len(slopes) < 3:
         return ""

@@ -236,7 +236,7 @@ EXERCISES: list[Exercise] = [
             (upstream @ w.T, x.T)                      :: `grad_w` is the local part alone. What arrived, `upstream`, has to be multiplied in.
             (w.T, x.T @ upstream)                      :: `grad_x` is the local part alone. What arrived, `upstream`, has to be multiplied in.
             (upstream.sum() * w.T, upstream.sum() * x.T) :: You add up what arrived. Each entry of `upstream` goes its own way: use a matrix product, `@`, with a transpose.
-            (upstream @ w.T / 2, x.T @ upstream / 2)   :: The gradient is not divided between the two inputs. Each gets all of its own.
+            (upstream @ w.T / 2, x.T @ upstream / 2)   :: The gradient is not divided between the two inputs. Each gets its whole gradient.
             (upstream * w.sum(0), x.T @ upstream)      :: For each entry of `x` a whole *row* of `w` counts, each column with its own `upstream`: that is a product with `w.T`.
             (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)) :: This ignores what arrives. It is right when `upstream` is all ones and at no other time.
             (w @ upstream.T, x.T @ upstream)           :: The gradient of `x` came out transposed. It has the shape of `x`: `upstream` first, then `w.T`.

@@ -351,6 +351,7 @@ EXERCISES: list[Exercise] = [
             total = 0.0 => total, along = 0.0, 1.0 ;; along = 1.0 => :: `along` has to begin at 1.0 *for each path*: yours still has the path before in it. Put that line inside the outer loop.
             total = total + along => >> :: `total` grows at every arrow. Add only when a path is *done*: that line belongs outside the inner loop.
             [prod(path) for path in paths]        :: That is one number for each path. Where paths end at the same tensor, these are added up.
+            sum(path[0] * path[-1] for path in paths) :: Only the first and the last number of each path are multiplied. A path may be of any length: multiply by *every* number.
             sum(path[0] for path in paths)        :: Only the first local derivative of each path is counted: go through *all* of its numbers.
             sum(prod(path[1:]) for path in paths) :: The first number of each path is left out. Begin with `along = 1.0` and multiply by every number.
             float(len(paths))                     :: That is how many paths there are. Each brings the *product* of its numbers.
@@ -374,7 +375,7 @@ EXERCISES: list[Exercise] = [
 
             for local in path: => while path: ;; along * local => along * path.pop() :: Your function changes the list
             float(sum(max(path) for path in paths))   :: Only the largest number of each path is counted. Along a path all of them are *multiplied*.
-            -float(sum(prod(path) for path in paths)) :: The sign is turned: there is no minus, neither along a path nor between paths.
+            -float(sum(prod(path) for path in paths)) :: The sign is wrong: there is no minus, neither along a path nor between paths.
             sum(prod(path) for path in paths)         :: right
             np.array([float(sum(prod(path) for path in paths))]) :: right
             torch.tensor(float(sum(prod(path) for path in paths))) :: right
@@ -407,6 +408,8 @@ EXERCISES: list[Exercise] = [
             [[3, 1, 3], [4, 1], [4, 3]]         :: From `z` to `v` the local derivative is the *other* factor: `u`, which is 3, as in the path that is given.
             [[3, 1, 3], [4, 1], [3, 3]]         :: In a product each factor gets *the other one*: the arrow to `v` carries `u`, and the arrow to `u` carries `v`.
             [[3, 1, 3], [3, 1, 3], [4, 3]]      :: `v = u + x`: two arrows leave `v`. You took the one to `u` twice; the other goes to `x` at once.
+            [[3, 1, 3], [3, 3], [4, 3]]         :: From `v` to `x` the local derivative is 1: `v = u + x`, and `x` is added as it is.
+            [[3, 1, 3], [3, 1], [12, 3]]        :: 12 is the value of `z`. What does the arrow from `z` to `u` carry? In a product, the factor that is not `u`.
             [[3, 1, 3], [3, 1], [4]]            :: The path through `u` does not end there. From `u` to `x` it is multiplied by 3.
             [[3, 1, 3], [3, 1], [4, 3], [4, 1]] :: Four are too many. From `u` only one arrow leaves, the one with 3.
             [[9], [3], [12]]                    :: Those are the products, and right. Write down what is multiplied: one number for each arrow on the path.

@@ -78,7 +78,7 @@ KEPT_BACK = {
     (
         "retain_grad",
         CALLED,
-    ): "`y.retain_grad()` must be called *before* the backward pass: when it was called, the gradient had gone by.",
+    ): "`y.retain_grad()` must be called *before* the backward pass: when you called it, the gradient was gone already.",
     (
         "retain_grad",
         SET,
@@ -91,11 +91,11 @@ KEPT_BACK = {
     (
         "requires_grad_",
         CALLED,
-    ): "`requires_grad_` is about asking, and `y` asks already. Asking is not keeping: `y` is no leaf.",
+    ): "`requires_grad_` is about asking, and the `y` that was handed over asks already. It is not a leaf, so nothing keeps its gradient: call `y.retain_grad()` before the pass.",
     (
         "requires_grad",
         SET,
-    ): "`requires_grad` is about asking, and `y` asks already. Asking is not keeping: `y` is no leaf.",
+    ): "`requires_grad` is about asking, and the `y` that was handed over asks already. It is not a leaf, so nothing keeps its gradient: call `y.retain_grad()` before the pass.",
     (
         "detach",
         CALLED,
@@ -141,13 +141,11 @@ def _why_not_kept(function, x, y, z) -> str:
             return "You asked for it, but no pass has run. It is `z` that a pass has to begin at."
         return "No backward pass has run, so no gradient has come by anywhere. It is `z` that a pass has to begin at."
     if z.retains_grad and not y.retains_grad:
-        return (
-            "It is `z` that you have asked to keep its gradient. You need the one of `y`: `y.retain_grad()`."
-        )
+        return "It is `z` that you have asked to keep its gradient. You need that of `y`: `y.retain_grad()`."
     for (name, how), told in KEPT_BACK.items():
         if how in used.get(name, ()):
             return told
-    return "A pass has run, and `y.grad` is `None`: `y` is no leaf, so its gradient came by and was let go. Somebody has to ask for it beforehand."
+    return "A pass has run, and `y.grad` is `None`: `y` is not a leaf, so its gradient was used and let go. Ask for it before the pass."
 
 
 def _letters(answer) -> Iterator[tuple]:
@@ -385,6 +383,7 @@ EXERCISES: list[Exercise] = [
                 (((w * x - t) ** 2).mean() / len(xs)).backward()
             w.grad = w.grad / len(xs) :: You average *twice*: each loss is scaled, and then `w.grad` is divided as well.
 
+            (loss * (1 / len(xs))).backward() => loss.backward(); w.grad = w.grad / len(xs) :: That divides `w.grad` after each piece, so the first pieces are divided again and again. Scale each loss, or divide once, after the loop.
             mean() => mean() / len(xs) ;; (loss * (1 / len(xs))).backward() => << loss.backward() :: `backward()` comes after the loop, so one pass ran, for the last piece alone. Indent it: one pass for each piece.
             (loss * (1 / len(xs))).backward() => << loss.backward() :: `backward()` comes after the loop, so one pass ran, for the last piece alone. Indent it, and scale each loss by the number of pieces.
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / len(xs)).backward() ;; (loss * (1 / len(xs))).backward => w.grad.zero_ :: Each gradient is set to 0 again as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
@@ -422,9 +421,9 @@ EXERCISES: list[Exercise] = [
         solution=gradient_in_the_middle,
         probe=_middle,
         why="`retain_grad()` asks the tensor to keep its gradient when it comes by. So it has to be called before the pass.",
-        shows="The gradient of `y`, and the leaf has got its own as always: one pass gave both.",
+        shows="The gradient of `y`, and the leaf has its own as always: one pass gave both.",
         hints=(
-            "`y` is not a leaf, so its gradient is let go, unless somebody asks for it beforehand.",
+            "`y` is not a leaf, so its gradient is let go, unless you ask for it before the pass.",
             "Three lines: ask, run the pass of `z`, return `y.grad`.",
             "Ask with `y.retain_grad()`.",
         ),
@@ -444,7 +443,7 @@ EXERCISES: list[Exercise] = [
             y.retain_grad() => y.retain_grad(); y.backward(retain_graph=True) :: Two passes have run, and in the middle as in the leaf they add up. The one of `z` is enough.
             y.retain_grad() => z.backward(retain_grad=True) ;; z.backward() => :: `backward` has no argument `retain_grad`. It is a method of the tensor: `y.retain_grad()`, before the pass.
             y.grad => y :: That is `y` itself. Its gradient is in `y.grad`.
-            y.retain_grad => z.retain_grad ;; return y.grad => return z.grad :: That is the gradient of `z` with respect to itself. You need the one of `y`.
+            y.retain_grad => z.retain_grad ;; return y.grad => return z.grad :: That is the gradient of `z` with respect to itself. You need that of `y`.
             torch.autograd.grad(z, y)[0] :: The number is right. But this way nothing reaches the leaf, and the check looks at `x.grad` too. Use `retain_grad()` and `backward()`.
 
             y.grad => z :: That is `z` itself. The gradient of `y` is in `y.grad`.
@@ -480,7 +479,7 @@ EXERCISES: list[Exercise] = [
             with_none = 3.0    :: That would be the first step once more. With no gradient there, the weight is passed over.
             with_none = 3.55   :: Nothing is averaged or half done: a weight whose gradient is `None` is skipped.
             with_zeros = 3.55  :: Half of the step. The velocity is $0.9 \cdot 10 + 0$, and $w$ moves by 0.1 of it.
-            with_zeros = 3.19  :: 0.9 came in once too often: the velocity is 9, and $w$ moves by $0.1 \cdot 9$.
+            with_zeros = 3.19  :: 0.9 was multiplied in twice: the velocity is 9, and $w$ moves by $0.1 \cdot 9$.
             with_zeros = 9.0   :: 9 is the velocity. The weight was at 4 and moves by `lr` times that.
             with_zeros = 0.9   :: 0.9 is how far the weight moves, downwards. Where was it before?
             with_zeros = 13.0  :: The velocity, 9, was added to the weight. It is taken away, and `lr` times it: 0.1.
@@ -523,7 +522,7 @@ EXERCISES: list[Exercise] = [
             ["b", "c"]      :: One is missing. What is the derivative of the sigmoid written with? Lesson 3 looked into its node.
             ["b"]           :: `x * x` is one of them. But other rules need a value too: what do you multiply by in the others?
             ["c", "e"]      :: One is missing: the rule of `x * x` is *what arrives times the other factor*.
-            list("bcde")    :: One is too many. A mean divides by the number of entries. That is no value of a tensor, and it is not freed.
+            list("bcde")    :: One is too many. A mean divides by the number of entries. That is not a tensor, and it is not freed.
             list("bcef")    :: One is too many. A subtraction hands on what arrives, once as it is and once with a minus. No value of `x` is needed.
             list("abce")    :: One is too many. An addition hands on what arrives as it is, whatever the 1 is.
             list("abcdef")  :: Not all. A graph can be walked again if none of its rules needs a value: think of `x + y` in the lesson.
@@ -557,6 +556,8 @@ EXERCISES: list[Exercise] = [
             h                                            :: `h` brings the graph of the last iteration along, and that has been walked: what it had kept is freed. (A `clone` brings it along as well: it is recorded like any operation.) Take over its number only.
             carrying(lambda h: h, retain_graph=True)     :: With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut instead: take over the number.
             carrying(lambda h: h, again=_from_the_start) :: This runs the whole past again in each iteration. It is right as a gradient, but each iteration walks through all of the past. Here the old state should be a constant.
+            h.detach() => x :: `x` is in that line already. What is missing is the old state, `h`, as a number.
+            h.detach() => 1.0 :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should go on.
             return 0.0                                   :: The state is gone: each iteration begins from nothing. Its *number* should go on.
             h.requires_grad_(False)                      :: `h` is a result, not a leaf: its flag cannot be changed. Take it out of its history.
 

@@ -60,7 +60,7 @@ def _jacobian_probe(learners):
         if found is not None and found is not Ellipsis and len(passes) < rows:
             raise Complaint(
                 f"The numbers are right, but {f'only {len(passes)}' if passes else 'no'} backward pass{'es' * (len(passes) != 1)} ran. "
-                "Here each row should come from a backward pass of its own, and none from a nudge."
+                "Here each row should come from its own backward pass, and none from a nudge."
             )
         yield f"The `v` with which your passes began, for {told}", list(passes)
 
@@ -222,7 +222,7 @@ EXERCISES: list[Exercise] = [
             jacobian = [[6, 0], [6, 6], [0, 5]]    :: 6 is the value of $y_1$. Its slopes are the other factor, one for each input.
             jacobian = [[6, 6], [2, 3], [0, 5]]    :: $y_0 = x_0^2$ does not depend on $x_1$. What belongs there, then?
             jacobian = [6, 5, 5]                   :: Each result has a slope for *each* input: three rows of two.
-            [[6, 0], [2, 3], [0, 5]], [26, 35]     :: Almost: the last entry of $v$ is $-1$, so the 5 is taken away.
+            [[6, 0], [2, 3], [0, 5]], [26, 35]     :: Almost: the last entry of $v$ is $-1$, so the 5 is subtracted.
             [[6, 0], [2, 3], [0, 5]], [[6, 0], [20, 30], [0, -5]] :: Those are the rows, each with its weight. Now add them up: one row of two is left.
             [[6, 0], [2, 3], [0, 5]], [6, 50, -5]  :: `x_grad` belongs to `x`, so it has two entries: one for each *column* of the table.
             [[3, 0], [2, 3], [0, 5]], [23, 25]     :: The slope of $x_0^2$ at 3 is $2 \cdot 3$.
@@ -240,7 +240,7 @@ EXERCISES: list[Exercise] = [
             "A $v$ with a 1 at place $i$ picks row $i$. Each pass *adds* to `x.grad`, so it has to be cleared, or every row "
             "has the rows before it in it."
         ),
-        shows="Any Jacobian, with nothing but backward passes: one a row. PyTorch's `jacrev` does the same.",
+        shows="Any Jacobian, with nothing but backward passes: one per row. PyTorch's `jacrev` does the same.",
         look={"": "Print your first row, and the second. What should be in `v` for each?"},
         hints=(
             "For row $i$: 1 at place $i$, and 0 elsewhere, as long as `y`.",
@@ -251,6 +251,18 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             rows_with(y, i):
             rows_with(_one_hot, reset=False) :: The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.
+            rows_with(_one_hot, take=lambda x, y: y.detach()) :: What belongs into `rows` is `x.grad`, the gradient of `x`: you keep the *value* of `y`.
+            rows_with(_one_hot, take=lambda x, y: torch.ones_like(y)) :: What belongs into `rows` is `x.grad`, the gradient of `x`, not `v`.
+
+            rows = []
+            for i in range(len(f(x))):
+                if x.grad is not None:
+                    x.grad.zero_()
+                y = f(x)
+                y.backward(gradient=_one_hot(y, i))
+                rows.append(x.grad)
+            return torch.stack(rows) :: All your rows are one and the same tensor: `zero_()` and the next pass write into it. Keep a `clone()` of it.
+
             rows_with(_one_hot, reset=False, take=lambda x, y: x.grad) :: Your $v$ is right. But `x.grad` is *one* tensor that goes on changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.
 
             at = x.detach()
@@ -369,7 +381,7 @@ EXERCISES: list[Exercise] = [
             grad.sum()  :: That adds up everything. Each entry gets only what came back from *its own* copies.
             grad        :: The gradient still has the large shape. Entries that are copies of one another have to be added up.
 
-            (0) => (-1) :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, as often as there is one too many.
+            (0) => (-1) :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, once for each extra axis.
             grad.reshape(-1)[: torch.ones(shape).numel()].reshape(shape) :: That cuts a piece out of the gradient. Nothing may get lost: what comes back from copies is added up.
             torch.ones(shape) * grad.numel() / torch.ones(shape).numel() :: That counts how often each entry was used. It is right when ones arrive; here other numbers do: sum them.
             torch.ones(shape) * grad.sum() :: The sum of *everything*, in each place. Each entry gets only what came back from its own copies.
@@ -510,7 +522,7 @@ EXERCISES: list[Exercise] = [
             passes_for_loss = 0.0       :: Without a backward pass there is no gradient.
             passes_for_loss = 10_000.0  :: The whole table is not needed for it, and one pass gives a whole row.
             passes_for_jacobian = 520.0 :: Inputs cost nothing extra: one pass gives a whole row, all 500 at once.
-            passes_for_jacobian = 21.0  :: One pass for each row. The loss is no row of this table.
+            passes_for_jacobian = 21.0  :: One pass for each row. The loss is not a row of this table.
             520, 20, 1                  :: Each score has a slope for *each* input: $20 \cdot 500$.
         """,
     ),

@@ -49,7 +49,7 @@ def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tup
         )
         raise Complaint(f"`backward` returns nothing. Is there a `return`? The engine needs {missing}.")
     if not isinstance(grads, tuple | list):
-        comma = " For a single one, write a comma behind it: `return (something,)`." if inputs == 1 else ""
+        comma = " For a single one, write a comma after it: `return (something,)`." if inputs == 1 else ""
         raise Complaint(f"`backward` must return a tuple with an entry for each input, here {inputs}.{comma}")
     if len(grads) != inputs:
         if inputs == 0:
@@ -69,7 +69,7 @@ READ_ONLY = (
 
 
 def arriving(*values: float) -> np.ndarray:
-    """A gradient as the engine hands it on: an array that somebody else may hold, so it is not to be written into."""
+    """A gradient as the engine hands it on: an array that another node may hold, so it must not be written into."""
     grad = np.array(values if len(values) != 1 else values[0])
     grad.setflags(write=False)
     return grad
@@ -131,8 +131,14 @@ def leaf(value: Any) -> Tensor:
 
 def mul_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     has_a_rule(kind, "MulBackward0")
-    for a, b, grad in ((3.0, 5.0, 1.0), (-3.0, -5.0, 10.0), ([1.0, -2.0], [-4.0, 0.5], [1.0, -100.0])):
-        a, b, grad = leaf(a), leaf(b), arriving(*np.atleast_1d(grad))
+    square = [[1.0, 2.0], [3.0, -4.0]]
+    for a, b, grad in (
+        (3.0, 5.0, 1.0),
+        (-3.0, -5.0, 10.0),
+        ([1.0, -2.0], [-4.0, 0.5], [1.0, -100.0]),
+        (square, [[2.0, 0.5], [-1.0, 3.0]], [[1.0, 10.0], [-1.0, 2.0]]),
+    ):
+        a, b, grad = leaf(a), leaf(b), arriving(grad)
         node = kind([a, b], {"self": a.data, "other": b.data})
         told = f"{describe(a.data)} * {describe(b.data)}, with {describe(grad)} arriving"
         for name, part in zip(("first", "second"), handed_on(node, grad, 2), strict=True):
@@ -167,7 +173,7 @@ def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
 
 
 ALIASED = (
-    "What had arrived first was kept itself, and now it is written into. It is the engine's array: another leaf may have been handed "
+    "The array that arrived first was kept, and now it is written into. It is the engine's array: another leaf may have been handed "
     "*the same* one, and would change as well. Keep `grad.copy()`."
 )
 
@@ -422,7 +428,7 @@ def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
                 (b.data * b.data).sum() * v.data, _Coupled, [v, b], {"v": v.data, "b": b.data}
             )
 
-        v.grad, b.grad = np.array(50.0), np.array([7.0, 7.0])  # left there by somebody else
+        v.grad, b.grad = np.array(50.0), np.array([7.0, 7.0])  # left there by an earlier pass
         parameters = [b, v] if turned else [v, b]
         with unchanged(parameters=parameters):
             said = train_step(both, parameters, lr)
@@ -830,7 +836,7 @@ EXERCISES: list[Exercise] = [
                 self.variable.grad = grad
             else:
                 self.variable.grad += grad
-            return () :: What had arrived first was kept itself, and now it is written into.
+            return () :: The array that arrived first was kept, and now it is written into.
 
             if self.variable.grad is None:
                 self.variable.grad = np.zeros_like(grad)
@@ -911,7 +917,7 @@ EXERCISES: list[Exercise] = [
         probe=mul_probe,
         answers=r"""
             mul_kind(self, grad):
-            grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: how the *first* factor counts. Swap the roles: what did the second factor meet?
+            grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: how the *first* factor counts. Swap the roles: what was the second factor multiplied by?
             grad * self._saved_other, self._saved_self   :: That is the local derivative alone, right when 1 arrives and at no other time. Multiply it by `grad`.
             grad * self._saved_other, grad               :: An *addition* hands on what arrives as it is. In a product it is multiplied by the other factor.
             grad * self._saved_other, grad * self        :: `self` alone is the node. What it kept of the first factor is `self._saved_self`.
@@ -930,6 +936,7 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_self, grad * self._saved_other :: The two are the wrong way round. A factor is not multiplied by itself, but by the other one.
             grad * self._saved_other, grad * self._saved_self * self._saved_other :: That multiplies by the product. The slope of $a \cdot b$ with respect to $b$ is $a$ alone.
             grad, grad                          :: That is the rule of an *addition*: it hands on what arrives as it is. In a product each factor gets that times the other one.
+            grad * self._saved_other, grad * self._saved_self.T :: A product with `*` works entry by entry: nothing is transposed.
             grad * self._saved_other, grad * abs(self._saved_self) :: `abs` does not belong there: the other factor keeps its sign.
             self._saved_other, self._saved_self :: Those are the local derivatives alone, right when 1 arrives and at no other time. Multiply each by `grad`.
             grad * self._saved_other, np.multiply(grad, self._saved_self) :: right
@@ -969,8 +976,8 @@ EXERCISES: list[Exercise] = [
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x}) :: What is kept is an array, such as `result`. `x` is the whole Tensor.
             engine.TanhBackward0, _always_a_node       :: If no input asks for a gradient, there should be no node. `record` takes care of that: hand it the result, the kind, `[x]` and what to keep.
             grad * (1 - 2 * self._saved_result),       :: $\tanh^2$ is a square, not twice the value.
-            engine.TanhBackward0, lambda x: np.tanh(x) :: `x` is a Tensor, and NumPy knows nothing of those. Its array is `x.data`.
-            engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0, x, {}) :: `record` wants a *list* of inputs, also if it is only one: `[x]`.
+            engine.TanhBackward0, lambda x: np.tanh(x) :: `x` is a Tensor, and NumPy cannot work with it. Its array is `x.data`.
+            engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0, x, {}) :: `record` takes a *list* of inputs, even for one: `[x]`.
             engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0(), [x], {}) :: Hand over the class itself, `TanhBackward0`, without brackets: `record` makes the node, if one is needed.
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: np.tanh(x.data)) :: What is kept needs a name, so that the rule can find it: `{"result": result}`.
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {}) :: The node has kept nothing under that name. Hand `record` what it should keep: `{"result": result}`.
@@ -1020,7 +1027,7 @@ EXERCISES: list[Exercise] = [
             grad.mean(axis=tuple(range(grad.ndim - len(shape)))) :: A mean makes it smaller. Each copy counts in full: *add* them.
             grad.sum(axis=0) if grad.ndim > len(shape) else grad :: The axes in front are done. Now the axes that `shape` gives the size 1: they were stretched, and are summed with `keepdims=True`.
             grad.sum(axis=tuple(range(grad.ndim - len(shape)))).sum(axis=tuple(i for i, n in enumerate(shape) if n == 1)) :: The sums are right, and the axes of size 1 have gone. `keepdims=True` keeps them.
-            grad.sum(axis=0) :: Axis 0 is summed always. It should be only as long as there are more axes than `shape` has.
+            grad.sum(axis=0) :: Axis 0 is always summed. It should be summed only as long as there are more axes than `shape` has.
 
             while grad.dim() > len(shape):
                 grad = grad.sum(0)
@@ -1105,12 +1112,12 @@ EXERCISES: list[Exercise] = [
 
             waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
             count_ways          :: That adds up how many *ways* lead to a node from the root, when it was met. What counts is the arrows that lead to it: each adds 1.
-            count_what_it_sends :: That is how many gradients a node *sends*. Wanted is how many it receives: one for each arrow that leads *to* it.
+            count_what_it_sends :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
             count_at_the_sender :: It was counted at `node`, which sends. It is `parent` that will receive one more.
             count_recursively   :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
 
             waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. An input that did not ask is skipped: `continue`.
-            waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => break :: `break` at a `None` leaves out the inputs behind it. That one alone is passed over: `continue`.
+            waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => break :: `break` at a `None` leaves out the inputs after it. Only that one should be skipped: `continue`.
 
             waiting, todo = {}, [root]
             while todo:
@@ -1133,7 +1140,7 @@ EXERCISES: list[Exercise] = [
         ),
         shows=(
             "12 on the diamond, one firing a node on a graph with 1024 paths, twenty random graphs, and 3000 operations in a row. "
-            "This is the engine of PyTorch, less its threads."
+            "This is the engine of PyTorch, without its threads."
         ),
         hints=(
             "Begin with the outer loop: it is folded into the text above the cell. Four steps are left, for each parent.",
@@ -1144,6 +1151,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             engine.fires_again     :: 16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was handed on twice. Fire once, when all has arrived.
             engine.fires_too_early :: 4 is $1 \cdot 2 \cdot 2$: `y` fired with the 1 from `a`, and the 2 from `b` came too late. It has to wait for both.
+            arrived[parent] = arrived[parent] + part => arrived[parent] = part :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
             engine.overwrites      :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
 
             arrived, ready = {root: grad}, [root]
@@ -1175,7 +1183,7 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = np.maximum(arrived[parent], part) if parent in arrived else part
                     waiting[parent] -= 1
                     if waiting[parent] == 0:
-                        ready.append(parent) :: The larger part does not win. `c` feels both ways, so what comes back along both is added: `arrived[parent] + part`.
+                        ready.append(parent) :: The larger part does not win. `c` moves with both, so what comes back along both is added: `arrived[parent] + part`.
 
             engine.follows_paths :: Each part is handed on separately as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
 
@@ -1243,10 +1251,10 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived.get(parent, 0) + part
                     waiting[parent] -= 1
                     if waiting[parent] == 0:
-                        ready.append(parent) :: Some parents are `None`: inputs that asked for nothing, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
+                        ready.append(parent) :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
 
-            breaks_at_none  :: `break` leaves the loop, and the inputs behind the `None` get nothing. `continue` goes on with the next.
-            returns_at_none :: At the first `None` it all ended: `return` leaves the whole function. `continue` goes on with the next one.
+            breaks_at_none  :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
+            returns_at_none :: At the first `None` everything ends: `return` leaves the whole function. `continue` goes on with the next one.
 
             arrived, ready = {root: grad}, [root]
             while ready:
@@ -1299,7 +1307,7 @@ EXERCISES: list[Exercise] = [
         probe=choose_probe,
         answers=r"""
             ready.pop()                                :: That is the one that came last into the list. Wanted is the one that was *made* last: the largest `node.sequence`.
-            ready.pop(0)                               :: That is the one that waits longest. Wanted is the largest `node.sequence`.
+            ready.pop(0)                               :: That is the one that has waited longest. Take the largest `node.sequence`.
             max => min :: That is the oldest: `min` takes the smallest number, `max` the largest.
             max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
             max(node.sequence for node in ready)       :: `choose` should return a node
@@ -1360,7 +1368,7 @@ EXERCISES: list[Exercise] = [
             for p in parameters:
                 p.data = p.data - lr * p.grad
                 p.grad = None
-            return loss.data.item() :: It clears *after* the step. What was in `.grad` before the first one, from somebody else's pass, is then added. Clear at the beginning.
+            return loss.data.item() :: It clears *after* the step. What was in `.grad` before the first one, from an earlier pass, is then added. Clear at the beginning.
 
             loss.backward() => :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
 
@@ -1368,18 +1376,18 @@ EXERCISES: list[Exercise] = [
                 p.grad = None
             loss_of.backward() :: `loss_of` is a function. The loss is what it returns: `loss = loss_of()`.
 
-            train = trained(); return Tensor(train(loss_of, parameters, lr)) :: The loss should come back as a plain number: `loss.data.item()`.
+            train = trained(); return Tensor(train(loss_of, parameters, lr)) :: Return the loss as a plain number: `loss.data.item()`.
 
             for p in parameters:
                 p.grad = None
             loss_of().backward()
             for p in parameters:
-                p -= lr * p.grad :: `p` is a Tensor, and our Tensors know no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
+                p -= lr * p.grad :: `p` is a Tensor, and our Tensors have no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
 
-            trained(update="shrink") :: The parameter was *multiplied*. A step takes away `lr` times the gradient.
+            trained(update="shrink") :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
             trained(update="sign")   :: The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.
 
-            trained()(loss_of, parameters, lr); return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Give back the one that you went backward from.
+            trained()(loss_of, parameters, lr); return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Return the loss that you ran backward from.
 
             for p in parameters:
                 p.grad = None
@@ -1393,7 +1401,7 @@ EXERCISES: list[Exercise] = [
                 loss = loss_of()
                 loss.backward()
                 p.data -= lr * p.grad
-            return loss.data.item() :: Everything is inside one loop, so for each parameter there is a loss and a pass of its own, from weights that have partly moved. Four separate things: clear *all*; one `loss_of()`; one `backward()`; move *all*.
+            return loss.data.item() :: Everything is inside one loop, so for each parameter there is a separate loss and pass, from weights that have partly moved. Four separate things: clear *all*; one `loss_of()`; one `backward()`; move *all*.
 
             for p in parameters:
                 p.grad = None

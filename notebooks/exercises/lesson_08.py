@@ -333,11 +333,14 @@ EXERCISES: list[Exercise] = [
             (x * 2).detach() * 3 + 20                   :: The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be made of `y`.
             (x * 2).detach() * 3 + 10                   :: 10 is what `x.grad` should be. What has to be added is a part made of `y`, and its slope in `x` should be 10.
             (x * 2).detach() * 3 + x * 2 * 8            :: That is $3y + 8y$. The $3y$ counts in the value as well: how much is missing to $8y$?
-            (x * 2).detach() * 3 + x * 2 * 3            :: That is $3y + 3y$. How much is missing to $8y$?
+            (x * 2).detach() * 3 + x * 2 * 3            :: That is $3y + 3y$. What is still missing from $8y$?
             (x * 2).detach() * 3 + x * 5                :: The factor is right, but it belongs to `y`, and `y` is $2x$.
             (x * 2).detach() * 3 + x * 2 * 10           :: 10 is the gradient in `x`. In `y` the slope is half of it, because $y = 2x$.
             (x * 2).detach() * 3 + x * x * 5            :: At $x = 2$ the value is right, but that is a curve: its slope there is 20. Use `y`.
             (x * 2).detach() * 3 + (x * 2).detach() * 5 :: Both are cut, so nothing leads back to `x`, and `backward()` would raise. Leave one attached.
+            (x * 2).detach() * 3 * 5                    :: The hidden part is multiplied, and nothing attached is added. Add a part made of `y`.
+            (x * 2).detach() * 3 + 26                   :: The value is right at $x = 2$ only if the sum is 32; and a plain number does not move with `x`. The second part has to be made of `y`.
+            (x * 2).detach() * 3 + x * 2                :: That is $3y + y$. What is still missing from $8y$?
             x * 2 * 5                                   :: The gradient is right, but the value lost its $3y$. Detaching keeps the value.
             x.detach() * 3 + x * 2 * 5                  :: The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.
             x * 5 + x.detach() * 11                     :: The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.
@@ -530,14 +533,14 @@ EXERCISES: list[Exercise] = [
         probe=_copy_probe,
         answers=r"""
             t.detach()   :: No history, but the same memory: what is written into it shows up in `t`. Copy it: `.clone()`.
-            t.clone()    :: Its own memory, but it still asks for gradients: `clone` is recorded like any operation. Detach it as well.
+            t.clone()    :: Its own memory, but it still asks for gradients: the copying was recorded like any operation. Detach it as well.
             t            :: That is `t` itself, history and all.
             clone() => clone().requires_grad_(True) :: Almost. It was right before you made it ask for gradients again: leave out the last step.
             return t.detach().clone() => t.detach_(); return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. `t` is not to be touched.
             t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
             torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
             t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.
-            t.detach() + 1                 :: Memory of its own, and no history. But the values are other ones: copy them, `clone()`, and change nothing.
+            t.detach() + 1                 :: Its own memory, and no history. But the values are different: copy them, `clone()`, and change nothing.
             t.detach() * 1                 :: right
             t.clone().detach()             :: right
             torch.tensor(t.tolist())       :: right
@@ -561,7 +564,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but the wish is about *one value*, and for that there is a method.
             target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.
-            target = 'd'               :: `set_grad_enabled` takes a flag, for a stretch of code. Here is no flag, and one value.
+            target = 'd'               :: `set_grad_enabled` takes a flag, for a stretch of code. Here there is no flag, and only one value.
             target = 'e'               :: What is made in `inference_mode` cannot be part of a loss that you train with: the backward pass would need it.
             backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.
             backbone = 'b'             :: `detach` after a layer in the middle starves all the layers before it. For weights that stay there is a flag.
@@ -571,7 +574,7 @@ EXERCISES: list[Exercise] = [
             validate = 'c'             :: You would have to freeze every weight, and unfreeze it after each epoch. Switch off a *stretch of code*.
             validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a plainer one.
             validate = 'e'             :: After validation the numbers go back into training code. `inference_mode` forbids nearly all that.
-            serve = 'a'                :: `no_grad` works. But a program that *only ever* answers can promise more, and is repaid for it: which switch is `no_grad` and a promise?
+            serve = 'a'                :: `no_grad` works. But a program that *only ever* answers can promise more, and saves work: which switch is `no_grad` plus a promise?
             serve = 'b'                :: `detach` is for one value. A program that only answers never wants a graph at all.
             serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only makes predictions can promise more, for a whole stretch of code.
             serve = 'd'                :: `set_grad_enabled` takes a flag. Here nothing is ever switched on again.
@@ -602,11 +605,13 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_cut_probe,
         answers=r"""
-            steps_from(lambda two, h: torch.tanh(two(h))) :: Nothing is cut: all three layers learn. Put `.detach()` behind layer `two`.
-            steps_from(lambda two, h: torch.tanh(two(h.detach()))) :: The cut is in *front* of `two`, so `two` still learns. It should be behind it.
-            steps_from(lambda two, h: two(h).detach()) :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is another one.
+            steps_from(lambda two, h: torch.tanh(two(h))) :: Nothing is cut: all three layers learn. Put `.detach()` after layer `two`.
+            steps_from(lambda two, h: torch.tanh(two(h.detach()))) :: The cut is in *front* of `two`, so `two` still learns. It should come after `two`.
+            steps_from(lambda two, h: two(h).detach()) :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is different.
             steps_from(lambda two, h: h.detach())      :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
             steps_from(after=lambda loss, o: loss.backward()) :: The gradients are there, but no step was taken: `optimizer.step()` is missing.
+            steps_from(lambda two, h: torch.tanh(h).detach()) :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
+            steps_from(after=lambda loss, o: (loss.backward(), o.zero_grad())) :: The second call is `optimizer.step()`. `zero_grad` has run already, at the beginning; here it clears what the step needs.
             steps_from(after=lambda loss, o: o.step()) :: No backward pass has run: before it can step, the optimizer needs gradients.
             steps_from(after=lambda loss, o: (o.step(), loss.backward())) :: The step comes before the backward pass, when all gradients are `None`. The other way round.
             steps_from(after=lambda loss, o: (loss.backward(), o.zero_grad(), o.step())) :: The gradients are cleared between the backward pass and the step: the step finds nothing.
