@@ -208,7 +208,7 @@ def test_what_is_to_be_chosen_in_a_toolbar_is_called_as_it_is_there():
     names = {
         name for pair in re.findall(r"choose \*([^*]+)\*(?: in place of \*([^*]+)\*)?", told) for name in pair
     }
-    assert "Tensors" in names
+    assert {"Tensors", "Saved memory"} <= names
     assert [name for name in names if name and f'"{name}"' not in asset("stepper.js")] == []
 
 

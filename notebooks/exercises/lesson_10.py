@@ -115,14 +115,14 @@ def _averaged(function, model, batches) -> Iterator[tuple]:
     if isinstance(value, torch.Tensor) and value.grad_fn is not None:
         raise Complaint(
             "The value is right. But it has a `grad_fn`: holding it means holding every graph of the loop. "
-            "Nobody will go back, so do not record at all."
+            "No backward pass will follow, so do not record at all."
         )
     if kept:
         raise Complaint(
-            f"The value is right, and what you return holds nothing. But within the turns {kept} bytes were kept: the forward "
+            f"The value is right, and what you return holds nothing. But within the iterations {kept} bytes were kept: the forward "
             "pass was recorded, and then let go. Switch recording off around it."
         )
-    yield "Do the parameters still ask?", all(p.requires_grad for p in model.parameters())
+    yield "Do the parameters still require gradients?", all(p.requires_grad for p in model.parameters())
     if told := watch.told():
         raise Complaint(told)
 
@@ -145,7 +145,7 @@ def _two_groups_probe(function) -> Iterator[tuple]:
         yield "what comes out", out
         return
     if not isinstance(out, torch.Tensor):
-        raise Complaint("Return a tensor: what the last block gives.")
+        raise Complaint("Return a tensor: what the last block returns.")
     yield "The result", out.detach()
     yield "Blocks that run on the way forward", str(runs)
     if out.grad_fn is None:
@@ -189,7 +189,7 @@ def _leaks(answer) -> Iterator[tuple]:
         raise Complaint(
             f"{len(missed)} that leak{'s' * (len(missed) == 1)} {'is' if len(missed) == 1 else 'are'} missing, "
             f"{len(extra)} that {'does' if len(extra) == 1 else 'do'} not {'is' if len(extra) == 1 else 'are'} among them. "
-            "Of each line ask: does a name that outlives the turn hold a tensor with a `grad_fn` afterwards?"
+            "Ask of each line: does a name that outlives the iteration hold a tensor with a `grad_fn` afterwards?"
         )
     yield "You say that these leak", sorted(chosen)
 
@@ -251,13 +251,13 @@ QUESTIONS: list[Question] = [
         "10.a",
         asks="how many of six functions keep a thousand numbers",
         truth=_keeping,
-        found="Yes: the product, the sigmoid and the square. Sums and means need nothing of the kind.",
+        found="Yes: the product, the sigmoid and the square. Sums and means need no tensor.",
         answers=r"""
-            6 :: So one reads. A node keeps what its *rule* needs: sums hand on what arrives, a mean needs only a count.
-            5 :: The two sums keep nothing either: what arrives is handed on as it is. Three keep.
+            6 :: Many texts say so. A node keeps what its *rule* needs: sums pass on what arrives, a mean needs only a count. Three keep.
+            5 :: The two sums keep nothing either: what arrives is passed on as it is. Three keep.
             4 :: One of the sums, or the mean? Neither needs a value of the tensor for its rule. Three keep.
-            2 :: The product, the sigmoid and the square: the rule of each reads a tensor.
-            1 :: Not only the product: the sigmoid keeps its result, the square its input.
+            2 :: One is missing. The product, the sigmoid and the square: the rule of each reads a tensor.
+            1 :: Not only one: the product keeps $x$, the sigmoid its result, the square its input.
             0 :: Then there would be nothing to multiply by on the way back. Lesson 2 looked at `_saved_self`.
         """,
         missed="Three: the product keeps $x$, the sigmoid its result, the square its input.",
@@ -269,8 +269,8 @@ QUESTIONS: list[Question] = [
         found="Yes. Each node drops its values when it has used them; the nodes are held by `loss`.",
         answers=r"""
             "a" :: They are dropped one by one while the pass goes: each node lets go of what it has used.
-            "b" :: The values are gone. The nodes live as long as somebody holds the result, and `loss` does.
-            "d" :: The sigmoid's rule has used its result, and then that was dropped as well.
+            "b" :: The values are gone. The nodes live as long as a name holds the result, and `loss` does.
+            "d" :: The sigmoid's rule has used its result, and then it was dropped as well.
         """,
         missed="It is **c**: the values are dropped, the nodes stay while `loss` is held.",
     ),
@@ -278,11 +278,11 @@ QUESTIONS: list[Question] = [
         "10.c",
         asks="what grows with the batch",
         truth=_grows_with_the_batch,
-        found="Yes: only they have a row for each piece of data.",
+        found="Yes: only they have a row for each example.",
         answers=r"""
             "a" :: The parameters are the same for any batch: that is what makes them parameters.
             "b" :: A gradient has the shape of its parameter. The rows of the batch are summed up in it.
-            "d" :: Parameters and gradients have their own shapes, whatever comes in. Only the activations have a row for each piece of data.
+            "d" :: Parameters and gradients have their own shapes, whatever comes in. Only the activations have a row for each example.
         """,
         missed="It is **c**: activations have a row for each row of the batch.",
     ),
@@ -298,47 +298,47 @@ EXERCISES: list[Exercise] = [
         solution="""
             both = 8000    # for u's gradient v is needed, for v's gradient u
             data = 4000    # only u asks: the other factor, d
-            total = 0      # what arrives is handed on
+            total = 0      # what arrives is passed on
             growth = 4000  # the slope of e^u is e^u: the result
             whole = 0      # each entry gets what arrives; a size will do
             """,
-        why="Write down the rule of each. The tensors that stand in it are kept, for each input that asks; nothing else is.",
-        shows="You read off the rule what is kept. An addition is free, a product costs the other factor of each input that asks.",
+        why="Write down the rule of each. The tensors in it are kept, for each input that requires a gradient; nothing else is.",
+        shows="The rule tells you what is kept. An addition is free; a product costs the other factor of each input that requires a gradient.",
         look={
-            "both": "Write the gradient of `u` and that of `v`. Which tensors stand in them?",
-            "data": "Which tensor asks, and what does the rule need for it?",
-            "total": "Write the rule of the addition. Does a tensor stand in it?",
+            "both": "Write the gradient of `u` and that of `v`. Which tensors are in them?",
+            "data": "Which tensor requires a gradient, and what does the rule need for it?",
+            "total": "Write the rule of the addition. Is there a tensor in it?",
             "growth": "The slope of $e^u$ is $e^u$. How many tensors is that?",
             "whole": "What does each entry of `u` get? Does that need a value of `u`?",
         },
         hints=(
             "Lesson 3: each rule is what arrives, times something. If that something is a tensor, it is kept.",
-            "For a product, the gradient of `u` needs the *other* factor. If `u` asks for none, nothing is needed on its account.",
-            "A sum hands on what arrives: for `u + v` to both, for `u.sum()` to each entry.",
+            "For a product, the gradient of `u` needs the *other* factor. If `u` requires no gradient, nothing is needed on its behalf.",
+            "A sum passes on what arrives: for `u + v` to both, for `u.sum()` to each entry.",
         ),
         answers=r"""
-            total = 4.0                  :: Not even the number of entries: what arrives is handed on as it is.
+            total = 4.0                  :: Not even the number of entries is kept: what arrives is passed on as it is.
             both = 0.0                   :: You need two gradients, and each is what arrives times the *other* factor. Those have to be there.
             both = 16000.0               :: Each of the two is kept once, and each takes 4,000 bytes.
-            both = 2666.667              :: Nothing is shared out: two tensors of 4,000 bytes.
+            both = 2666.667              :: Nothing is divided: two tensors of 4,000 bytes.
             data = 2000.0                :: Nothing is halved: a whole tensor is kept, or none.
-            growth = 2000.0              :: A half? The whole result is kept: each entry is its own slope.
+            growth = 2000.0              :: Nothing is halved: the whole result is kept, because each entry is its own slope.
             both = 4000                  :: You need two gradients. For that of `u` the rule needs `v`, for that of `v` it needs `u`.
             both = 12000                 :: The result is not kept: a product's rule needs the two factors only.
             both = 2000                  :: That counts numbers. Each takes 4 bytes.
-            both = 8                     :: For one number each, that would be so. Here `u` and `v` hold 1,000 numbers.
-            data = 4                     :: For one number, that would be so. Here `d` holds 1,000.
-            data = 8000                  :: `d` does not ask, so nothing is kept for *its* gradient. For that of `u` one factor is needed.
-            data = 0                     :: `u` asks, and its gradient is what arrives times `d`.
+            both = 8                     :: That would be right for one number each. Here `u` and `v` hold 1,000 numbers.
+            data = 4                     :: That would be right for one number. Here `d` holds 1,000.
+            data = 8000                  :: `d` requires no gradient, so nothing is kept for *its* gradient. That of `u` needs one factor.
+            data = 0                     :: `u` requires a gradient, and it is what arrives times `d`.
             data = 1000                  :: That counts numbers, and each takes 4 bytes.
-            total = 8000                 :: Remembering both inputs would cost that. But the rule hands on what arrives: it reads neither.
-            total = 4000                 :: The result is not needed either: the rule hands on what arrives.
+            total = 8000                 :: Remembering both inputs would cost that. But the rule passes on what arrives: it reads neither.
+            total = 4000                 :: The result is not needed either: the rule passes on what arrives.
             growth = 0                   :: What arrives is multiplied by the slope $e^u$. That has to be there.
             growth = 8000                :: One tensor will do: the result $e^u$ is itself the slope.
             growth = 1000                :: That many numbers; in bytes it is four times as much.
             whole = 4000                 :: Each entry gets what arrives, whatever its own value is. A size will do.
-            whole = 4                    :: Not even the result: each entry gets what arrives, as it is.
-            8000, 8000, 8000, 4000, 4000 :: That is *every node remembers its inputs*. Ask of each what its rule reads.
+            whole = 4                    :: Not even the result is kept: each entry gets what arrives, as it is.
+            8000, 8000, 8000, 4000, 4000 :: That is *every node remembers its inputs*. Ask of each node what its rule reads.
         """,
     ),
     Exercise(
@@ -354,14 +354,14 @@ EXERCISES: list[Exercise] = [
             doubled = 2 * (2000 + 4000)
             """,
         why=(
-            "A layer keeps its input, for its weights. Its weights it would need for its input, if that asks; but they lie there "
-            "as parameters in any case."
+            "A layer keeps its input, for the gradient of its weights. It would need its weights for the gradient of its input; but they exist "
+            "anyway, as parameters."
         ),
-        shows="So for a chain of layers: the data, and one tensor for each activation. Everything else is a second name.",
+        shows="So a chain of layers keeps the data, and one tensor for each activation. Everything else is a second name for one of these.",
         look={
             "first": "What does the gradient of the weights need? How many numbers is that, and how many bytes?",
-            "relu": "How many numbers does ReLU give, and how many bytes is that?",
-            "second": "It needs its input. Where does that come from, and does anybody hold it already?",
+            "relu": "How many numbers does ReLU return, and how many bytes is that?",
+            "second": "It needs its input. Where does that come from, and is it kept already?",
             "doubled": "Add the three for 50 rows. What changes when there are 100?",
         },
         hints=(
@@ -371,31 +371,31 @@ EXERCISES: list[Exercise] = [
         ),
         about={"doubled": "Everything that is kept has a row for each row of the batch."},
         answers=r"""
-            first = 1000.0       :: Is a number two bytes long? Here it takes 4.
-            first = 666.667      :: Nothing is shared out. Rows times columns times 4, of what goes in.
-            relu = 1333.333      :: Nothing is shared out: rows times columns times 4, of what ReLU gives.
+            first = 1000.0       :: That would be two bytes per number. Here a number takes 4.
+            first = 666.667      :: Nothing is divided. Rows times columns times 4, of what goes in.
+            relu = 1333.333      :: Nothing is divided: rows times columns times 4, of what ReLU returns.
             doubled = 0.0        :: Each of the first two keeps something, and with 100 rows not less.
-            doubled = 4000.0     :: That is the data of 100 rows alone. ReLU keeps something, too.
+            doubled = 4000.0     :: That is the data of 100 rows alone. ReLU keeps its result as well.
             doubled = 8000.0     :: That is what ReLU keeps for 100 rows. The data is kept as well.
             first = 500          :: That many numbers. Each takes 4 bytes.
-            first = 800          :: Those are the bytes of its weights: $20 \cdot 10 \cdot 4$. They are parameters, and the data does not ask.
+            first = 800          :: Those are the bytes of its weights: $20 \cdot 10 \cdot 4$. They are parameters, which do not count here.
             first = 880          :: Those are the bytes of its weights and biases. Parameters do not count here.
-            first = 2800         :: The weights would be needed for the gradient of the data, and that does not ask.
+            first = 2800         :: The weights would be needed for the gradient of the data, and the data requires none.
             first = 4000         :: 50 rows of 20 is what comes *out*. Its rule needs what went in.
             first = 6000         :: What goes in, yes; what comes out is not read by the rule of a linear layer.
             first = 0            :: For the gradient of its weights it needs its input.
-            relu = 1000          :: So many numbers come out; in bytes it is four times as much.
-            relu = 8000          :: The result alone: it is positive where the input was. Its input is not kept.
+            relu = 1000          :: That many numbers come out; in bytes it is four times as much.
+            relu = 8000          :: The result alone is kept: it is positive where the input was.
             relu = 2000          :: ReLU works on what the first layer gave: 50 rows of 20.
-            relu = 0             :: Its rule has to know where the input was positive. It reads that off its result.
+            relu = 0             :: Its rule must know where the input was positive. It reads that off its result.
             second = 4000        :: It holds on to that tensor, but it is the very one that ReLU's node holds. Places are counted once.
             second = 4080        :: Its input is the tensor that ReLU's node holds already, and its weights are parameters.
-            second = 80          :: Those are its weights, and they lie there as parameters.
+            second = 80          :: Those are its weights, which exist anyway, as parameters.
             second = 200         :: That is what comes out, 50 rows of 1. Its rule does not read it.
             doubled = 6000       :: That is for 50 rows.
             doubled = 3000       :: That counts numbers for 100 rows. Each takes 4 bytes.
-            doubled = 20000      :: There the input of the second layer is counted again. It is the result of ReLU.
-            doubled = 24000      :: Doubled twice? 50 rows keep 6,000 bytes.
+            doubled = 20000      :: That counts the input of the second layer again. It is the result of ReLU.
+            doubled = 24000      :: That is doubled twice: 50 rows keep 6,000 bytes.
             2000, 4000, 0, 12000 :: right
         """,
     ),
@@ -405,30 +405,30 @@ EXERCISES: list[Exercise] = [
         names=("leaking",),
         solution='leaking = "adeg"',
         why=(
-            "A list, a sum, a best-so-far and a dictionary all hold a tensor with a `grad_fn`, and behind that stands its graph. "
+            "A list, a sum, a best-so-far and a dictionary all hold a tensor with a `grad_fn`, and so its whole graph. "
             "`item()` and `detach()` take the value out first."
         ),
-        shows="A leak is a name that outlives the turn and holds a tensor with a `grad_fn`. Nothing else about it matters.",
+        shows="A leak is a name that outlives the iteration and holds a tensor with a `grad_fn`. Nothing else matters.",
         hints=(
-            "After the line: is there a name, outside the turn, that leads to a tensor with a `grad_fn`?",
+            "After the line: is there a name, outside the iteration, that leads to a tensor with a `grad_fn`?",
             "`item()` gives a Python number, `detach()` a tensor without history.",
-            "`worst` in line **e** holds one loss: one graph, not one for each turn. It is held all the same.",
+            "`worst` in line **e** holds one loss: one graph, not one per iteration. It is held all the same.",
         ),
         probe=_leaks,
         answers=r"""
-            "adg"                :: One is missing. `worst` is the loss of *some* turn: that tensor, with the graph behind it.
+            "adg"                :: One is missing. `worst` is the loss of *some* iteration: that tensor, with the graph behind it.
             "aeg"                :: One is missing. A sum keeps nothing for its rule, but its node leads to those before it.
             "ade"                :: One is missing: what led to `output` stays alive as long as `seen` holds it.
             "deg"                :: One is missing: a list holds what is in it.
-            "ad"                 :: Two are missing. It need not be a list: any name that outlives the turn will do.
+            "ad"                 :: Two are missing. It need not be a list: any name that outlives the iteration will do.
             "ag"                 :: Two are missing. It need not be a list or a dictionary: any name will do.
-            "a"                  :: That one, yes. But it need not be a list: any name that outlives the turn will do.
-            "abdeg"              :: One too many. `item()` gives a plain Python number: there is nothing that it could hold.
+            "a"                  :: That one, yes. But it need not be a list: any name that outlives the iteration will do.
+            "abdeg"              :: One too many. `item()` gives a plain Python number, which holds nothing.
             "acdeg"              :: One too many. `loss.detach()` has no history, so neither has the sum of such tensors.
             "adefg"              :: One too many. A detached output holds its numbers, and no graph.
             "bcf"                :: The other way round: those are the ones that hold *no* graph.
             "abcdefg"            :: Not all of them. Which ones take the value out of the graph first?
-            ""                   :: Some do. Which names hold a tensor with a `grad_fn` when the turn is over?
+            ""                   :: Some do. Which names hold a tensor with a `grad_fn` when the iteration is over?
             "geda"               :: right
             ["a", "d", "e", "g"] :: right
             "a, d, e, g"         :: right
@@ -440,14 +440,14 @@ EXERCISES: list[Exercise] = [
         names=("average_loss",),
         solution=average_loss,
         why="Inside `no_grad` nothing is recorded, so nothing is kept, and `total` is a tensor without a history.",
-        shows="The same number, and not a byte was kept for a way back that nobody takes.",
+        shows="The same number, and not a byte was kept for a backward pass that never comes.",
         look={
-            "": "The average is the sum of the losses divided by the number of batches; nothing else is to change in the value."
+            "": "The average is the sum of the losses divided by the number of batches. Change nothing else about the value."
         },
         hints=(
             "`total` is the sum. The average is that, divided by how many batches there are.",
-            "`detach()` or `item()` on the loss lets the graph go at the end of each turn. It was there until then.",
-            "The block `with torch.no_grad():` around the whole loop.",
+            "`detach()` or `item()` on the loss lets the graph go at the end of each iteration. It was there until then.",
+            "Put `with torch.no_grad():` around the whole loop.",
         ),
         probe=_average_probe,
         answers=r"""
@@ -459,23 +459,23 @@ EXERCISES: list[Exercise] = [
             total = 0.0
             for x, t in batches:
                 total = total + ((model(x) - t) ** 2).mean()
-            return total :: That is the sum of the losses, and every graph hangs on it. Divide it, and record nothing.
+            return total :: That is the sum of the losses, and it holds on to every graph. Divide it, and record nothing.
 
-            _item_each :: and what you return holds nothing. But within the turns
+            _item_each :: and what you return holds nothing. But within the iterations
 
             with torch.no_grad():
                 return sum(((model(x) - t) ** 2).mean() for x, t in batches) :: That is the sum of the losses. Divide it by the number of batches, `len(batches)`.
 
             total = 0.0 => ;; total = total + loss => ;; total / len(batches) => loss :: That is the loss of the last batch alone. Add them up.
-            total = 0.0 => ;; total = total + loss => ;; return total / len(batches) => return loss / len(batches) :: Only the last loss, divided by the number of batches. Add them up first.
+            total = 0.0 => ;; total = total + loss => ;; return total / len(batches) => return loss / len(batches) :: That is the last loss alone, divided by the number of batches. Add them up first.
 
             with torch.no_grad():
                 for x, t in batches:
-                    return ((model(x) - t) ** 2).mean() :: That is the loss of a single batch, the first or the largest. Is the `return` inside the loop, or a `max` where all should be added up?
+                    return ((model(x) - t) ** 2).mean() :: That is the loss of a single batch, the first or the largest. Is the `return` inside the loop, or is there a `max` instead of a sum?
 
             for p in model.parameters():
                 p.requires_grad_(False)
-            return _recorded(model, batches) :: Nothing is kept, but the parameters do not ask any more, and nobody turns them on again: the next training step learns nothing.
+            return _recorded(model, batches) :: Nothing is kept, but the parameters no longer require gradients, and nothing turns them on again: the next training step learns nothing.
 
             torch.set_grad_enabled(False); return _recorded(model, batches) :: Your code has switched recording off and left it off.
 
@@ -501,7 +501,7 @@ EXERCISES: list[Exercise] = [
                     total = total + ((model(x) - t) ** 2).mean()
             return total / len(batches) :: In each batch the input comes first, then the target: `for x, t in batches`.
 
-            float(len(batches)) :: That is how many batches there are. The mean of their *losses* is asked for.
+            float(len(batches)) :: That is how many batches there are. Return the mean of their *losses*.
 
             batches.pop()
             with torch.no_grad():
@@ -524,10 +524,10 @@ EXERCISES: list[Exercise] = [
             "Two inputs are kept: `x`, and what comes out of the first group. The backward pass begins at the last group: it runs "
             "blocks 2 and 3 again, and later 0 and 1."
         ),
-        shows="Forward 0, 1, 2, 3; on the way back 2, 3 and then 0, 1. The gradients are those of the plain chain.",
+        shows="Forward 0, 1, 2, 3; on the way back 2, 3 and then 0, 1. The gradients are the same as without checkpoints.",
         look={"": "Two calls of `checkpoint`, each with a function of two blocks and that function's input."},
         hints=(
-            "`last` is made as `first` is, with the other two blocks.",
+            "Write `last` like `first`, with the other two blocks.",
             "The result of the first `checkpoint` is the input of the second one.",
             "`checkpoint(last, x, use_reentrant=False)`: the function itself, then its input.",
         ),
@@ -536,30 +536,30 @@ EXERCISES: list[Exercise] = [
             _in_groups((0, 1), (3, 2)) :: In the last group the fourth block runs before the third. The inner call runs first.
             _in_groups((0, 1), (3,))   :: The third block, number 2, does not run: it belongs to the last group as well.
             _in_groups((0, 1), (2,))   :: The last block, number 3, does not run.
-            _each_alone                :: Each block is a group by itself: four inputs are kept. Two blocks are to share a checkpoint.
+            _each_alone                :: Each block is a group of its own, so four inputs are kept. Two blocks should share a checkpoint.
 
             def run(t):
                 for block in blocks:
                     t = block(t)
                 return t
 
-            return checkpoint(run, x, use_reentrant=False) :: One group of four: all of them come to life at once on the way back. There should be two groups.
+            return checkpoint(run, x, use_reentrant=False) :: That is one group of four: all of them are filled at once on the way back. There should be two groups.
 
             _first_only  :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
             _last_only   :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
-            _none_at_all :: Nothing is checkpointed: no block runs again on the way back, so all was kept.
+            _none_at_all :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
 
             def first(t):
                 return blocks[1](blocks[0](t))
 
             x = checkpoint(first, x, use_reentrant=False)
-            return checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Hand `last` to the second `checkpoint`.
+            return checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Pass `last` to the second `checkpoint`.
 
             x = checkpoint(lambda t: blocks[2](blocks[1](blocks[0](t))), x, use_reentrant=False)
             return checkpoint(blocks[3], x, use_reentrant=False) :: The groups are of three and of one. There should be two and two.
 
             x = checkpoint(blocks[1](blocks[0](x)), use_reentrant=False)
-            return checkpoint(blocks[3](blocks[2](x)), use_reentrant=False) :: `checkpoint` wants the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.
+            return checkpoint(blocks[3](blocks[2](x)), use_reentrant=False) :: `checkpoint` needs the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.
 
             x = checkpoint(lambda t: blocks[0](blocks[1](t)), x, use_reentrant=False)
             return checkpoint(lambda t: blocks[2](blocks[3](t)), x, use_reentrant=False) :: The blocks of a group run in the wrong order: the inner call runs first.
@@ -567,20 +567,20 @@ EXERCISES: list[Exercise] = [
             checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: Only the first group runs. You need the result of the second one.
 
             checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
-            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: The second group gets `x` as it came in. It should get what the first group gave.
+            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: The second group gets the original `x`. It should get the result of the first group.
 
             x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False).detach()
-            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: Something cuts the way between the groups: blocks 0 and 1 are never run again, and get no gradient.
+            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: Something cuts the path between the groups: blocks 0 and 1 are never run again, and get no gradient.
 
             with torch.no_grad():
                 return _none_at_all(blocks, x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
 
-            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Say `use_reentrant=False`, as in the line that is there.
+            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Pass `use_reentrant=False`, as in the line that is there.
             blocks[0](x) :: Only the first block has run. Four blocks, in two groups.
-            return x     :: No block has run: that is `x` as it came in. Two calls of `checkpoint`, each with two blocks.
+            return x     :: No block has run: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
 
             x = checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
-            return checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: The two groups have changed places: blocks 0 and 1 come first.
+            return checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: The two groups are in the wrong order: blocks 0 and 1 come first.
 
             x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
             x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
