@@ -226,10 +226,10 @@ EXERCISES: list[Exercise] = [
         solution=(sine, divide),
         probe=_duals,
         look={
-            "": "The derivative from school, times the tangent that comes in. Of a quotient: both may move."
+            "": "The derivative from school, times the tangent that comes in. In a quotient both parts may move."
         },
-        why="The tangent of $g(a)$ is $g'(a)\\,a'$. Of a quotient: $(a'b - a b')/b^2$, the rule from school with tangents in place of derivatives.",
-        shows="One rule for each operation, and any formula made of them can be differentiated while it is computed.",
+        why="The tangent of $g(a)$ is $g'(a)\\,a'$. For a quotient it is $(a'b - a b')/b^2$, the rule from school with tangents instead of derivatives.",
+        shows="With one rule per operation, any formula made of them can be differentiated while it is computed.",
         hints=(
             "What is the derivative of the sine? It is multiplied by the tangent that comes in, `a[1]`.",
             "The quotient rule from school: $(a/b)' = (a'b - ab')/b^2$.",
@@ -237,12 +237,12 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             lambda a: (math.sin(a[0]), a[1] * math.sin(a[0])), divide :: The slope of the sine is the *cosine*, taken at the value.
-            lambda a: (math.sin(a[0]), math.cos(a[0] * a[1])), divide :: The tangent stands inside the cosine. It multiplies it: the slope is taken at the value alone.
-            sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1] / b[0] ** 2) :: Only the second part is divided by $b^2$: both are. Brackets.
-            sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / a[0] ** 2) :: Divided by the square of the wrong one: it is $b^2$, what stands below.
+            lambda a: (math.sin(a[0]), math.cos(a[0] * a[1])), divide :: The tangent is inside the cosine. The slope is taken at the value alone, and then multiplied by the tangent.
+            sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1] / b[0] ** 2) :: Only the second part is divided by $b^2$. Both should be: put brackets around the difference.
+            sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / a[0] ** 2) :: You divide by the square of the wrong one: it is the square of the divisor, $b^2$.
             lambda a: (math.sin(a[0]), math.cos(a[0])), divide :: The local derivative alone: what comes in, `a[1]`, is missing. It passes as long as that is 1.
             lambda a: (math.sin(a[0]), math.cos(a[1])), divide :: The cosine is taken at the *value*. The tangent multiplies.
-            lambda a: (math.sin(a[0]), math.sin(a[1])), divide :: The sine of a speed is no speed. Take the derivative at the value, and multiply by the tangent.
+            lambda a: (math.sin(a[0]), math.sin(a[1])), divide :: The sine of a speed is not a speed. Take the derivative at the value, and multiply by the tangent.
             lambda a: (math.sin(a[0]), -a[1] * math.cos(a[0])), divide :: The sign: the derivative of the sine is *plus* the cosine.
             lambda a: (math.sin(a[0]), a[1]), divide   :: The tangent has gone through unchanged. The sine's own slope is missing.
             lambda a: (math.sin(a[0]), a[1] + math.cos(a[0])), divide :: The local derivative and the tangent are multiplied, not added.
@@ -250,9 +250,9 @@ EXERCISES: list[Exercise] = [
             sine, lambda a, b: (a[0] / b[0], a[1] / b[0]) :: That holds while `b` stands still. `b` moves too, and that counts against it.
             sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] + a[0] * b[1]) / b[0] ** 2) :: The sign: when `b` grows, the quotient gets *smaller*.
             sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1]) :: The division by $b^2$ is missing.
-            sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0]) :: Divided by $b$; it is $b^2$.
+            sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0]) :: You divide by $b$. Divide by $b^2$.
             sine, lambda a, b: (a[0] / b[0], (a[0] * b[1] - a[1] * b[0]) / b[0] ** 2) :: The two products are the wrong way round: first $a'b$, minus $ab'$.
-            sine, lambda a, b: (a[0] / b[0], a[1] / b[1]) :: Divided by `b[1]`, the *speed* of `b`, which may be 0. The derivative has the square of its value below: `b[0] ** 2`.
+            sine, lambda a, b: (a[0] / b[0], a[1] / b[1]) :: You divide by `b[1]`, the *speed* of `b`, which may be 0. Divide by the square of its value, `b[0] ** 2`.
             lambda a: (math.sin(math.radians(a[0])), a[1] * math.cos(math.radians(a[0]))), divide :: `math.radians` takes the number for degrees. The sine here is the mathematician's: `math.sin(a[0])` as it is.
             sine, lambda a, b: (a[0] // b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ** 2) :: `//` divides and rounds down. The value of a quotient is `a[0] / b[0]`.
             sine, lambda a, b: (a[0] / b[0], a[1] * b[0] + a[0] * b[1]) :: That is the rule of a *product*. In a quotient the second part is subtracted, and both are divided by $b^2$.
@@ -261,7 +261,9 @@ EXERCISES: list[Exercise] = [
             sine, lambda a, b: (a[0] / b[0], (a[1] - b[1]) / b[0]) :: The two tangents do not count equally: $a'$ is multiplied by $b$, and $b'$ by $a$.
             sine, lambda a, b: (a[0] * b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ** 2) :: The value is that of a product. Divide: `a[0] / b[0]`.
             lambda a: (math.cos(a[0]), a[1] * math.cos(a[0])), divide :: The tangent is right. The *value* of the sine is the sine.
-            sine, lambda a, b: (a[0] / b[0], a[1] / b[0] - b[1] / a[0]) :: The second part should be $a\,b'/b^2$: the value of `a` on top, and the square of `b` below.
+            sine, lambda a, b: (a[0] / b[0], a[1] / b[0] - b[1] / a[0]) :: The second part should be $a\,b'/b^2$: the value of `a` above the line, the square of `b` below it.
+            sine, lambda a, b: (a[0] / b[0], a[1] / b[0] - a[0] * b[1] / b[0]) :: The second part should be divided by the *square* of `b[0]`.
+            sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ^ 2) :: In Python `^` is not a power. Write `b[0] ** 2`.
         """,
     ),
     Exercise(
@@ -275,8 +277,8 @@ EXERCISES: list[Exercise] = [
             arm_backward = 120  # 40 points with 3 coordinates each
             """,
         rtol=1e-5,
-        why="Forward: a column of the Jacobian a pass, one for each input. Backward: a row a pass, one for each output.",
-        shows="The network goes backward, the arm forward. Begin at the side that has fewer numbers.",
+        why="Forward: one column of the Jacobian per pass, one pass for each input. Backward: one row per pass, one pass for each output.",
+        shows="The network goes backward, the arm forward. Begin at the side with fewer numbers.",
         look={
             "net_forward": "A forward pass gives one column. How many inputs are there?",
             "net_backward": "A backward pass gives one row. How many outputs are there?",
@@ -288,25 +290,25 @@ EXERCISES: list[Exercise] = [
             "The inputs of the network's loss are its weights. A point has three coordinates.",
         ),
         answers=r"""
-            arm_backward = 60   :: Half of it: 40 points, and each has three coordinates.
-            arm_backward = 240  :: Twice too much: 40 points, and each has three coordinates.
-            arm_forward = 6     :: Twice too much: each motor is moved once, and all points are watched.
-            arm_forward = 40    :: That is the number of points. Forward, what counts is what can be *moved*: the motors.
+            arm_backward = 60   :: That is half of it: 40 points, and each has three coordinates.
+            arm_backward = 240  :: Twice as many as there are: 40 points, and each has three coordinates.
+            arm_forward = 6     :: Twice as many as you need: each motor is moved once, and all points are watched.
+            arm_forward = 40    :: That is the number of points. In the forward direction the inputs count: the motors.
             arm_forward = 360   :: That is the number of *entries* of the Jacobian. A forward pass fills a whole column.
             arm_backward = 43   :: Only what comes *out* counts, and each point has three coordinates.
             net_forward = 1     :: One forward pass moves one input. There are 5,000 weights to move.
             net_backward = 5000 :: One backward pass reaches all weights at once. There is one output to begin at.
-            1, 5000, 3, 120     :: You have the two directions of the network crossed.
-            5000, 1, 120, 3     :: You have the two directions of the arm crossed.
-            1, 5000, 120, 3     :: You have the directions crossed: forward goes by inputs, backward by outputs.
-            arm_forward = 120   :: That is the number of *outputs*. Forward, what counts are the motors.
+            1, 5000, 3, 120     :: You have swapped the two directions of the network.
+            5000, 1, 120, 3     :: You have swapped the two directions of the arm.
+            1, 5000, 120, 3     :: You have swapped the directions: forward counts inputs, backward counts outputs.
+            arm_forward = 120   :: That is the number of *outputs*. In the forward direction the inputs count: the motors.
             arm_forward = 1     :: One forward pass turns one motor. There are three.
             arm_backward = 40   :: 40 points, but each has three coordinates, and each of these is an output.
-            arm_backward = 3    :: That is the number of motors. Backward, what counts are the outputs.
-            arm_backward = 1    :: One backward pass begins at one output. There are more than one here.
+            arm_backward = 3    :: That is the number of motors. In the backward direction the outputs count.
+            arm_backward = 1    :: One backward pass begins at one output. There is more than one here.
             net_forward = 2500  :: Nothing is halved or shared: each weight needs its own.
             net_forward = 10000 :: One pass for each weight, not two.
-            net_backward = 0    :: No pass, no gradient.
+            net_backward = 0    :: Without a pass there is no gradient.
             arm_backward = 360  :: The motors do not multiply it: 40 points, 3 coordinates.
             net_backward = 2    :: The loss is one number.
             arm_forward = 9     :: Three motors, and each is turned once.
@@ -332,17 +334,19 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             sides_with(lambda m, p, u, v: m, _right)     :: That is $J u$ itself, one number for each output. You need its dot product with `v`.
             sides_with(_left, lambda m, p, u, v: p(v)[0]) :: That is $v^\top J$ itself, one number for each input. You need its dot product with `u`.
-            sides_with(_left, lambda m, p, u, v: p(v) @ u) :: `pull_back` hands over a tuple, even for one input. Take its entry `[0]`.
+            sides_with(_left, lambda m, p, u, v: p(v) @ u) :: `pull_back` returns a tuple, even for one input. Take its entry `[0]`.
+            sides_with(_left, lambda m, p, u, v: (p(v) * u).sum()) :: `pull_back(v)` is a tuple, and a tuple cannot be multiplied by a tensor. Take its one entry, `[0]`.
+            sides_with(_left, lambda m, p, u, v: p(m)[0] @ u) :: `pull_back` should take `v`, the direction that you were given, not `moved`.
             sides_with(lambda m, p, u, v: m.sum(), _right) :: A sum is the dot product with ones. `v` is not in it.
             sides_with(_left, lambda m, p, u, v: p(v)[0].sum()) :: A sum is the dot product with ones. `u` is not in it.
             sides_with(lambda m, p, u, v: u @ m, _right) :: `moved` has the shape of the *output*. It goes with `v`.
             sides_with(_left, lambda m, p, u, v: p(u)[0] @ v) :: `pull_back` takes something of the output's shape: `v`.
-            sides_with(lambda m, p, u, v: v * m, lambda m, p, u, v: p(v)[0] * u) :: The products entry by entry. Add them up.
-            sides_with(lambda m, p, u, v: (v * m).mean(), lambda m, p, u, v: (p(v)[0] * u).mean()) :: Averaged. A dot product adds up.
+            sides_with(lambda m, p, u, v: v * m, lambda m, p, u, v: p(v)[0] * u) :: Those are the products entry by entry. Add them up.
+            sides_with(lambda m, p, u, v: (v * m).mean(), lambda m, p, u, v: (p(v)[0] * u).mean()) :: Those are averages. A dot product adds up.
             sides_with(_left, _left)                     :: Right in number, as long as all rules are. But your right side is made from `moved`, as the left is, so it cannot check anything: make it from `pull_back(v)[0]` and `u`.
             sides_with(_right, _right)                   :: Right in number, as long as all rules are. But your left side comes from the backward pass, as the right does: make it from `moved` and `v`.
-            sides_with(_right, _left)                    :: You have the two sides crossed: left is forward, right is backward.
-            sides_with(lambda m, p, u, v: m @ u, _right) :: $Ju$ has the shape of the *output*. What has that shape too is `v`.
+            sides_with(_right, _left)                    :: You have swapped the two sides: left is forward, right is backward.
+            sides_with(lambda m, p, u, v: m @ u, _right) :: $Ju$ has the shape of the *output*, and so has `v`.
             sides_with(_left, lambda m, p, u, v: p * u)  :: `pull_back` is a function: it walks back when it is called, `pull_back(v)`.
             sides_with(lambda m, p, u, v: abs(v) @ m, _right) :: `abs` is one too many: `v` has signs, and they count.
             sides_with(_left, lambda m, p, u, v: p(v)[0] @ abs(u)) :: `abs` is one too many: `u` has signs, and they count.
@@ -359,34 +363,39 @@ EXERCISES: list[Exercise] = [
         cases=_batches,
         look={"": "The loss of *one* sample, and an entry of `in_dims` for each of the four arguments."},
         why="`loss` speaks of one sample. `grad` differentiates it with respect to its first argument, `w`. `in_dims=(None, None, 0, 0)`: the weights are shared, the samples are not.",
-        shows="Four gradients from one call, and a function in which no batch occurs.",
+        shows="A gradient for each sample from one call, and a function that knows nothing of a batch.",
         hints=(
             "Inside, `x` is one sample: a row of three numbers. What is its loss?",
-            "`in_dims` has an entry for each argument: `None` for what all share, 0 for what has one row a sample.",
+            "`in_dims` has an entry for each argument: `None` for what all samples share, 0 for what has one row per sample.",
             "`(w @ x + b - t) ** 2`, and `in_dims=(None, None, 0, 0)`.",
         ),
         answers=r"""
             each_with(in_dims=(0, 0, 0, 0))             :: `w` and `b` have no axis of samples: all samples share them.
             each_with(in_dims=0)                        :: 0 for all four: but `w` and `b` have no axis of samples, all samples share them.
             each_with(in_dims=(None, 0, 0))             :: Four arguments, so four entries.
-            each_with(in_dims=(None, None, 0, None))    :: A loss is one number. `w * x` is three (a dot product is meant), and a `t` of all samples is four: each sample has its own.
+            each_with(in_dims=(None, None, 0, None))    :: A loss is one number. `w * x` has several (you need the dot product), and so has a `t` of all samples: each sample has its own.
             each_with(in_dims=(None, None, 1, 0))       :: The samples are the *rows* of `X`, axis 0.
             each_with(loss=lambda w, b, x, t: w @ x + b - t) :: The square is missing: the loss is the *square* of the distance from `t`.
             each_with(loss=lambda w, b, x, t: (w @ x - t) ** 2) :: The bias is missing in the loss.
             each_with(loss=lambda w, b, x, t: (w @ x + b) ** 2) :: The target is not in it: the loss is about the distance from `t`.
-            each_with(loss=lambda w, b, x, t: (w @ x + b + t) ** 2) :: The target is taken *away*: `- t`.
-            each_with(loss=lambda w, b, x, t: 0.5 * (w @ x + b - t) ** 2) :: Half of what it should be. There is no half in this loss, and the slope of a square is *twice* what is squared.
+            each_with(loss=lambda w, b, x, t: (w @ x + b + t) ** 2) :: The target is *subtracted*: `- t`.
+            each_with(loss=lambda w, b, x, t: 0.5 * (w @ x + b - t) ** 2) :: That is half of what it should be. There is no half in this loss, and the slope of a square is *twice* what is squared.
             each_with(argnums=1)                        :: That is the gradient of the bias. `w` is the first argument.
             each_with(argnums=2)                        :: That is the gradient of the *sample*. `w` is the first argument.
             each_with(finish=lambda g: g.sum(0))        :: That is their sum, the batch gradient. You need each one separately.
             each_with(finish=lambda g: g.mean(0))       :: That is their mean. You need each one separately.
             each_with(finish=lambda g: g.T)             :: The samples are in the columns. You need a row for each.
             each_with(lambda w, b, x, t: abs(w @ x + b - t)) :: That is the distance from `t`. The loss is its *square*.
-            each_with(in_dims=(None, None, None, None)) :: `None` four times: then nothing is mapped over. `X` and `T` have one row a sample: axis 0.
+            each_with(in_dims=(None, None, None, None)) :: `None` four times: then there is nothing to map over. `X` and `T` have one row per sample: axis 0.
+            return ((w * x).sum() + b - t) ** 2 => return ((X @ w + b - T) ** 2).sum() :: Your loss uses `X` and `T`, the whole batch, so every sample gets the gradient of all of them. Inside, use `x` and `t`.
+            return ((w * x).sum() + b - t) ** 2 => return ((X @ w + b - T) ** 2).mean() :: Your loss is the mean over the whole batch, `X` and `T`. Inside, use `x` and `t`, one sample.
+            return ((w * x).sum() + b - t) ** 2 => return ((w * x + b - t) ** 2).sum() :: You square each product on its own, with a bias and a target for each. First add the products up: `(w * x).sum()`.
+            in_dims=(None, None, 0, 0) => in_dims=(0, None, 0, 0) :: `w` has no axis of samples: all samples share it, so its entry is `None`.
+            in_dims=(None, None, 0, 0) => in_dims=[None, None, 0, 0] :: Write `in_dims` as a tuple, with round brackets.
             torch.stack([2 * (w @ X[i] + b - T[i]) * X[i] for i in range(4)]) :: 4 is the number of samples in one batch. Go through all of them: `range(len(X))`.
             torch.stack([2 * (w @ X[0] + b - T[0]) * X[0] for _ in X]) :: Every row is that of the first sample. Use `X[i]` and `T[i]`.
             each_with(loss=lambda w, b, x, t: abs(w @ x + b - t) ** 3) :: That is the third power of the distance. The loss is its *square*.
-            each_with(finish=lambda g: -g)              :: The sign is turned. A gradient has no minus of its own; it is the step that goes against it.
+            each_with(finish=lambda g: -g)              :: The sign is wrong. The minus belongs to the step, not to the gradient.
             each_with()                                 :: right
             torch.stack([torch.func.grad(lambda w, x, t: (w @ x + b - t) ** 2)(w, x, t) for x, t in zip(X, T, strict=True)]) :: right
             2 * (X @ w + b - T)[:, None] * X            :: right
@@ -400,7 +409,7 @@ EXERCISES: list[Exercise] = [
         probe=_rules,
         look={"": "The derivative from school, at the value, times the tangent that comes in."},
         why="$\\exp$ is its own derivative: at the value, times the tangent. A difference moves as fast as the difference of the speeds.",
-        shows="Two rules more, and whatever is written with them can be run forward, nested, beside the real one. The real one has a rule like these for each operation.",
+        shows="With two more rules, whatever is written with them can be run forward, and nested. The real one has a rule like these for each operation.",
         hints=(
             "What is the derivative of $e^x$? It is taken at the value and multiplied by `self.tangent`.",
             "If two things move, how fast does their difference move?",
@@ -409,17 +418,22 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             rich_with(exp=lambda v, t: torch.exp(v))     :: The local derivative alone: the tangent that comes in is missing.
             rich_with(exp=lambda v, t: torch.exp(t))     :: That is $e$ to the *speed*. The derivative is taken at the value, and the tangent multiplies.
-            rich_with(exp=lambda v, t: t)                :: The tangent has gone through unchanged. $e^x$ has a slope of its own.
+            rich_with(exp=lambda v, t: t)                :: The tangent comes out unchanged. Multiply it by the slope of $e^x$.
             rich_with(exp=lambda v, t: t * v * torch.exp(v - 1)) :: That is the rule for powers, $x^n$. Here the exponent moves: $e^x$ is its own derivative.
             rich_with(exp=lambda v, t: t + torch.exp(v)) :: The local derivative and the tangent are multiplied, not added.
-            rich_with(sub=lambda a, da, b, db: da + db)  :: That is the rule of a sum. What is taken away slows it down.
-            rich_with(sub=lambda a, da, b, db: db - da)  :: The wrong way round.
+            rich_with(sub=lambda a, da, b, db: da + db)  :: That is the rule of a sum. In a difference the tangents are subtracted.
+            rich_with(sub=lambda a, da, b, db: db - da)  :: That is the wrong way round: `self` minus `other`.
             rich_with(sub=lambda a, da, b, db: da)       :: `other` moves as well.
             rich_with(sub=lambda a, da, b, db: a - b)    :: That is the *value* once more. How fast does it move?
             rich_with(sub=lambda a, da, b, db: da * b - a * db) :: That looks like the rule of a quotient. A difference is simpler.
             rich_with(exp=lambda v, t: -t * torch.exp(v)) :: The sign: $e^x$ rises everywhere, so its slope is positive.
             rich_with(exp=lambda v, t: abs(t) * torch.exp(v)) :: `abs` is one too many: a tangent may be negative.
-            rich_with(value=torch.exp2)                  :: `exp2` is $2^x$. What is asked for is $e^x$, `torch.exp`.
+            rich_with(value=torch.exp2)                  :: `exp2` is $2^x$. You need $e^x$, `torch.exp`.
+            rich_with(exp=lambda v, t: v * torch.exp(v)) :: You multiply by the *value*. Multiply by the tangent, `self.tangent`.
+            rich_with(exp=lambda v, t: v * torch.exp(t)) :: Value and tangent are swapped: the exponential is taken at the value, and the tangent multiplies.
+            rich_with(exp=lambda v, t: torch.exp(v * t)) :: The tangent is inside the exponential. It should multiply it.
+            rich_with(exp=lambda v, t: t * torch.exp(-v)) :: There is a minus in the exponent. The slope of $e^x$ is $e^x$.
+            rich_with(sub=lambda a, da, b, db: da * db) :: The two tangents are multiplied. In a difference they are subtracted.
             rich_with()                                  :: right
         """,
     ),
@@ -434,12 +448,12 @@ EXERCISES: list[Exercise] = [
             bend = "d"  # a direction, through a gradient
             """,
         why="One output: backward. One input: forward. One gradient for each sample: `vmap` of `grad`. The change of a gradient in a direction is a Hessian-vector product: the tangent is carried through the gradient.",
-        shows="You choose by counting: what is there few of?",
+        shows="You choose by counting: of inputs and outputs, which are fewer?",
         look={
             "training": "How many inputs, how many outputs?",
             "dial": "How many inputs, how many outputs?",
-            "outliers": "Is one gradient wanted, or one for each?",
-            "bend": "What is it that should be differentiated here, and in how many directions?",
+            "outliers": "Do you need one gradient, or one for each sample?",
+            "bend": "What should be differentiated here, and in how many directions?",
         },
         hints=(
             "Count inputs and outputs of each.",
@@ -451,14 +465,14 @@ EXERCISES: list[Exercise] = [
             training = "d"     :: That is how the gradient *changes*. You need the gradient itself.
             dial = "b"         :: One backward pass begins at one output. There are 1,000.
             dial = "c"         :: There are no samples here: one dial, many outputs.
-            dial = "d"         :: Nobody asked for a gradient of a gradient: one dial, many outputs.
+            dial = "d"         :: No gradient of a gradient is needed: one dial, many outputs.
             outliers = "b"     :: One backward pass of the batch adds all of them up.
-            outliers = "a"     :: That tells how everything moves with one input. You need a gradient for *each sample*.
+            outliers = "a"     :: That shows how everything moves with one input. You need a gradient for *each sample*.
             outliers = "d"     :: That is how the gradient changes. You need a gradient for *each sample*.
-            bend = "a"         :: One forward pass through the *loss* gives its slope in that direction. It is the gradient that should be differentiated.
+            bend = "a"         :: One forward pass through the *loss* gives its slope in that direction. Here the *gradient* should be differentiated.
             bend = "b"         :: That is the gradient. How does *it* change?
             bend = "c"         :: There are no samples here: one gradient, and one direction in which it changes.
-            "a", "b", "c", "d" :: The first two are crossed: training has one output, the dial is one input.
+            "a", "b", "c", "d" :: The first two are swapped: training has one output, the dial is one input.
         """,
     ),
 ]
