@@ -46,9 +46,9 @@ class Doubled:
 @pytest.mark.parametrize(
     "answer, right, told",
     [
-        (added, lambda f: f(2, 3) == 6 and f(4, 5) == 20, "Look at `a * b + 1`: `1` is too much there."),
-        (turned, lambda f: f(5, 3) == 2 and f(7, 1) == 6, "the two sides are the wrong way round"),
-        (one_line_too_deep, lambda f: f([1, 2, 3]) == 6, "Look at `return total`: is it inside a block"),
+        (added, lambda f: f(2, 3) == 6 and f(4, 5) == 20, "Look at `a * b + 1`: `1` does not belong there."),
+        (turned, lambda f: f(5, 3) == 2 and f(7, 1) == 6, "the two sides are in the wrong order"),
+        (one_line_too_deep, lambda f: f([1, 2, 3]) == 6, "Look at `return total`: it is inside a block"),
         (Doubled, lambda c: c().twice(4) == 8, "Look at the number 3 in `a * 3`."),
     ],
 )

@@ -85,8 +85,16 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     if got.error is not None and not before:
         known = known or resembled(exercise, got, want)
         state, told = _told(got.error, exercise)
-        if known:
-            return Verdict(state, f"{told}\n\n{known.advice}", known.advice)
+        cause = known.advice if known else ""
+        if (
+            not cause
+            and not exercise.typed
+            and isinstance(got.error, Exception)
+            and not isinstance(got.error, OutOfTime)
+        ):
+            cause = _one_change(exercise, answers, want)
+        if cause:
+            return Verdict(state, f"{told}\n\n{cause}", cause)
         return Verdict(state, told, type(got.error).__name__)
     assert first is not None
     if first == len(

@@ -62,7 +62,7 @@ def _sign_or_size(tried: Sequence[Tried]) -> Iterator[str]:
             "root too many?"
         )
     if _always(tried, lambda one: -abs(one.due)):
-        yield "The sizes are right, but every sign is a minus. Is there an `abs` too many?"
+        yield "The sizes are right, but every result is negative. Is there an `abs` too many?"
     if len(tried) > 1 and all(not one.got.any() for one in tried) and any(one.due.any() for one in tried):
         yield "It is 0 each time. Is something multiplied by 0, or is what you computed never used?"
     if _always(tried, lambda one: np.maximum(one.due, 0)):
@@ -79,7 +79,7 @@ def _unmoved(tried: Sequence[Tried]) -> Iterator[str]:
         and not all(_near(one.due, tried[0].due) for one in tried)
     ):
         yield (
-            f"The same number comes out each time, {float(first.ravel()[0]):g}, whatever goes in. What goes in is "
+            f"The same number comes out each time, {float(first.ravel()[0]):g}, whatever goes in. The input is "
             "not used."
         )
 
@@ -88,7 +88,7 @@ def _argument(tried: Sequence[Tried]) -> Iterator[str]:
     """What came out is an argument, or a well-known function of one."""
     functions: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
         ("`{}` as it came in", lambda x: x),
-        ("`{}` with its sign turned", lambda x: -x),
+        ("`{}` with its sign flipped", lambda x: -x),
         ("`{}` squared", lambda x: x * x),
         ("`{}` doubled", lambda x: 2 * x),
         ("the sum of `{}`", np.sum),
@@ -102,7 +102,7 @@ def _argument(tried: Sequence[Tried]) -> Iterator[str]:
     for name in _names(tried):
         for words, function in functions:
             if _always(tried, lambda one, f=function, name=name: f(one.given[name])):
-                yield f"That is {words.format(name)}. It still has to be worked on: what is missing?"
+                yield f"That is {words.format(name)}. What still has to be done with it?"
 
 
 def _factor(tried: Sequence[Tried]) -> Iterator[str]:
@@ -131,6 +131,23 @@ def _factor(tried: Sequence[Tried]) -> Iterator[str]:
             )
 
 
+def _nearly(tried: Sequence[Tried]) -> Iterator[str]:
+    """Right but for a few thousandths."""
+    alike = all(one.got.shape == one.due.shape and np.isfinite(one.got).all() for one in tried)
+    if not alike or not tried:
+        return
+    got, due = (
+        np.concatenate([part.ravel() for part in parts])
+        for parts in zip(*((t.got, t.due) for t in tried), strict=True)
+    )
+    off = abs(got - due).max(initial=0.0) / max(abs(due).max(initial=0.0), 1e-12)
+    if off < 0.03 and np.allclose(got, due, rtol=0.1, atol=0.01 * abs(due).max(initial=0.0)):
+        yield (
+            "Close, but not exact. Was something rounded, is a small number such as `1e-6` added where it changes "
+            "the result, or is a finite difference in it?"
+        )
+
+
 def _amount(tried: Sequence[Tried]) -> Iterator[str]:
     """Always the same number of times too large, or too large by the same number."""
     usable = [
@@ -145,6 +162,7 @@ def _amount(tried: Sequence[Tried]) -> Iterator[str]:
         and ratios.size > 1
         and np.ptp(ratios) < 2e-3 * abs(ratios[0])
         and abs(ratios[0]) > 1e-9
+        and abs(ratios[0] - 1) > 0.02
     ):
         ratio = float(ratios[0])
         how = (
@@ -166,7 +184,7 @@ def _amount(tried: Sequence[Tried]) -> Iterator[str]:
     ):
         more = "large" if gaps[0] > 0 else "small"
         yield (
-            f"Each result is too {more} by the same number, {abs(gaps[0]):g}. Something is added or taken away "
+            f"Each result is too {more} by the same number, {abs(gaps[0]):g}. Something is added or subtracted "
             "once too often, or a sum does not begin at 0."
         )
 
@@ -179,12 +197,12 @@ def _shape(tried: Sequence[Tried]) -> Iterator[str]:
     ]
     for words, function in reduced:
         if _always(tried, lambda one, f=function: f(one.due)):
-            yield f"That is the {words} of what it should be: one step too many. Each entry is needed by itself."
+            yield f"That is the {words} of what it should be: one step too many. Each entry is needed on its own."
         for axis in (0, 1):
             if _always(tried, lambda one, f=function, axis=axis: f(one.due, axis=axis)):
                 yield f"That is the {words} of what it should be, over axis {axis}: one step too many."
     if _always(tried, lambda one: one.due.ravel()):
-        yield "The right numbers, but in one row. They should have the shape of what they belong to."
+        yield "The right numbers, but in one row. They should have the shape of the tensor they belong to."
     if _always(tried, lambda one: one.due[..., ::-1]):
         yield "The right numbers, in the opposite order."
     same = all(one.got.shape == one.due.shape and one.due.size > 1 for one in tried)
@@ -247,4 +265,4 @@ def _as_long_as(tried: Sequence[Tried]) -> Iterator[str]:
                 )
 
 
-LOOKS = (_sign_or_size, _unmoved, _argument, _factor, _shape, _limits, _amount, _where, _as_long_as)
+LOOKS = (_sign_or_size, _unmoved, _argument, _factor, _shape, _limits, _nearly, _amount, _where, _as_long_as)

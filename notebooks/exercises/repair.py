@@ -27,7 +27,7 @@ OPERATORS: dict[type, tuple[type, ...]] = {
 }
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 TWINS = (
-    ("sum", "mean", "max", "min"),
+    ("sum", "mean", "max", "min", "norm"),
     ("sin", "cos"),
     ("sinh", "cosh"),
     ("sigmoid", "tanh", "relu", "exp"),
@@ -160,12 +160,15 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDe
         _other_name,
         _other_number,
         _twin,
+        _reordered,
         _turned,
         _more,
     ):
         for node in places:
             if _in_a_call_of_a_function(node, parents):
                 continue
+            if kind is _less and isinstance(parents.get(id(node)), ast.Expr):
+                continue  # the whole line is left out below
             for told, new in kind(node, pieces):
                 alike.setdefault((told, ast.dump(new) if kind in SAME else ""), []).append((node, new))
                 yield told.format(_shown(node, parents)), _with(tree, {id(node): new})
@@ -204,13 +207,13 @@ def _code(node: ast.AST) -> str:
 
 def _less(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
     """Something left out."""
-    too_much = "Look at `{{}}`: `{}` is too much there."
+    too_much = "Look at `{{}}`: `{}` does not belong there."
     match node:
         case ast.BinOp(left, _, right):
             yield too_much.format(_code(right)), left
             yield too_much.format(_code(left)), right
         case ast.UnaryOp(ast.USub(), operand):
-            yield "Look at `{}`: the minus is too much there.", operand
+            yield "Look at `{}`: the minus sign does not belong there.", operand
         case ast.Call(ast.Attribute(value, name), []) if not isinstance(value, ast.Name) or value.id not in (
             "torch",
             "np",
@@ -224,8 +227,8 @@ def _less(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.exp
         case ast.Attribute(value, "T" | "data"):
             yield too_much.format(f".{node.attr}"), value
         case ast.IfExp(_, body, orelse):
-            yield "Look at `{}`: is there really a choice to be made?", body
-            yield "Look at `{}`: is there really a choice to be made?", orelse
+            yield "Look at `{}`: is a choice needed there?", body
+            yield "Look at `{}`: is a choice needed there?", orelse
 
 
 def _other_operator(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
@@ -237,20 +240,31 @@ def _other_operator(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[st
             )
         if isinstance(node.op, ast.Sub | ast.Div | ast.MatMult | ast.Pow):
             yield (
-                "Look at `{}`: the two sides are the wrong way round.",
+                "Look at `{}`: the two sides are in the wrong order.",
                 ast.BinOp(node.right, node.op, node.left),
+            )
+        if isinstance(node.op, ast.MatMult):
+            flipped = [
+                part.value
+                if isinstance(part, ast.Attribute) and part.attr == "T"
+                else ast.Attribute(part, "T", ast.Load())
+                for part in (node.left, node.right)
+            ]
+            yield (
+                "Look at `{}`: the transpose is on the wrong factor.",
+                ast.BinOp(flipped[0], node.op, flipped[1]),
             )
         # brackets: a op (b op2 c) for (a op b) op2 c
         if isinstance(node.left, ast.BinOp):
             inner = ast.BinOp(node.left.right, node.op, node.right)
             yield (
-                "Look at `{}`: what belongs together there? Set brackets.",
+                "Look at `{}`: which parts belong together? Add parentheses.",
                 ast.BinOp(node.left.left, node.left.op, inner),
             )
         if isinstance(node.right, ast.BinOp):
             inner = ast.BinOp(node.left, node.op, node.right.left)
             yield (
-                "Look at `{}`: what belongs together there? Look at the brackets.",
+                "Look at `{}`: which parts belong together? Check the parentheses.",
                 ast.BinOp(inner, node.right.op, node.right.right),
             )
 
@@ -280,9 +294,9 @@ def _other_number(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str,
             if other != number:
                 yield f"Look at the number {number:g} in `{{}}`.", ast.Constant(other)
         for piece in pieces:
-            yield f"Look at `{{}}`: is {number:g} right for every call?", piece
+            yield f"Look at `{{}}`: is {number:g} right in every call?", piece
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield "Look at `{}`: yes or no?", ast.Constant(not node.value)
+        yield "Look at `{}`: should it be the opposite?", ast.Constant(not node.value)
 
 
 def _more(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
@@ -316,13 +330,54 @@ def _twin(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.exp
                     )
 
 
+def _reordered(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    """Two operations in the other order: the mean of the squares for the square of the mean; and a square for an `abs`."""
+    outer, inner = _single(node), None
+    if outer is not None:
+        inner = _single(outer[1])
+    if outer is not None and inner is not None:
+        yield (
+            "Look at `{}`: two operations are in the wrong order there.",
+            inner[0](outer[0](inner[1])),
+        )
+    match node:
+        case ast.Call(ast.Attribute(value, "abs"), []) | ast.Call(ast.Name("abs"), [value]):
+            yield (
+                "Look at `{}`: `abs` is not what belongs there.",
+                ast.BinOp(value, ast.Pow(), ast.Constant(2)),
+            )
+        case ast.BinOp(value, ast.Pow(), ast.Constant(2)):
+            yield (
+                "Look at `{}`: the square is not what belongs there.",
+                ast.Call(ast.Name("abs", ast.Load()), [value], []),
+            )
+
+
+def _single(node: ast.expr) -> tuple[Callable[[ast.expr], ast.expr], ast.expr] | None:
+    """Of an operation on one thing (x**2, -x, x.mean(), torch.exp(x)): how to make it of another, and the thing."""
+    match node:
+        case ast.BinOp(value, ast.Pow(), power):
+            return lambda new: ast.BinOp(new, ast.Pow(), power), value
+        case ast.UnaryOp(ast.USub(), value):
+            return lambda new: ast.UnaryOp(ast.USub(), new), value
+        case ast.Call(ast.Attribute(ast.Name(library), _) as function, [value]) if library in LIBRARIES:
+            return lambda new: ast.Call(function, [new], node.keywords), value
+        case ast.Call(ast.Name() as function, [value]):
+            return lambda new: ast.Call(function, [new], node.keywords), value
+        case ast.Call(ast.Attribute(value, name), []) if (
+            not isinstance(value, ast.Name) or value.id not in LIBRARIES
+        ):
+            return lambda new: ast.Call(ast.Attribute(new, name, ast.Load()), [], node.keywords), value
+    return None
+
+
 def _turned(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
     """Something put in: a minus, a transpose, an abs, a detach."""
     if isinstance(node, ast.BinOp | ast.Name | ast.Call):
         yield "Look at `{}`: is its sign right?", ast.UnaryOp(ast.USub(), node)
     if isinstance(node, ast.Name | ast.Attribute):
         yield (
-            "Look at `{}`: is something missing behind it, such as a transpose?",
+            "Look at `{}`: does it need a transpose?",
             ast.Attribute(node, "T", ast.Load()),
         )
 
@@ -379,19 +434,19 @@ def _in_statements(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef
                         _edited(tree, path, place, _operated(other)),
                     )
                 yield (
-                    f"Look at `{line}`: the sign before the equals sign.",
+                    f"Look at `{line}`: should it really build on the old value?",
                     _edited(tree, path, place, _assigned),
                 )
             if isinstance(statement, ast.For | ast.While | ast.With | ast.If) and len(statement.body) > 1:
                 last = _code(statement.body[-1]).split("\n")[0].replace("{{", "{").replace("}}", "}")
                 yield (
-                    f"Look at `{last}`: is it inside a block that it should stand behind?",
+                    f"Look at `{last}`: it is inside a block. Should it come after it?",
                     _edited(tree, path, place, _last_out),
                 )
             if isinstance(statement, ast.For | ast.While | ast.With | ast.If) and place + 1 < len(block):
                 after = _code(block[place + 1]).split("\n")[0].replace("{{", "{").replace("}}", "}")
                 yield (
-                    f"Look at `{after}`: should it stand inside the block above it?",
+                    f"Look at `{after}`: should it be inside the block above it?",
                     _edited(tree, path, place, _next_in),
                 )
 

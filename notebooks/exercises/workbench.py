@@ -71,15 +71,15 @@ def where(engine: Any) -> Look:
     """Run `engine` on the diamond; say and draw where it first does something else than the reference. Never raises."""
     if not callable(engine):
         return Look(
-            f"`where` wants the engine itself, a function, as in `where(run)`. This is {describe(engine, 40)}."
+            f"Pass the engine itself, a function, as in `where(run)`. This is {describe(engine, 40)}."
         )
     try:
         with time_limit(SECONDS):
             mine = _trace(engine)
     except OutOfTime:
-        return Look(f"The engine was stopped after {SECONDS:g} seconds. Does its loop never end?")
+        return Look(f"The engine was stopped after {SECONDS:g} seconds. Is its loop endless?")
     except BaseException as error:  # a learner's engine may do anything; what it did is told
-        return Look(f"The engine did not come to its end. {in_plain_words(error)}")
+        return Look(f"The engine did not finish. {in_plain_words(error)}")
     right = _trace(reference.run)
     due = {step.function.index: step for step in right}
     result = _number(mine.leaves["x"])
@@ -128,7 +128,7 @@ def _why(trace: viz.Trace, index: int) -> str:
     """What the stepper says of the way in which the node goes wrong, if it knows."""
     steps = [step for step in trace if step.function.index == index]
     if steps[0].early:
-        return ", when all its parts have come"
+        return ", once all its parts have arrived"
     cause = next((step.wrong for step in steps if step.wrong), "")
     return f". {cause}" if cause else ""
 
