@@ -297,6 +297,8 @@ def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype:
 @factory
 def eye(n: int, m: int | None = None, *, dtype: np.dtype) -> ndarray:
     """An n × m matrix with ones on the diagonal."""
+    for name, value in (("n", n), ("m", n if m is None else m)):
+        check(value >= 0, "{} must be greater or equal to 0, got {}", name, value)
     return np.eye(n, m, dtype=dtype)
 
 

@@ -144,6 +144,8 @@ def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, genera
     for name, value in (("mean", mean), ("std", std)):
         message = "normal(): argument '{}' must be Tensor or Number, not {}"
         check(isinstance(value, (Tensor, int, float)), message, name, type(value), error=TypeError)
+    if not isinstance(std, Tensor):
+        check(std >= 0, "normal expects std >= 0.0, but found std {:g}", std)
     if size is not None:
         return new_leaf(
             rng(generator).normal(shape_of("normal", (), size), dtypes.default_float()) * std + mean

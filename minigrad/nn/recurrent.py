@@ -1,6 +1,6 @@
-"""Recurrent layers: cells that do one step, and RNN and LSTM that walk along a sequence, in layers.
+"""Recurrent layers: cells that do one step, and RNN, LSTM and GRU that walk along a sequence, in layers.
 
-Elman 1990; LSTM: Hochreiter & Schmidhuber 1997, with forget gates.
+Elman 1990; LSTM: Hochreiter & Schmidhuber 1997, with forget gates; GRU: Cho et al. 2014.
 """
 
 from __future__ import annotations
@@ -51,6 +51,17 @@ def lstm_step(x: Tensor | Callable, state: tuple, w_hh: Tensor, b_hh: Tensor | N
     g, o = rewritten(g, "tanh"), rewritten(o, "sigmoid")
     cell = rewritten(f * cell, "add", i * g)
     return o * cell.tanh(), cell
+
+
+def gru_step(x: Tensor | Callable, state: tuple, w_hh: Tensor, b_hh: Tensor | None) -> tuple:
+    """h' = (h - n)·z + n with the gates reset r and update z, and the candidate n = tanh(x_n + r·h_n)."""
+    (hidden,) = state
+    x_r, x_z, x_n = unsafe_split(x if isinstance(x, Tensor) else x(), hidden.shape[1], 1)
+    h_r, h_z, h_n = unsafe_split(F.linear(hidden, w_hh, b_hh), hidden.shape[1], 1)
+    r = rewritten(rewritten(h_r, "add", x_r), "sigmoid")
+    z = rewritten(rewritten(h_z, "add", x_z), "sigmoid")
+    n = rewritten(x_n + rewritten(h_n, "mul", r), "tanh")
+    return (rewritten(rewritten(hidden - n, "mul", z), "add", n),)
 
 
 class _Recurrent(Module):
@@ -119,6 +130,12 @@ class LSTMCell(_Cell):
     _gates, _step, _states = 4, staticmethod(lstm_step), 2
 
 
+class GRUCell(_Cell):
+    """One step of a GRU: (N, input), (N, hidden) → (N, hidden)."""
+
+    _gates, _step, _states = 3, staticmethod(gru_step), 1
+
+
 class RNNCell(_Cell):
     """One step of a simple recurrent layer: (N, input), (N, hidden) → (N, hidden)."""
 
@@ -159,6 +176,12 @@ class LSTM(_Layers):
     _gates, _step, _states = 4, staticmethod(lstm_step), 2
 
 
+class GRU(_Layers):
+    """Layers of gated recurrent units: shapes as for RNN."""
+
+    _gates, _step, _states = 3, staticmethod(gru_step), 1
+
+
 class RNN(_Layers):
     """Simple recurrent layers: `h' = tanh(W x + b + U h + c)`.
 
@@ -169,4 +192,4 @@ class RNN(_Layers):
     _gates, _step, _states = 1, staticmethod(rnn_step), 1
 
 
-__all__ = ["LSTM", "RNN", "LSTMCell", "RNNCell"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]

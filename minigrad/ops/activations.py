@@ -68,6 +68,11 @@ def _elu(self: ndarray, alpha: float, scale: float, input_scale: float) -> ndarr
     ).astype(self.dtype)
 
 
+def off_zero(x):
+    """`x`, but constant at 0: what an elu's slope is made of has no slope there itself, as in PyTorch."""
+    return where(x == 0, 0.0, x)
+
+
 def _mish(self: ndarray) -> ndarray:
     return self * np.tanh(np.logaddexp(floats(self, "mish_cpu"), 0))
 
@@ -143,10 +148,11 @@ logsigmoid = activation("logsigmoid(self)",
     lambda self: np.minimum(floats(self, "log_sigmoid_cpu"), 0) - np.log1p(np.exp(-np.abs(self))),
     at="F", node="LogSigmoidBackward0", doc="`log(sigmoid(input))`, without overflow.",
     self=lambda grad, self: grad * sigmoid(-self))
-elu_of = activation("elu(self, alpha: Scalar=1.0, scale: Scalar=1.0, input_scale: Scalar=1.0)", _elu, at="", self=lambda grad,
-    self, alpha, scale, input_scale: grad * where(self > 0, scale, exp(self * input_scale) * (alpha * scale * input_scale)))
+elu_of = activation("elu(self, alpha: Scalar=1.0, scale: Scalar=1.0, input_scale: Scalar=1.0)", _elu, at="",
+    self=lambda grad, self, alpha, scale, input_scale:
+        grad * where(self > 0, scale, exp(off_zero(self) * input_scale) * (alpha * scale * input_scale)))
 celu_of = activation("celu(self, alpha: Scalar=1.0)", lambda self, alpha: _elu(self, alpha, 1.0, 1 / alpha), at="",
-    self=lambda grad, self, alpha: grad * where(self > 0, 1.0, exp(self / alpha)))
+    self=lambda grad, self, alpha: grad * where(self > 0, 1.0, exp(off_zero(self) / alpha)))
 hardtanh_of = activation("hardtanh(self, min_val: Scalar=-1.0, max_val: Scalar=1.0)", _hardtanh, at="",
     zero_slope=("self",), self=lambda grad, self, min_val, max_val: where((self > min_val) & (self < max_val), grad, 0.0))
 hardsigmoid_of = activation("hardsigmoid(self)", lambda self: np.clip(floats(self, "hardsigmoid_cpu") + 3, 0, 6) / 6, at="",
@@ -175,7 +181,7 @@ leaky_relu_written = activation("leaky_relu(self, negative_slope: Scalar)", leak
     self=lambda grad, result, negative_slope: where(result > 0, grad, grad * negative_slope))
 elu_written = activation("elu(self, alpha: Scalar, scale: Scalar, input_scale: Scalar)", _elu, at="", node="EluBackward1",
     self=lambda grad, result, alpha, scale, input_scale:
-        grad * where(result > 0, scale, (result + alpha * scale) * input_scale))
+        grad * where(result > 0, scale, (off_zero(result) + alpha * scale) * input_scale))
 celu_written = activation("celu(self, alpha: Scalar)", celu_of.op.forward, at="", node="CeluBackward1",
-    self=lambda grad, result, alpha: grad * where(result > 0, 1.0, result / alpha + 1))
+    self=lambda grad, result, alpha: grad * where(result > 0, 1.0, off_zero(result) / alpha + 1))
 # fmt: on

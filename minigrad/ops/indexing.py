@@ -301,6 +301,7 @@ trace = op("trace(self)", _traced, kind="linear", batch=lambda self: self.diagon
 @function(at="torch Tensor")
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """`length` consecutive positions of one dimension, from `start`: a view."""
+    check(self._array.ndim > 0, "narrow() cannot be applied to a 0-dim tensor.")
     size, dim = self.size(dim), wrap_dim(dim, self._array.ndim)
     start = int(start) + size * (start < 0)
     message = "start ({}) + length ({}) exceeds dimension size ({})."

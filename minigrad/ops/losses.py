@@ -12,7 +12,7 @@ import numpy as np
 
 from ..messages import check
 from .activations import floats, logsigmoid
-from .pointwise import abs, clamp, clamp_min, log, log1p, sigmoid, where, within
+from .pointwise import abs, clamp_min, log, log1p, sgn, sigmoid, where, within
 from .reduction import added, average, leaves, rows
 from .table import is_array, op
 
@@ -45,9 +45,14 @@ def _smooth_l1(self, target, reduction, beta):
     return reduced(where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
 
 
+def limited(x, bound: float):
+    """`x` between -bound and bound; constant at these bounds already, as in PyTorch."""
+    return where(abs(x) < bound, x, bound * sgn(x))
+
+
 def smooth_l1_backward(grad, grad_input_mask, self, target, reduction, beta):
     """∂self = grad · clip((self - target) / beta, -1, 1), ∂target = -∂self."""
-    slope = clamp((self - target) / beta, -1.0, 1.0) * share(grad, self, reduction)
+    slope = limited((self - target) / beta, 1.0) * share(grad, self, reduction)
     return slope if grad_input_mask[0] else None, -slope if grad_input_mask[1] else None
 
 
@@ -58,7 +63,7 @@ def _huber(self, target, reduction, delta):
 
 def huber_backward(grad, grad_input_mask, self, target, reduction, delta):
     """∂self = grad · clip(self - target, -delta, delta), ∂target = -∂self."""
-    slope = clamp(self - target, -delta, delta) * share(grad, self, reduction)
+    slope = limited(self - target, delta) * share(grad, self, reduction)
     return slope if grad_input_mask[0] else None, -slope if grad_input_mask[1] else None
 
 

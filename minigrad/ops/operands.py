@@ -68,6 +68,8 @@ def promoted(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | Non
 
 def in_common_dtype(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | None]:
     """The arrays in the dtype to which all of them are promoted: the same list if it is theirs."""
+    if not arrays:
+        return arrays
     check(op.name != "sub" or all(a is None or a.dtype.kind != "b" for a in arrays), ONE_BOOL)
     parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays if a is not None]
     common = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)

@@ -245,10 +245,9 @@ def norm_self(grad, self, ord, result, dim, keepdim):
         return sign * largest * shared(grad, largest, dim)
     if ord == 1:
         return sign * grad
-    size = where(self == 0, 1.0, abs(self)) if ord < 2 else abs(self)
-    slope = sign * size ** (ord - 1)
-    slope = slope * (grad / or_inf(result) ** (ord - 1) if ord > 1 else grad * result ** (1 - ord))
-    return where(self == 0, 0.0, slope) if ord < 2 else slope
+    size, scale = where(self == 0, 1.0, abs(self)), where(result == 0, 1.0, result)
+    slope = sign * size ** (ord - 1) * (grad * scale ** (1 - ord))
+    return where(self == 0, 0.0, slope)
 
 
 def shared(grad, chosen, dims: tuple | None):

@@ -71,3 +71,39 @@ def test_both_modes_say_there_what_pytorchs_say(torch, expression: str) -> None:
         if not (nearly(forward, theirs["jacfwd"]) or nearly(forward, backward)):
             different.append(f"at {point} forward: {forward}, PyTorch {theirs['jacfwd']}")
     assert not different, "\n".join(different)
+
+
+def curvature(engine: ModuleType, expression: str, point: tuple) -> list | None:
+    """The derivative of the sum of all first derivatives; None if there is no graph of them."""
+    x = engine.tensor(point, dtype=engine.float64, requires_grad=True)
+    z, m = engine.zeros_like(x), engine.stack([x, engine.zeros_like(x)])
+    names = {"torch": engine, "F": engine.nn.functional, "inf": math.inf, "x": x, "z": z, "m": m}
+    y = eval(expression, names).sum()
+    (slope,) = (
+        engine.autograd.grad(y, x, create_graph=True, allow_unused=True) if y.requires_grad else (None,)
+    )
+    if slope is None or not slope.requires_grad:
+        return None
+    (found,) = engine.autograd.grad(slope.sum(), x, allow_unused=True)
+    return None if found is None else found.tolist()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_second_derivatives_there_are_pytorchs_where_these_are_numbers(torch, expression: str) -> None:
+    """PyTorch has NaN at many of these points, where a 0 is divided by 0; minigrad may have the limit."""
+    different = []
+    for point in POINTS:
+        try:
+            theirs = curvature(torch, expression, point)
+        except RuntimeError:  # PyTorch has no second derivative of this operation
+            continue
+        ours = curvature(minigrad, expression, point)
+        if (
+            theirs is None and ours is not None and math.isnan(sum(ours))
+        ):  # a NaN without a graph, and one with it
+            continue
+        pairs = zip(ours or [0.0] * 3, theirs or [0.0] * 3, strict=True)
+        if not all(math.isnan(b) or a == pytest.approx(b, rel=1e-6, abs=1e-9) for a, b in pairs):
+            different.append(f"at {point}: {ours}, PyTorch {theirs}")
+    assert not different, "\n".join(different)
