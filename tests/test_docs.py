@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import architecture
+from tools import architecture, readme
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -59,22 +59,46 @@ def test_what_the_page_about_ones_own_model_prints_is_what_is_printed(tmp_path):
     assert re.search(r"^  net\.1 \(ReLU\) +1 +0 B +131 kB", done.stdout, re.M), done.stdout
 
 
-def test_the_picture_of_the_rooms_is_of_today():
+def test_the_picture_of_the_packages_is_up_to_date():
     assert architecture.PICTURE.read_text(encoding="utf-8") == architecture.draw(), (
         "python -m tools.architecture"
     )
 
 
-def test_every_module_is_in_a_room():
-    assert not [name for name in architecture.modules() if architecture.room_of(name) is None]
+def test_every_module_is_in_a_package_of_the_picture():
+    assert not [name for name in architecture.modules() if architecture.package_of(name) is None]
 
 
-def test_imports_between_rooms_make_no_circle():
+def test_imports_between_packages_make_no_circle():
     ways = architecture.arrows()
     while ways:
         last = {b for _, b in ways} - {a for a, _ in ways}
         assert last, sorted(ways)
         ways = {(a, b) for a, b in ways if b not in last}
+
+
+def test_what_is_said_to_be_written_by_hand_is_that_long():
+    """Within a tenth: `python -m tools.readme` counts again."""
+    rows = readme.COUNT.findall(readme.BY_HAND.read_text(encoding="utf-8"))
+    assert len(rows) > 15
+    wrong = [
+        row for row, said in rows if abs(readme.lines_by_hand(row) / int(said.replace(",", "")) - 1) > 0.1
+    ]
+    assert not wrong, wrong
+
+
+def test_no_page_speaks_of_the_architecture_as_a_house():
+    pages = [
+        *DOCS.glob("*.md"),
+        *(DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    ]
+    pattern = r"\b(rooms?|house|walls?|floors?|doors?)\b"
+    found = [
+        (page.name, word)
+        for page in pages
+        for word in re.findall(pattern, page.read_text(encoding="utf-8"), re.I)
+    ]
+    assert found == []
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)

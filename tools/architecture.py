@@ -1,8 +1,7 @@
-"""`python -m tools.architecture` draws docs/architecture.svg: the rooms of the project, and who imports whom.
+"""`python -m tools.architecture` draws docs/architecture.svg: the packages of the project, and which imports which.
 
-The arrows are read from the files' own import statements, so the picture cannot tell of a house that is not there. An
-arrow that follows from two others is left out. Graphviz gives the places; the picture is painted here, so that it is
-the same on every machine, whatever fonts it has.
+The arrows are read from the files' own import statements, so the picture shows what is there. An arrow that follows from
+two others is left out. Graphviz gives the places; the picture is painted here, so that it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -26,60 +25,60 @@ CORE = " ".join(
 
 
 @dataclass(frozen=True)
-class Room:
-    """Some files with one purpose. `files` are modules, from the project's root; the first room that names one has it."""
+class Package:
+    """Some modules with one purpose: ``modules`` by their dotted names; the first package that names one has it."""
 
     title: str
     says: str
-    files: str
-    floor: str
+    modules: str
+    group: str
 
 
-ROOMS = [
-    Room("notebooks/", "lessons, and what answers", "exercises", "notebooks"),
-    Room("viz/show/", "stepper, pages, questions", "viz viz.show", "viz"),
-    Room("viz/films/", "a training, step by step", "viz.films", "viz"),
-    Room("viz/picture/", "views, folding, SVG", "viz.picture", "viz"),
-    Room("viz/run/", "one pass, recorded", "viz.run", "viz"),
-    Room("viz/read/", "the live graph, names", "viz.read", "viz"),
-    Room("optim/, utils/", "steps, data, checkpoints", "minigrad.optim minigrad.utils", "minigrad"),
-    Room("nn/", "modules, layers, losses, files", "minigrad.nn minigrad.serialization", "minigrad"),
-    Room(
+PACKAGES = [
+    Package("notebooks/", "lessons and exercises", "exercises", "notebooks"),
+    Package("viz/show/", "stepper, pages, questions", "viz viz.show", "viz"),
+    Package("viz/films/", "a training, step by step", "viz.films", "viz"),
+    Package("viz/picture/", "views, folding, SVG", "viz.picture", "viz"),
+    Package("viz/run/", "one pass, recorded", "viz.run", "viz"),
+    Package("viz/read/", "the live graph, names", "viz.read", "viz"),
+    Package("optim/, utils/", "steps, data, checkpoints", "minigrad.optim minigrad.utils", "minigrad"),
+    Package("nn/", "modules, layers, losses, files", "minigrad.nn minigrad.serialization", "minigrad"),
+    Package(
         "func/, more of autograd/",
         "transforms, Function, checks",
         "minigrad.func minigrad.autograd",
         "minigrad",
     ),
-    Room("creation, random", "tensors out of nothing", "minigrad.creation minigrad.random", "minigrad"),
-    Room("ops/", "every derivative there is", "minigrad.ops", "minigrad"),
-    Room("autograd/, the core", "the graph, and the walk", CORE, "minigrad"),
-    Room(
-        "tensor and its kin",
+    Package("creation, random", "new tensors", "minigrad.creation minigrad.random", "minigrad"),
+    Package("ops/", "every derivative there is", "minigrad.ops", "minigrad"),
+    Package("autograd/, the core", "the graph, and the walk", CORE, "minigrad"),
+    Package(
+        "tensor, modes",
         "arrays, dtypes, printing",
         "minigrad minigrad.autograd.modes minigrad.autograd.grad_mode",
         "minigrad",
     ),
 ]
-FLOORS = {
+GROUPS = {
     "notebooks": "notebooks",
     "viz": "viz: any framework's graph",
     "minigrad": "minigrad: on NumPy alone",
 }
-WIDTH, HEIGHT = 212, 52  # of a room, in points
+WIDTH, HEIGHT = 212, 52  # of a package, in points
 STYLE = """
 text { font-family: system-ui, "DejaVu Sans", sans-serif; fill: #1f2328 }
 .title { font-weight: 600; font-size: 14px } .says { font-size: 12px; fill: #57606a } .name { font-size: 12px; fill: #57606a }
-.room { fill: #fff; stroke: #57606a } .floor { fill: #f6f8fa; stroke: #d0d7de }
+.package { fill: #fff; stroke: #57606a } .group { fill: #f6f8fa; stroke: #d0d7de }
 .way { fill: none; stroke: #0072b2; stroke-width: 1.5 } .tip { fill: #0072b2 } .dashed { stroke-dasharray: 5 4 }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3 } .says, .name { fill: #9da7b3 } .room { fill: #0d1117; stroke: #9da7b3 }
-  .floor { fill: #161b22; stroke: #30363d } .way { stroke: #58a6ff } .tip { fill: #58a6ff }
+  text { fill: #e6edf3 } .says, .name { fill: #9da7b3 } .package { fill: #0d1117; stroke: #9da7b3 }
+  .group { fill: #161b22; stroke: #30363d } .way { stroke: #58a6ff } .tip { fill: #58a6ff }
 }
 """
 
 
 def modules() -> dict[str, Path]:
-    """Every module of the rooms by its dotted name; a package is called as its folder."""
+    """Every module by its dotted name; a package is called as its folder."""
     found = {}
     for start, base in (
         (ROOT / "minigrad", ROOT),
@@ -113,40 +112,40 @@ def imported(program: ast.Module, package: str = "") -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-def room_of(name: str) -> Room | None:
-    """The room that a module, or something in it, belongs to: the longest name that fits."""
+def package_of(name: str) -> Package | None:
+    """The package of the picture that a module, or something in it, belongs to: the longest name that fits."""
     fits = [
-        (len(prefix), -number, room)
-        for number, room in enumerate(ROOMS)
-        for prefix in room.files.split()
+        (len(prefix), -number, package)
+        for number, package in enumerate(PACKAGES)
+        for prefix in package.modules.split()
         if name == prefix or name.startswith(prefix + ".")
     ]
     return max(fits, key=lambda fit: fit[:2])[2] if fits else None
 
 
-def doors(name: str) -> bool:
-    """A package's first page says what the package offers, and may import all of it: no way through the house."""
+def is_facade(name: str) -> bool:
+    """Whether a module only gathers the public names of its package: what it imports is not a dependency."""
     return name.split(".")[-1] in {"minigrad", "viz", "autograd", "__main__"}
 
 
 @cache
 def arrows() -> set[tuple[str, str]]:
-    """Who imports whom: room to room, or room to floor where the package as a whole is meant."""
+    """Which imports which: package to package, or package to group where the group as a whole is meant."""
     known = modules()
     found = set()
     for name, path in known.items():
-        here = room_of(name)
+        here = package_of(name)
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         program = ast.parse(path.read_text(encoding="utf-8"))
-        for other in () if doors(name) else imported(program, package):
+        for other in () if is_facade(name) else imported(program, package):
             is_package = other in known and known[other].name == "__init__.py"
             if is_package and other.split(".")[0] == name.split(".")[0]:
                 continue  # of `from ..ops import shape` only what is imported counts, not the package
             other = next(
-                (f for f in FLOORS if other.startswith(f + ".") and not name.startswith(f + ".")), other
+                (g for g in GROUPS if other.startswith(g + ".") and not name.startswith(g + ".")), other
             )
-            there = room_of(other)
-            if here and other in FLOORS and other != here.floor:
+            there = package_of(other)
+            if here and other in GROUPS and other != here.group:
                 found.add((here.title, other))  # the package as its users see it
             elif here and there and here != there:
                 found.add((here.title, there.title))
@@ -171,12 +170,12 @@ def direct(pairs: set[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def draw() -> str:
     """The picture as SVG."""
-    rooms = {room.title: room for room in ROOMS if any(room_of(name) == room for name in modules())}
+    packages = {one.title: one for one in PACKAGES if any(package_of(name) == one for name in modules())}
     ways = direct(arrows())
     lines = ["digraph { compound=true rankdir=TB nodesep=0.3 ranksep=0.5"]
-    for floor in FLOORS:
-        inside = "; ".join(f'"{t}"' for t, room in rooms.items() if room.floor == floor)
-        lines.append(f"subgraph cluster_{floor} {{ margin=22 {inside} }}")
+    for group in GROUPS:
+        inside = "; ".join(f'"{t}"' for t, package in packages.items() if package.group == group)
+        lines.append(f"subgraph cluster_{group} {{ margin=22 {inside} }}")
     lines += [
         f'node [shape=box fixedsize=true width={WIDTH / 72:.4f} height={HEIGHT / 72:.4f} label=""]',
         *(link(a, b) for a, b in ways),
@@ -199,10 +198,10 @@ def draw() -> str:
             left, low, right, high = map(float, item["bb"].split(","))
             x, y = place(f"{left},{high}")
             out.append(
-                f'<rect class="floor" x="{x:.0f}" y="{y:.0f}" width="{right - left:.0f}" height="{high - low:.0f}" rx="10"/>'
+                f'<rect class="group" x="{x:.0f}" y="{y:.0f}" width="{right - left:.0f}" height="{high - low:.0f}" rx="10"/>'
             )
             out.append(
-                f'<text class="name" x="{x + 12:.0f}" y="{y + 17:.0f}">{escape(FLOORS[item["name"][8:]])}</text>'
+                f'<text class="name" x="{x + 12:.0f}" y="{y + 17:.0f}">{escape(GROUPS[item["name"][8:]])}</text>'
             )
     for edge in data.get("edges", ()):
         dashed = " dashed" if edge.get("style") == "dashed" else ""
@@ -215,19 +214,19 @@ def draw() -> str:
         out.append(f'<path class="way{dashed}" d="{path}"/>')
         out.append(arrowhead(points[-1], end))
     for item in data["objects"]:
-        if item["name"] in rooms:
+        if item["name"] in packages:
             x, y = place(item["pos"])
-            room = rooms[item["name"]]
+            package = packages[item["name"]]
             out.append(
-                f'<rect class="room" x="{x - WIDTH / 2:.0f}" y="{y - HEIGHT / 2:.0f}" '
+                f'<rect class="package" x="{x - WIDTH / 2:.0f}" y="{y - HEIGHT / 2:.0f}" '
                 f'width="{WIDTH}" height="{HEIGHT}" rx="6"/>'
-                f'<text class="title" x="{x:.0f}" y="{y - 4:.0f}" text-anchor="middle">{escape(room.title)}</text>'
-                f'<text class="says" x="{x:.0f}" y="{y + 15:.0f}" text-anchor="middle">{escape(room.says)}</text>'
+                f'<text class="title" x="{x:.0f}" y="{y - 4:.0f}" text-anchor="middle">{escape(package.title)}</text>'
+                f'<text class="says" x="{x:.0f}" y="{y + 15:.0f}" text-anchor="middle">{escape(package.says)}</text>'
             )
     width, height = x1 - x0 + 2 * margin, y1 - y0 + 2 * margin
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
     head += f' viewBox="0 0 {width:.0f} {height:.0f}"'
-    alt = "The rooms of the project; an arrow leads from a room to one that it imports: " + ", ".join(
+    alt = "The packages of the project; an arrow leads from a package to one that it imports: " + ", ".join(
         f"{a} to {b}" for a, b in ways
     )
     return (
@@ -238,9 +237,9 @@ def draw() -> str:
 
 
 def link(tail: str, head: str, more: str = "") -> str:
-    """An arrow in DOT; one that leads to a floor ends at its wall."""
-    if head in FLOORS:
-        top = next(room.title for room in ROOMS if room.floor == head)
+    """An arrow in DOT; one that leads to a group ends at its border."""
+    if head in GROUPS:
+        top = next(package.title for package in PACKAGES if package.group == head)
         return f'"{tail}" -> "{top}" [lhead="cluster_{head}" {more}]'
     return f'"{tail}" -> "{head}" [{more}]'
 

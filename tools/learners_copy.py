@@ -66,7 +66,9 @@ def headed(cell: dict[str, Any]) -> list[str]:
     if source.lstrip().startswith("#"):
         return cell["source"]
     count = sum(bool(line.strip()) for line in source.split("\n"))
-    drawn = re.search(r'alt="Plot: ([^"]*)"', json.dumps(cell.get("outputs", []), ensure_ascii=False).replace('\\"', '"'))
+    drawn = re.search(
+        r'alt="Plot: ([^"]*)"', json.dumps(cell.get("outputs", []), ensure_ascii=False).replace('\\"', '"')
+    )
     words = [html.unescape(word) for word in drawn[1].split("; ")] if drawn else []
     titles = [
         word.replace("\\\\", "\\") for word in words if re.search(r"[^\W\d_]{3}", word) and len(word) < 40

@@ -1,5 +1,5 @@
-"""Write what README.md, TEACHING.md and the start page say of the lessons, from the lessons' own headers: the tables, the
-map (docs/map.svg), the evenings of the course, the routes. `make notebooks` does it.
+"""Write what README.md, TEACHING.md and the start page say about the lessons, from the lessons' own headers: the tables, the map
+(docs/map.svg), the evenings of the course, the routes; and the line counts in docs/by_hand.md. `make notebooks` does it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ EVENINGS = re.compile(r"(?<=\| --- \| --- \| --- \| --- \|\n)(?:\|.*\n)*")
 TEACHING = ROOT / "notebooks" / "TEACHING.md"
 INDEX = ROOT / "notebooks" / "index.ipynb"
 MAP = ROOT / "docs" / "map.svg"
+BY_HAND = ROOT / "docs" / "by_hand.md"
+COUNT = re.compile(r"(?m)^\| (.*?) \| ([\d,]+) \|")
 TABLE = re.compile(r"(?<=\| --- \| --- \| --- \|\n)(?:\|.*\n)*")
 
 
@@ -54,6 +56,20 @@ def with_tables(index: str) -> str:
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
+def lines_by_hand(row: str) -> int:
+    """How many lines a row of docs/by_hand.md is about: those of the files and folders that it names."""
+    named = [(BY_HAND.parent / link).resolve() for link in re.findall(r"\]\(([^)]+)\)", row)]
+    named += [ROOT / name for name in re.findall(r"`([\w./-]+/[\w./-]+)`", row)]
+    files = [file for place in named for file in (sorted(place.rglob("*")) if place.is_dir() else [place])]
+    texts = [file for file in files if file.suffix in (".py", ".js", ".css", ".html")]
+    return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in texts)
+
+
+def with_counts(by_hand: str) -> str:
+    """The text of docs/by_hand.md with its counts of lines as they should be, rounded to tens."""
+    return COUNT.sub(lambda m: f"| {m[1]} | {round(lines_by_hand(m[1]), -1):,} |", by_hand)
+
+
 def map_file() -> str:
     """The map as it should be: a picture that stands by itself, in light and dark."""
     return suite.map_svg(suite.lessons(), style=suite.FILE) + "\n"
@@ -64,4 +80,5 @@ if __name__ == "__main__":
     readme.write_text(with_lessons(readme.read_text(encoding="utf-8")), encoding="utf-8")
     TEACHING.write_text(with_evenings(TEACHING.read_text(encoding="utf-8")), encoding="utf-8")
     INDEX.write_text(with_tables(INDEX.read_text(encoding="utf-8")), encoding="utf-8")
+    BY_HAND.write_text(with_counts(BY_HAND.read_text(encoding="utf-8")), encoding="utf-8")
     MAP.write_text(map_file(), encoding="utf-8")
