@@ -78,24 +78,24 @@ def _spied(function: Callable) -> Iterator[tuple]:
             warnings.simplefilter("ignore")
             handle = function(y, seen)
         if handle is Ellipsis:
-            yield "it gives back", handle
+            yield "it returns", handle
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of reading the .grad of a non-leaf: the advice speaks of it
             z.backward(retain_graph=True)
         if not seen:
             raise Complaint(
-                "A pass has run, and `seen` is empty: no hook was called, or what it was handed did not get into that list."
+                "A pass has run, and `seen` is empty: no hook was called, or what it was given did not get into that list."
             )
         if len(seen) > 1 and all(value is seen[0] for value in seen):
             raise Complaint(
-                f"One pass has run, and `seen` holds the same gradient {len(seen)} times. The hook is called once, with the total: one `append` a call."
+                f"One pass has run, and `seen` holds the same gradient {len(seen)} times. The hook is called once, with the total: one `append` per call."
             )
         yield f"After one pass `seen` holds{', on a leaf' * leaf}", list(seen)
         yield "and x.grad is", x.grad
         if not hasattr(handle, "remove"):
             raise Complaint(
-                "The tap works. But give back the handle, what `register_hook` returns: nobody could take the tap off again."
+                "The tap works. But return the handle, which `register_hook` returns: without it nobody can take the tap off again."
             )
         handle.remove()
         z.backward()
@@ -138,25 +138,25 @@ def _limited(function: Callable) -> Iterator[tuple]:
         if not y._backward_hooks and made is not Ellipsis:
             raise Complaint(
                 "No hook is on `t` afterwards, so nothing is limited. Writing a function is not registering it: "
-                "`t.register_hook(hook)`, and give back what that returns."
+                "`t.register_hook(hook)`, and return what that returns."
             )
         if told := watch.told():
             raise Complaint(told)
         if made is Ellipsis:
-            yield "it gives back", made
+            yield "it returns", made
             return
         try:
             (p + y).backward(torch.tensor(numbers))
         except TypeError as error:
             if "ellipsis" not in str(error):
                 raise
-            yield "the hook gives back", ...
+            yield "the hook returns", ...
             return
         yield f"{numbers} arrives, the limit is {limit:g}, and on goes", x.grad
         if not torch.equal(beside.grad, torch.tensor(numbers)):
             raise Complaint(
-                "Your hook writes into the tensor that it is handed, and a neighbour, who was handed the same one, has got another "
-                "gradient by it. Compute a new one and return it."
+                "Your hook writes into the tensor that it is given. Another node was given the same tensor, and now has the wrong "
+                "gradient. Compute a new tensor and return it."
             )
 
 
@@ -195,17 +195,17 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
     runs: list = []
     model.register_forward_hook(
         lambda module, inputs, output: runs.append(1)
-    )  # somebody else's: it must stay
+    )  # not the learner's: it must stay
     watch = Watch(model=model, batch=batch)
     seen = function(model, batch)
     besides = watch.told()
     if seen is None or seen is Ellipsis:
-        yield "It gives back", seen
+        yield "It returns", seen
         return
     if not isinstance(seen, dict):
         raise Complaint(f"Return a dictionary, name by name. This is a `{type(seen).__name__}`.")
     if any(value is Ellipsis for value in seen.values()):
-        yield "It gives back", ...
+        yield "It returns", ...
         return
     _named(seen)
     if not seen or all(value is None for value in seen.values()):
@@ -217,7 +217,7 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
     for name, value in seen.items():
         yield f"What `{name}` has put out", value
     yield (
-        "Does a graph hang on any of them?",
+        "Does any of them hold a graph?",
         any(getattr(value, "grad_fn", None) is not None for value in seen.values()),
     )
     yield (
@@ -323,7 +323,7 @@ def _norms(function: Callable) -> Iterator[tuple]:
         watch = Watch(model=model)
         found = function(model)
         if found is None or found is Ellipsis:
-            yield "It gives back", found
+            yield "It returns", found
             return
         if not isinstance(found, dict):
             raise Complaint(f"Return a dictionary, name by name. This is a `{type(found).__name__}`.")
@@ -353,7 +353,7 @@ def _stepped(function: Callable) -> Iterator[tuple]:
     alone = torch.tensor(2.0, requires_grad=True)
     made = function([alone], 0.1)
     if made is Ellipsis:
-        yield "It gives back", made
+        yield "It returns", made
         return
     (alone * 3.0).backward()
     yield "A single parameter, 2, after a pass that brings 3, with lr 0.1", alone.detach().clone()
@@ -369,7 +369,7 @@ def _stepped_by(function: Callable, turned: bool, lr: float) -> Iterator[tuple]:
     with unchanged(dict.fromkeys(("params",), frozenset({HOOKS})), params=params):
         made = function(params, lr)
     if made is Ellipsis:
-        yield "It gives back", made
+        yield "It returns", made
         return
     case = " with b first" * turned
     for turn in (1, 2):
@@ -377,7 +377,7 @@ def _stepped_by(function: Callable, turned: bool, lr: float) -> Iterator[tuple]:
         still = a.tolist() == [1.0, 2.0] and b.item() == -3.0
         if turn == 1 and still and a.grad is not None and b.grad is not None:
             raise Complaint(
-                "A pass has run, the gradients are in their accounts, and the parameters are where they were. Was a hook registered on "
+                "A pass has run, the gradients are in `.grad`, and the parameters have not moved. Was a hook registered on "
                 "each of them, the one that is called *after* `.grad` was added to, and does it step in place?"
             )
         for name, leaf in (("a", a), ("b", b)):
@@ -414,7 +414,7 @@ def _fires_with() -> str:
 def _alive() -> int:
     model, log, batches = _model(), [], []
     model[0].register_forward_hook(lambda layer, inputs, out: log.append(out))
-    for _turn in range(5):
+    for _step in range(5):
         batch = torch.randn(2, 3)
         batches.append(weakref.ref(batch))
         model(batch)
@@ -440,13 +440,13 @@ def _starved_hook() -> str:
 QUESTIONS: list[Question] = [
     Question(
         "13.a",
-        asks="what a hook on a tensor that is used twice is handed",
+        asks="what a hook on a tensor that is used twice is given",
         truth=_fires_with,
         found="Yes: the node waits for both parts, they are added, and then the hook is called, once.",
         answers=r"""
             "a" :: The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.
             "b" :: The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.
-            "d" :: Once, that is right. But nothing is averaged where ways meet: $1 + 4$.
+            "d" :: Once, that is right. But nothing is averaged where paths meet: $1 + 4$.
         """,
         missed="It is **c**: once, with the total, 5.",
     ),
@@ -457,7 +457,7 @@ QUESTIONS: list[Question] = [
         found="Yes: each stored output holds its graph, and the graph the batch.",
         answers=r"""
             0 :: The names are gone, but each stored output holds its graph, whose first node has kept the batch: all five.
-            1 :: Not only the last. Each stored output holds its own graph, and that its batch: all five.
+            1 :: Not only the last. Each stored output holds its own graph, and each graph its batch: all five.
         """,
         missed="All five: each stored output holds its graph, and the graph its batch.",
     ),
@@ -467,8 +467,8 @@ QUESTIONS: list[Question] = [
         truth=_calls,
         found="Yes: one hook in the first epoch, two in the second, three in the third.",
         answers=r"""
-            3 :: That would be so if a registration replaced the one before. It adds: 1, then 2, then 3 at each call.
-            1 :: Each registration counts, and none is taken back: 1, then 2, then 3 at each call.
+            3 :: That would be right if a registration replaced the one before. It adds a hook: 1 call, then 2, then 3.
+            1 :: Each registration counts, and none is taken back: 1 call, then 2, then 3.
             9 :: At the end there are three hooks. But in the first epoch there was one, in the second two.
         """,
         missed="1 in the first epoch, 2 in the second, 3 in the third: 6.",
@@ -477,9 +477,9 @@ QUESTIONS: list[Question] = [
         "13.d",
         asks="what a hook on a starved layer prints",
         truth=_starved_hook,
-        found="Yes: no gradient comes by, so nobody is called.",
+        found="Yes: no gradient comes by, so the hook is not called.",
         answers=r"""
-            "a" :: So the exercise says. But a zero would have to be computed and sent. Nothing comes by, and the hook is not called.
+            "a" :: The exercise says so. But a zero would have to be computed and sent. Nothing comes by, and the hook is not called.
             "c" :: Nothing comes by, so the hook is not called at all, not even with `None`.
         """,
         missed="It is **b**: no gradient comes by, so the hook is not called.",
@@ -493,38 +493,38 @@ EXERCISES: list[Exercise] = [
         names=("spy",),
         solution=spy,
         probe=_spied,
-        why="`seen.append` is a function of one argument and gives back `None`: just what a hook has to be that only looks. The handle is handed on.",
-        shows="A tap with a list under it, and the means to take it off.",
+        why="`seen.append` takes one argument and returns `None`: exactly what a hook needs that only looks. The handle is returned.",
+        shows="A tap with a list under it, and a handle to take it off.",
         look={
-            "": "One line: register a function that appends what it is handed, and give back what `register_hook` returns."
+            "": "One line: register a function that appends what it is given, and return what `register_hook` returns."
         },
         hints=(
             "`t.register_hook(f)`: `f` will be called later, with the gradient. What should it do with it?",
-            "`seen.append`, without brackets, is a function that does it.",
+            "`seen.append`, without parentheses, is a function that does it.",
             "`return t.register_hook(seen.append)`",
         ),
         answers=r"""
             t.register_hook(lambda grad: seen.append(grad.item())) :: `.item()` is for a single number, and a gradient may have many entries. Append it as it is.
             _spy_node(1)                         :: That is a hook on the *node*, and a leaf has none: its `grad_fn` is `None`. The tap belongs on the tensor, `t.register_hook`.
-            t.register_hook(seen.append(t.grad)) :: `seen.append(...)` with brackets is called at once, and what it gives back, `None`, is registered. Hand over the function itself.
-            t.register_hook(seen.append); return :: The tap works. But give back the handle
-            by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad * 2)[1]) :: Your hook answers, and changes the gradient by it. A spy gives nothing back.
-            by_hook(lambda t, seen: lambda grad: (seen.append(grad), t.detach())[1]) :: Your hook gives something back that is not the gradient, and it takes its place.
-            by_hook(lambda t, seen: lambda grad: seen.append(t.detach())) :: That is the *value* of `t`. The hook is handed the gradient: append that.
-            by_hook(lambda t, seen: lambda grad: seen.append(t.grad)) :: `t.grad` is `None` then: `t` is no leaf. What the hook is *handed*, when it is called, is the gradient: append that.
-            seen.append(t.grad)                  :: `t.grad` is read *now*, before any pass, and nothing is there: `None`. A hook is called later, and is handed the gradient.
+            t.register_hook(seen.append(t.grad)) :: `seen.append(...)` with parentheses is called at once, and its result, `None`, is registered. Pass the function itself.
+            t.register_hook(seen.append); return :: The tap works. But return the handle
+            by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad * 2)[1]) :: Your hook answers, and so it changes the gradient. A spy returns nothing.
+            by_hook(lambda t, seen: lambda grad: (seen.append(grad), t.detach())[1]) :: Your hook returns something else, which replaces the gradient. A spy returns nothing.
+            by_hook(lambda t, seen: lambda grad: seen.append(t.detach())) :: That is the *value* of `t`. The hook is given the gradient: append that.
+            by_hook(lambda t, seen: lambda grad: seen.append(t.grad)) :: `t.grad` is `None` then, because `t` is not a leaf. What the hook is *given* is the gradient: append that.
+            seen.append(t.grad)                  :: `t.grad` is read *now*, before any pass, when it is `None`. A hook is called later, and is given the gradient.
             t.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad)) :: That hook is for leaves only: it is called after `.grad` was added to, and `t` has none. Use `register_hook`.
 
             def hook(grad):
                 seen = [grad]  # noqa: F841
 
-            return t.register_hook(hook) :: no hook was called, or what it was handed did not get into that list
+            return t.register_hook(hook) :: no hook was called, or what it was given did not get into that list
 
-            _spy_node(0) :: A hook on the *node* is handed what leaves it, the gradients of its inputs. That of `t` is what arrives: put the hook on `t`.
+            _spy_node(0) :: A hook on the *node* is given what leaves it, the gradients of its inputs. The gradient of `t` is what arrives: put the hook on `t`.
 
-            return t.register_hook(seen.append) => handle = t.register_hook(seen.append); t.backward(retain_graph=True); return handle :: A pass of its own has run. The spy only waits; the pass is somebody else's.
-            seen.append(t.register_hook); return :: `t.register_hook` without brackets only names the method, and that went into the list.
-            by_hook(lambda t, seen: lambda grad: seen.append(abs(grad))) :: `abs` has come in between. Append the gradient as it is handed over, with its sign.
+            return t.register_hook(seen.append) => handle = t.register_hook(seen.append); t.backward(retain_graph=True); return handle :: Your spy runs a pass. It should only wait for one.
+            seen.append(t.register_hook); return :: `t.register_hook` without parentheses is the method itself, and that went into the list. Call it.
+            by_hook(lambda t, seen: lambda grad: seen.append(abs(grad))) :: `abs` does not belong there. Append the gradient as it is, with its sign.
             by_hook(lambda t, seen: lambda grad: seen.append(grad.sum())) :: That is the sum of the entries. Append the whole gradient.
             by_hook(lambda t, seen: lambda grad: seen.append(grad.clone())) :: right
             by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad)[1]) :: right
@@ -537,8 +537,8 @@ EXERCISES: list[Exercise] = [
         solution=limit_norm,
         probe=_limited,
         why="One factor for all entries keeps the direction. It is $\\text{limit}/|g|$ where the gradient is too long, and 1 where it is not.",
-        shows="As long as the limit allows, in the direction that it had.",
-        look={"": "Too long: the whole gradient times limit / norm. Short enough: as it is."},
+        shows="As long as the limit allows, and in the same direction as before.",
+        look={"": "Too long: the whole gradient times limit / norm. Short enough: unchanged."},
         hints=(
             "First the length, `grad.norm()`. Then there are two cases.",
             "A hook that returns nothing leaves the gradient as it is. So only the long case needs an answer.",
@@ -546,44 +546,44 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             limiting_with(g, limit):
-            g.clamp(-limit, limit)                  :: `clamp` cuts each entry by itself and bends the direction. You need one factor for all.
+            g.clamp(-limit, limit)                  :: `clamp` limits each entry separately and bends the direction. You need one factor for all.
             g * (limit / g.norm())                  :: That brings *every* gradient to the length of the limit, short ones too. Those should stay.
-            g / g.norm() if g.norm() > limit else g :: The long ones come out with length 1. Their length should be the limit.
-            g / limit if g.norm() > limit else g    :: Divided by the limit. The factor is limit / norm.
+            g / g.norm() if g.norm() > limit else g :: That gives the long ones the length 1. Their length should be the limit.
+            g / limit if g.norm() > limit else g    :: That divides by the limit. The factor is limit / norm.
             g * g.norm() / limit if g.norm() > limit else g :: The factor is upside down: it makes long ones longer.
-            g * (limit / g.norm()) if g.norm() < limit else g :: The other way round: it is the *long* ones that are scaled.
-            g * (limit / abs(g).sum()) if abs(g).sum() > limit else g :: That takes the sum of the sizes for the length. The length is `grad.norm()`, the root of the sum of squares.
+            g * (limit / g.norm()) if g.norm() < limit else g :: The other way round: scale the *long* ones.
+            g * (limit / abs(g).sum()) if abs(g).sum() > limit else g :: That uses the sum of the absolute values as the length. The length is `grad.norm()`, the root of the sum of squares.
             g * (limit / abs(g).max()) if abs(g).max() > limit else g :: That measures the largest entry. The length is `grad.norm()`.
-            g * (limit / g.norm() ** 2) if g.norm() > limit else g :: Divided by the *square* of the length.
+            g * (limit / g.norm() ** 2) if g.norm() > limit else g :: That divides by the *square* of the length.
             torch.zeros_like(g) if g.norm() > limit else g :: Long ones have become zero. They should be shortened, not thrown away.
-            g                                       :: It is handed on as it is (or nothing was returned, which does the same). The long ones should be scaled.
-            g.norm().clamp(max=limit)               :: A length came out, one number. The gradient should be given back, in its own shape.
-            min(g.norm().item(), limit)             :: Your hook gives back a number. What takes the place of a gradient is a gradient: a tensor, in its shape.
+            g                                       :: That passes the gradient on unchanged (as a hook does that returns nothing). Scale the long ones.
+            g.norm().clamp(max=limit)               :: That returns a length, one number. Return the gradient, in its own shape.
+            min(g.norm().item(), limit)             :: Your hook returns a number. Return a tensor in the shape of the gradient.
             g * (limit / g.norm()) if g.norm() > limit else g * 0 :: Short ones have become zero. They stay as they are: return nothing for them.
-            t.register_hook(lambda grad: t.detach() * (limit / t.norm()) if t.norm() > limit else t.detach()) :: That is made of the *value* of `t`. What should be shortened is what the hook is handed: `grad`.
+            t.register_hook(lambda grad: t.detach() * (limit / t.norm()) if t.norm() > limit else t.detach()) :: That shortens the *value* of `t`. Shorten what the hook is given: `grad`.
 
             def hook(grad):
                 if grad.norm() > limit:
                     grad.mul_(limit / grad.norm())
 
-            return t.register_hook(hook) :: Your hook writes into the tensor that it is handed
+            return t.register_hook(hook) :: Your hook writes into the tensor that it is given
 
             g * (limit / g.norm()) if g.max() > limit else g :: That asks whether an *entry* is too large. The length can be over the limit although no entry is: `grad.norm() > limit`.
-            g * (limit / g.norm()) if abs(g).sum() > limit else g :: That asks for the sum of the sizes. The length is the root of the sum of the squares: `grad.norm() > limit`.
+            g * (limit / g.norm()) if abs(g).sum() > limit else g :: That compares the sum of the absolute values. The length is the root of the sum of the squares: `grad.norm() > limit`.
             g * (limit / g.norm()) if g[1] > limit else g :: That asks about one entry. Ask about the length: `grad.norm() > limit`.
             g * (10.0 / g.norm()) if g.norm() > 10.0 else g :: 10 is the limit of one call. Use `limit`, whatever it is.
             g * (limit / g.norm()) if g > limit else g :: `if` asks Python for one truth value, and a gradient has several entries. Ask about its length: `grad.norm() > limit`.
-            abs(g) * (limit / g.norm()) if g.norm() > limit else g :: `abs` is one too many: the direction stays as it is, signs and all.
+            abs(g) * (limit / g.norm()) if g.norm() > limit else g :: `abs` does not belong there: the direction must not change, and neither must the signs.
 
             def hook(grad):
                 return grad * (limit / grad.norm()) if grad.norm() > limit else grad
 
             return hook :: No hook is on `t` afterwards
 
-            t.register_hook(lambda grad: grad * (limit / t.norm()) if t.norm() > limit else grad) :: You measure `t`, its *value*. What has to be short is the gradient that the hook is handed: `grad.norm()`.
-            g * 0.5                                    :: Half of every gradient is not what is asked for. Only those that are too long are scaled, by limit / norm.
-            g - limit if g.norm() > limit else g       :: The limit is *subtracted* from each entry. The whole gradient is multiplied by one factor: limit / norm.
-            g.clamp(max=limit)                         :: `clamp` cuts single entries, and the direction bends. One factor for all of them: limit / norm.
+            t.register_hook(lambda grad: grad * (limit / t.norm()) if t.norm() > limit else grad) :: That measures `t`, a *value*. Measure the gradient that the hook is given: `grad.norm()`.
+            g * 0.5                                    :: That halves every gradient. Scale only those that are too long, by limit / norm.
+            g - limit if g.norm() > limit else g       :: That *subtracts* the limit from each entry. Multiply the whole gradient by one factor: limit / norm.
+            g.clamp(max=limit)                         :: `clamp` limits single entries, and the direction bends. Use one factor for all of them: limit / norm.
             g * torch.clamp(limit / g.norm(), max=1.0) :: right
             g * min(1.0, limit / g.norm().item())      :: right
             g / max(1.0, g.norm().item() / limit)      :: right
@@ -596,21 +596,21 @@ EXERCISES: list[Exercise] = [
         solution=record,
         probe=_recorded,
         why=(
-            "`keep(name)` makes a hook that knows its own name. It stores the output without its history, and every handle that was collected is "
-            "used at the end."
+            "`keep(name)` makes a hook that knows its own name. It stores the output without its history, and at the end every handle is "
+            "used."
         ),
-        shows="What each layer has put out, no graph behind it, and the model as it was.",
+        shows="The output of each layer without a graph behind it, and the model as it was.",
         look={
-            "": "Three things: what is stored, which hook is registered on `module`, and what is done with each handle."
+            "": "Three things: what you store, which hook you register on `module`, and what you do with each handle."
         },
         hints=(
-            "What is stored: the output, without its history.",
-            "`module.register_forward_hook(...)` wants a hook. `keep(name)` makes one.",
-            "At the end: `handle.remove()`, with brackets.",
+            "Store the output, without its history.",
+            "`module.register_forward_hook(...)` needs a hook. `keep(name)` makes one.",
+            "At the end: `handle.remove()`, with parentheses.",
         ),
         answers=r"""
             record_with(inputs, output):
-            outputs = record(model, batch); return {"Linear": list(outputs.values())[-1]} :: Each name in it is that of the *kind* of layer, so both have written to the same place. The name comes from `named_modules()`.
+            outputs = record(model, batch); return {"Linear": list(outputs.values())[-1]} :: Your key is the *kind* of layer, so both layers write to the same place. Use the name from `named_modules()`.
 
             seen = {}
             for name, module in model.named_modules():
@@ -620,7 +620,7 @@ EXERCISES: list[Exercise] = [
                     )
             model(batch)
             handle.remove()
-            return seen :: One hook is still there: each round of the loop makes a handle, and only the last one was removed.
+            return seen :: A hook is still there: each iteration makes a handle, and only the last one is removed.
 
             seen = {}
             for name, layer in model.named_children():
@@ -629,15 +629,15 @@ EXERCISES: list[Exercise] = [
                     seen[name] = batch.detach()
             return seen :: The model itself has not run. Its layers one after the other are the same only where the model is a plain chain.
 
-            output                                  :: A graph hangs on what you store, and the batch on that (on a `clone` as well: it is recorded like any operation). Store it detached.
-            record_with(remove=False)               :: They are all still there. Each handle has a method `remove()`; call it.
+            output                                  :: What you store holds a graph, and the graph holds the batch (a `clone` does too: it is recorded like any operation). Store it detached.
+            record_with(remove=False)               :: The hooks are all still there. Each handle has a method `remove()`; call it.
             inputs[0].detach()                      :: That is what went *in*. What came out is the third argument of the hook.
             output.detach().mean()                  :: That is one number. You need the whole output.
             tuple(output.shape)                     :: That is the shape. You need the output itself.
-            record_with(wanted=lambda module: True) :: The model itself and its ReLU are in it as well. You need only the `Linear` layers.
+            record_with(wanted=lambda module: True) :: That records the model itself and its ReLU as well. Record only the `Linear` layers.
             record_with(early=True)                 :: no hook was called while the model ran
-            record_with(register=lambda module, hook: module.register_forward_pre_hook(hook)) :: A forward *pre*-hook is called before the layer runs: there is no output yet, so it is handed two things only. Use `register_forward_hook`.
-            _records_one_name                       :: All have written under the same name, the last one: when the hooks run, the loop is over. That is what `keep(name)` is for.
+            record_with(register=lambda module, hook: module.register_forward_pre_hook(hook)) :: A forward *pre*-hook is called before the layer runs: there is no output yet, so it gets two arguments only. Use `register_forward_hook`.
+            _records_one_name                       :: All hooks write under the same name, the last one: when they run, the loop is over. That is what `keep(name)` is for.
             _registers_keep                         :: `keep` is not the hook, it *makes* one: `keep(name)`.
 
             seen, handles = {}, []
@@ -660,8 +660,8 @@ EXERCISES: list[Exercise] = [
                 handle.remove()
             return seen :: `named_children` gives the layers at the top only. A layer inside another module is missing: `named_modules`.
 
-            record_with(wanted=lambda module: isinstance(module, torch.nn.ReLU)) :: You have recorded the ReLUs. It is the `Linear` layers that are asked for.
-            return {"0": model(batch)} :: That is what the whole model puts out. What each `Linear` layer inside puts out is told by a hook on it.
+            record_with(wanted=lambda module: isinstance(module, torch.nn.ReLU)) :: That records the ReLUs. Record the `Linear` layers.
+            return {"0": model(batch)} :: That is the output of the whole model. For the output of each `Linear` layer inside, put a hook on it.
             _records_by_default        :: right
 
             with torch.no_grad():
@@ -676,36 +676,36 @@ EXERCISES: list[Exercise] = [
         names=("gradient_norms",),
         solution=gradient_norms,
         probe=_norms,
-        why="Ask for `None` first. What is left is a tensor, and has a `norm()`.",
+        why="Check for `None` first. What is left is a tensor, and has a `norm()`.",
         shows="`None` where nothing came, a number where something did: the starved layer is found without a hook.",
         look={"": "Two cases: `param.grad` is `None`, or it is a tensor and has a `norm()`."},
         hints=(
             "What is `param.grad` of a parameter to which no gradient came? What does `.norm()` of that do?",
-            "Python writes two cases in one line so: `a if condition else b`.",
+            "Two cases in one line of Python: `a if condition else b`.",
             "`norms[name] = None if param.grad is None else param.grad.norm().item()`",
         ),
         answers=r"""
             norms_by(p):
-            p.grad.norm().item()                     :: That is right as long as every parameter has a gradient. Where none came there is `None`, and it has no `norm`: ask first.
+            p.grad.norm().item()                     :: That is right as long as every parameter has a gradient. Where none came, `.grad` is `None`, which has no `norm`: check first.
             0.0 if p.grad is None else p.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing came: `None`.
             p.detach().norm().item()                 :: That is the length of the *weight*. Its gradient is `param.grad`.
-            None if p.grad is None else p.detach().norm().item() :: `None` is at the right places. Elsewhere it is the length of the *weight*; you need that of its gradient.
+            None if p.grad is None else p.detach().norm().item() :: `None` is in the right places. Elsewhere that is the length of the *weight*; you need the length of its gradient.
             None if p.grad is None else p.grad.sum().item() :: The sum lets entries cancel. The length is `norm()`.
             None if p.grad is None else p.grad.abs().max().item() :: That is the largest entry. The length is `norm()`.
             None if p.grad is None else p.grad.norm().item() ** 2 :: That is the square of the length.
             None if p.grad is None else p.grad.abs().mean().item() :: That is the mean size of the entries. The length is `norm()`.
-            None if p.grad is None else p.grad       :: That is the gradient itself. You need its length, one number,.
-            None if p.requires_grad else 0.0         :: Asking (`requires_grad`) is not getting. Look at `param.grad`.
-            p.grad.norm().item() if p.grad else None :: `if param.grad` asks for the truth of a whole tensor. Ask `param.grad is None`.
-            {name: p.grad.norm().item() for name, p in model.named_parameters() if p.grad is not None} :: Those that got nothing are left out. Them above all you wanted to find: give `None`.
-            None if p.grad is None else p.grad.norm().item() / p.numel() ** 0.5 :: Divided by the root of the number of entries. The length is `norm()`, nothing more.
+            None if p.grad is None else p.grad       :: That is the gradient itself. You need its length, one number.
+            None if p.requires_grad else 0.0         :: Whether a parameter *requires* a gradient does not say whether it got one. Look at `param.grad`.
+            p.grad.norm().item() if p.grad else None :: `if param.grad` asks whether a whole tensor is true. Ask `param.grad is None`.
+            {name: p.grad.norm().item() for name, p in model.named_parameters() if p.grad is not None} :: That leaves out the parameters that got nothing. They are the ones to find: give them `None`.
+            None if p.grad is None else p.grad.norm().item() / p.numel() ** 0.5 :: That divides by the root of the number of entries. The length is `norm()` alone.
 
             norms = {name: None if p.grad is None else p.grad.norm().item() for name, p in model.named_parameters()}
             for p in model.parameters():
                 p.grad = None
             return norms :: Your function clears
 
-            None if p.grad is None else p.grad.abs().sum().item() :: That is the sum of the sizes. The length is `norm()`, the root of the sum of the squares.
+            None if p.grad is None else p.grad.abs().sum().item() :: That is the sum of the absolute values. The length is `norm()`, the root of the sum of the squares.
             None if p.grad is None else p.grad.norm() :: right
         """,
     ),
@@ -723,10 +723,10 @@ EXERCISES: list[Exercise] = [
             epochs = 10     # 1 + 2 + 3 + 4
             """,
         why=(
-            "A backward hook is called when its gradient is complete, so at most once a pass and never where none comes. A forward hook is called when "
+            "A backward hook is called when its gradient is complete, so at most once per pass, and never where none comes. A forward hook is called when "
             "the layer is *called*, however often, recording or not."
         ),
-        shows="You can tell from the code when a hook will speak, and when silence is right.",
+        shows="You can tell from the code when a hook will be called, and when silence is right.",
         look={
             "twice_used": "When is the gradient of `y` complete?",
             "two_calls": "How often is the *layer* called?",
@@ -736,36 +736,36 @@ EXERCISES: list[Exercise] = [
             "epochs": "How many hooks are on the layer in the first epoch, and in the second?",
         },
         hints=(
-            "Ask of each backward hook: how often is a *complete* gradient there? And of each forward hook: how often is the layer called?",
+            "For each backward hook: how often is a *complete* gradient there? For each forward hook: how often is the layer called?",
             "`layer(x)` runs the hooks and, in between, `layer.forward(x)`.",
-            "A registration does not replace an older one.",
+            "A registration does not replace an earlier one.",
         ),
         answers=r"""
-            twice_used = 3    :: The three parts are added first. The hook sits behind that.
-            twice_used = 2    :: The parts are added first, however many they are. The hook sits behind that.
-            twice_used = 12   :: 12 is the gradient that it is handed. How often is it called?
+            twice_used = 3    :: The three parts are added first, and then the hook is called.
+            twice_used = 2    :: The parts are added first, however many there are, and then the hook is called.
+            twice_used = 12   :: 12 is the gradient that it is given. How often is it called?
             twice_used = 0    :: A gradient comes by, so it is called.
-            twice_used = 4    :: The parts are added first. The hook sits behind that.
+            twice_used = 4    :: The parts are added first, and then the hook is called.
             two_calls = 1     :: One layer, but it runs twice in the one call of the model. The hook is on the layer.
-            two_calls = 4     :: It runs twice, and the hook is called when it has run: once for each.
+            two_calls = 4     :: The layer runs twice, and each time the hook is called once.
             two_calls = 0     :: A forward hook is called each time that the layer is called.
-            two_calls = 3     :: The layer is called twice. Nobody else calls it.
+            two_calls = 3     :: The layer is called twice, and nothing else calls the hook.
             no_grad = 0       :: `no_grad` turns recording off. A *forward* hook has nothing to do with recording: the layer runs.
             no_grad = 2       :: One call of the layer, one call of the hook.
-            no_grad = None    :: It is a number: how often is the layer run?
-            starved = 1       :: With what? No gradient comes by. It would have to be sent.
+            no_grad = None    :: Enter a number: how often does the layer run?
+            starved = 1       :: No gradient comes by, so there is nothing to call it with.
             starved = 2       :: Nothing comes by at that layer, neither once nor twice.
             starved = None    :: `None` is what its `.grad` will be. Enter a count.
             by_forward = 1    :: Hooks are run by *calling* the layer. `forward` is what the call runs in between: it goes past them.
             by_forward = 2    :: Hooks are run by *calling* the layer. `forward` goes past them.
-            by_forward = None :: How often the hook is called is a number.
+            by_forward = None :: Enter a number: how often is the hook called?
             epochs = 4        :: Each registration adds a hook, and the old ones stay: 1, then 2, and so on.
             epochs = 16       :: At the end there are four hooks. But in the first epoch there was one.
             epochs = 1        :: There are four epochs, and in each one more hook is on the layer.
             epochs = 8        :: Add them up: in the first epoch 1, in the second 2, and so on.
-            epochs = 6        :: That was for three epochs.
+            epochs = 6        :: That is right for three epochs.
             epochs = 24       :: They are added, not multiplied: 1, then 2, and so on.
-            epochs = 5        :: Half. Nothing is averaged: 1 call in the first epoch, 2 in the second, and so on.
+            epochs = 5        :: That is half of it: 1 call in the first epoch, 2 in the second, and so on.
         """,
     ),
     Exercise(
@@ -774,34 +774,34 @@ EXERCISES: list[Exercise] = [
         names=("step_on_arrival",),
         solution=step_on_arrival,
         probe=_stepped,
-        why="The hook is handed the leaf when its account is complete. It takes the step in place and empties the account, while the pass goes on.",
-        shows="A whole training step without an optimizer and without a second loop; each gradient lives for a moment only.",
-        look={"": "On each parameter a post-accumulate hook: a step in place, then `.grad = None`."},
+        why="The hook is given the leaf when its `.grad` is complete. It takes the step in place and clears `.grad`, while the pass goes on.",
+        shows="A whole training step without an optimizer and without a second loop; each gradient exists only for a moment.",
+        look={"": "A post-accumulate hook on each parameter: a step in place, then `.grad = None`."},
         hints=(
             "Which hook is called with the leaf, when `.grad` is complete?",
-            "In it: `param -= lr * param.grad`, and then the account is emptied. It must give nothing back.",
-            "Write `def step(param): ...` once, and register it on each of `params` by `register_post_accumulate_grad_hook(step)`.",
+            "In it: `param -= lr * param.grad`, and then clear `param.grad`. It must return nothing.",
+            "Write `def step(param): ...` once, and register it on each of `params` with `register_post_accumulate_grad_hook(step)`.",
         ),
         answers=r"""
             stepping_with(given, param, lr):
-            down(given, given.grad, lr) :: The steps are taken, but the account is not emptied: the next pass adds to it.
-            (down(given, -given.grad, lr), and_empty(given))[1] :: The step goes up. Downwards is minus.
+            down(given, given.grad, lr) :: The steps are taken, but `.grad` is not cleared: the next pass adds to it.
+            (down(given, -given.grad, lr), and_empty(given))[1] :: The step goes uphill. Subtract it.
             (down(given, given.grad, 1.0), and_empty(given))[1] :: The step is the whole gradient. It should be `lr` times that.
-            stepping_with(lambda given, param, lr: down(param, given, lr), register="register_hook") :: That hook is called *before* the gradient is in the account, so the account is filled after the step. Take the one that comes after.
-            stepping_with(lambda given, param, lr: down(param, param.grad, lr), register="register_hook") :: `.grad` is `None` when that line runs. Either it runs too early (`register_hook` is called before the account is filled, a line outside a hook before any pass): take the hook that comes *after*. Or the account has been emptied one line too soon.
-            given.grad, given = None, given - lr * given.grad :: The account is empty, and the leaf is where it was. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
+            stepping_with(lambda given, param, lr: down(param, given, lr), register="register_hook") :: That hook is called *before* the gradient is in `.grad`, so `.grad` is filled after the step. Use the hook that comes after.
+            stepping_with(lambda given, param, lr: down(param, param.grad, lr), register="register_hook") :: `.grad` is `None` when that line runs. Either it runs too early (a `register_hook` hook is called before `.grad` is filled, a line outside a hook before any pass): use the hook that comes *after*. Or `.grad` was cleared one line too soon.
+            given.grad, given = None, given - lr * given.grad :: `.grad` is cleared, and the leaf has not moved. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
 
-            new = given.detach() - lr * given.grad; given.grad = None; return new :: This hook must give nothing back. Change the leaf in place.
-            (down(given, given.grad, lr), given.grad.zero_())[0] :: The step is right. The account should hold `None` again, and yours holds zeros.
+            new = given.detach() - lr * given.grad; given.grad = None; return new :: This hook must return nothing. Change the leaf in place.
+            (down(given, given.grad, lr), given.grad.zero_())[0] :: The step is right. But `.grad` should be `None` again, and yours holds zeros.
 
             def hook(given):
                 down(param, param.grad if param.grad is not None else 0 * param, lr)
                 param.grad = None
 
             for param in params:
-                param.register_post_accumulate_grad_hook(hook) :: All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *handed*.
+                param.register_post_accumulate_grad_hook(hook) :: All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *given*.
 
-            (down(given, abs(given.grad), lr), and_empty(given))[1] :: `abs` takes the sign away, and so every number goes down. Against the gradient, whatever its sign.
+            (down(given, abs(given.grad), lr), and_empty(given))[1] :: `abs` removes the sign, so every number goes down. Step against the gradient, whatever its sign.
             (down(given, given.grad, 0.1), and_empty(given))[1] :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
 
             def hook(leaf):
@@ -811,10 +811,10 @@ EXERCISES: list[Exercise] = [
 
             for param in params:
                 param.register_post_accumulate_grad_hook(hook)
-            return :: When the hooks run, the loop is over, and `param` is its last parameter in all of them. Use what the hook is handed.
+            return :: When the hooks run, the loop is over, and `param` is the last parameter in all of them. Use what the hook is given.
 
             params[0].register_post_accumulate_grad_hook(lambda leaf: (down(leaf, leaf.grad, lr), and_empty(leaf))[1]); return :: Only the first parameter has a hook. Register one on each of them.
-            torch.optim.SGD(params, lr=lr).step() :: The step is taken now, before any pass, when there are no gradients. It has to be taken *in a hook*, when a gradient has arrived.
+            torch.optim.SGD(params, lr=lr).step() :: That step is taken now, before any pass, when there are no gradients. Take it *in a hook*, when a gradient has arrived.
             (down(given, given.grad, lr), and_empty(given))[1] :: right
             (down(param, param.grad, lr), and_empty(param))[1] :: right
         """,
