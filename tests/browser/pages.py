@@ -68,6 +68,18 @@ class Pane:
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
 
+    def more(self, group: str, name: str) -> None:
+        """Press a word in the menu: more("Overlay", "Saved memory")."""
+        self.button("More").click()
+        words = self.page.get_by_role("group", name=group, exact=True)
+        words.get_by_role("button", name=name, exact=True).click()
+        self.page.keyboard.press("Escape")
+
+    def go_to(self, node: Locator) -> None:
+        """Select a box of the picture, and go to its step."""
+        node.click()
+        self.page.get_by_role("dialog", name="Details").get_by_role("button", name="Go to its step").click()
+
     def node(self, ident: str) -> Locator:
         return self.page.locator(f'.mgv-svg [data-id="{ident}"]')
 

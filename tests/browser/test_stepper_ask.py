@@ -79,7 +79,7 @@ def test_no_way_leads_around_the_question(browser: Browser, tmp_path: Path):
         pane.at(0)
         pane.page.get_by_role("slider", name="Step of the backward pass").fill("4")
         pane.at(0)
-        pane.node(data["steps"][3]["node"]).click()
+        pane.go_to(pane.node(data["steps"][3]["node"]))
         pane.at(0)
         pane.press("Space")
         pane.at(0)
@@ -296,7 +296,7 @@ def test_arrows_can_be_as_wide_as_their_gradients_are_large(browser: Browser, tm
     with opened(browser, page(data), tmp_path) as pane:
         pane.press("End")
         pane.at(len(data["steps"]))
-        pane.page.get_by_label("Show").select_option("Gradient size")
+        pane.more("Overlay", "Gradient size")
         expect(pane.page.locator(".mgv-notes")).to_contain_text("from 1 to 6")
         widths = {}
         for step in data["steps"]:
@@ -312,7 +312,7 @@ def test_memory_says_what_saved_tensors_keep(browser: Browser, tmp_path: Path):
     x = mg.ones(10, 10, requires_grad=True)
     z = x.exp().sum()
     with opened(browser, page(payload(z, names={"x": x, "z": z})), tmp_path) as pane:
-        pane.page.get_by_label("Show").select_option("Memory kept")
+        pane.more("Overlay", "Saved memory")
         expect(pane.page.locator(".mgv-bytes")).to_have_text(["400 B"])
         expect(pane.page.locator(".mgv-notes")).to_contain_text("keep 400 B")
 
@@ -361,7 +361,7 @@ def test_who_is_asked_is_not_told_where_the_first_nan_is_before_that_step(browse
 def test_nodes_are_found_by_name(browser: Browser, tmp_path: Path):
     data = recorded("mlp")
     with opened(browser, page(data), tmp_path) as pane:
-        find = pane.page.get_by_role("searchbox", name="Find")
+        find = pane.page.get_by_role("searchbox")
         find.fill("tanh")
         expect(pane.page.locator(".mgv-found")).not_to_have_count(0)
         find.press("Enter")

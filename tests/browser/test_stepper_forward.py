@@ -87,7 +87,7 @@ def test_a_folded_box_steps_through_its_members(browser: Browser, tmp_path: Path
         members = [k for k, step in enumerate(data["steps"], 1) if shown["folds"].get(step["node"]) == fold]
         assert len(members) > 5
         for k in members[:3]:
-            pane.node(fold).click()
+            pane.go_to(pane.node(fold))
             pane.at(k)
         assert pane.node(fold).locator(".mgv-order").text_content().startswith(f"{members[0]}–{members[-1]}")
         pane.press("End")

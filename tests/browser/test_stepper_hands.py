@@ -49,7 +49,7 @@ def test_a_box_opens_and_closes_where_it_stands(browser: Browser, tmp_path: Path
             assert frame["x"] <= inner["x"] and inner["x"] + inner["width"] <= frame["x"] + frame["width"]
             assert frame["y"] <= inner["y"] and inner["y"] + inner["height"] <= frame["y"] + frame["height"]
         at = next(k for k, step in enumerate(data["steps"], 1) if step["node"] == members[0])
-        pane.node(members[0]).click()
+        pane.go_to(pane.node(members[0]))
         pane.at(at)
         assert "mgv-now" in pane.node(members[0]).get_attribute("class")
         opener.press("Enter")
@@ -91,7 +91,7 @@ def test_a_click_on_an_edge_shows_what_goes_along_it(browser: Browser, tmp_path:
             return [p.x * m.a + m.e, p.y * m.d + m.f]; }""")
         )
         pane.page.mouse.click(x, y)
-        pop = pane.page.get_by_role("dialog", name="The gradient of this edge")
+        pop = pane.page.get_by_role("dialog", name="Details")
         expect(pop).to_contain_text(f"not yet: in step {at}")
         pane.press(*["ArrowRight"] * at)
         pane.at(at)
@@ -127,13 +127,14 @@ def test_a_question_mark_lists_keys_and_legend(browser: Browser, tmp_path: Path)
         help_ = pane.page.get_by_role("dialog", name="Keys and legend")
         expect(help_).to_be_hidden()
         pane.press("?")
-        for text in ("one step", "play, pause", "backward function", "fires in this step", "AccumulateGrad"):
+        for text in ("one step", "play, pause", "backward function", "fires in this step", "part by part"):
             expect(help_).to_contain_text(text)
         box, stage = help_.bounding_box(), pane.page.locator(".mgv-stage").bounding_box()
         assert box["x"] >= stage["x"] and box["x"] + box["width"] <= stage["x"] + stage["width"]
         pane.press("Escape")
         expect(help_).to_be_hidden()
-        pane.button("Keys and legend").click()
+        pane.button("More").click()
+        pane.button("Keys and legend (?)").click()
         expect(help_).to_be_visible()
 
 
@@ -142,9 +143,11 @@ def test_a_page_is_linked_to_at_a_step_and_in_a_view(browser: Browser, tmp_path:
         address = pane.page.url
         pane.press("ArrowRight", "ArrowRight")
         expect(pane.page).to_have_url(f"{address}#step=2")
-        other = next(v for v in pane.page.locator(".mgv-views option").all_inner_texts() if v != "what fits")
-        pane.page.locator(".mgv-views").select_option(other)
-        pane.button("Link to this step").click()
+        words = pane.page.get_by_role("group", name="View")
+        other = words.locator('[aria-pressed="false"]').first.inner_text()
+        words.get_by_role("button", name=other).click()
+        pane.button("More").click()
+        pane.button("Link").click()
         pop = pane.page.locator(".mgv-pop")
         link = pop.get_by_label("Link", exact=True).input_value()
         assert link.startswith(f"{address}#step=2&view=")
@@ -154,7 +157,7 @@ def test_a_page_is_linked_to_at_a_step_and_in_a_view(browser: Browser, tmp_path:
         pane.page.goto(link)
         pane.page.wait_for_selector(".mgv[data-ready]")
         pane.at(2)
-        assert pane.page.locator(".mgv-views").input_value() == other
+        assert words.locator('[aria-pressed="true"]').inner_text() == other
     cards = page(recorded("diamond", view="cards"))
     with opened(browser, cards, tmp_path) as pane:
         pane.page.goto("about:blank")
@@ -205,7 +208,7 @@ def test_all_leaves_on_show_follow_the_steps(browser: Browser, tmp_path: Path, t
     torch.manual_seed(0)
     data = payload(mlp(torch))
     with opened(browser, page(data), tmp_path) as pane:
-        pane.page.locator(".mgv-col-gradsofar summary").click()
+        pane.page.locator(".mgv-col-grad summary").click()
         for k, step in enumerate(data["steps"], 1):
             pane.press("ArrowRight")
             pane.at(k)

@@ -66,14 +66,14 @@ def test_play_walks_to_the_end_and_stops(browser: Browser, tmp_path: Path):
         pane.at(5)
 
 
-def test_a_click_on_a_node_goes_to_its_step(browser: Browser, tmp_path: Path):
+def test_a_click_selects_a_node_and_its_details_lead_to_its_step(browser: Browser, tmp_path: Path):
     data = recorded("diamond")
     with opened(browser, page(data), tmp_path) as pane:
         for number, step in reversed(list(enumerate(data["steps"], 1))):
-            pane.node(step["node"]).click()
+            pane.go_to(pane.node(step["node"]))
             pane.at(number)
         tensor = next(i for i, n in data["nodes"].items() if n["kind"] == "tensor" and n["name"] == "y")
-        pane.node(tensor).click()
+        pane.go_to(pane.node(tensor))
         pane.at(next(number for number, step in enumerate(data["steps"], 1) if step["tensor"] == "y"))
 
 
@@ -245,9 +245,9 @@ def test_a_screen_reader_hears_a_sentence_per_step_and_finds_named_controls(brow
         assert "status: Step 1 of 5." in tree
         for control in ("To the start", "Back one step", "Play", "Forward one step", "To the end"):
             assert f'button "{control}"' in tree
-        assert 'slider "Step of the backward pass"' in tree
+        assert 'slider "Step of the backward pass"' in tree and 'button "More"' in tree
         assert 'img "Graph of c' in tree
-        for heading in ("Receives", "Rule", "Sends", ".grad so far", "Queue"):
+        for heading in ("Rule", ".grad", "Queue"):
             assert f'heading "{heading}"' in tree
 
 
@@ -301,7 +301,7 @@ def not_finite() -> str:
 
 
 def overlay(name: str) -> Callable[[Pane], None]:
-    return lambda pane: (pane.press("End"), pane.page.get_by_label("Show").select_option(name))
+    return lambda pane: (pane.press("End"), pane.more("Overlay", name))
 
 
 STATES: dict[str, tuple[Callable[[], str], Callable[[Pane], object]]] = {
@@ -312,7 +312,7 @@ STATES: dict[str, tuple[Callable[[], str], Callable[[Pane], object]]] = {
         lambda: page(recorded("custom_function"), options={"forward": True}),
         lambda pane: (pane.press("ArrowRight"), pane.at(1)),
     ),
-    "memory": (lambda: page_of("mlp"), overlay("Memory kept")),
+    "memory": (lambda: page_of("mlp"), overlay("Saved memory")),
     "gradient size": (lambda: page_of("mlp"), overlay("Gradient size")),
     "search": (lambda: page_of("mlp"), lambda pane: pane.page.get_by_role("searchbox").fill("tanh")),
     "not finite": (not_finite, lambda pane: pane.press("End")),

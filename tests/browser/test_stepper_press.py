@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.pages import Pane, opened, page_of, recorded
 from tests.browser.test_stepper_hands import net
@@ -57,14 +57,14 @@ def test_a_node_counts_wherever_it_stands_in_the_end(browser: Browser, tmp_path:
     data = recorded("diamond")
     with shown(browser, tmp_path, page(data)) as pane:
         press(pane, pane.node(data["steps"][1]["node"]), BETWEEN[between])
-        pane.at(2)
+        expect(pane.page.get_by_role("dialog", name="Details")).to_contain_text("fires in step 2")
 
 
 def test_a_chip_counts_while_the_pass_plays(browser: Browser, tmp_path: Path):
     """Each step writes the panels anew, eight times in 1.2 s: less than a click takes."""
     data = payload(net(40), check=False)
     with opened(browser, page(data), tmp_path) as pane:
-        pane.page.locator(".mgv-speed").select_option("8")
+        pane.more("Speed of play", "8×")
         pane.button("Play").click()
         chip = pane.page.locator(".mgv-ready-list .mgv-chip").first
         press(pane, chip, lambda pane: pane.page.wait_for_timeout(700))

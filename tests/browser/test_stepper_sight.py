@@ -93,40 +93,44 @@ SEEN = """(cell) => {
     const scroller = document.querySelector(".jp-WindowedPanel-outer"), top = cell.getBoundingClientRect().top;
     const panes = [...cell.querySelectorAll(".mgv-frame")], last = panes.at(-1).getBoundingClientRect();
     const area = (el) => el.offsetWidth * el.offsetHeight, sum = (all) => all.reduce((a, b) => a + b, 0);
-    const texts = panes.flatMap((pane) => [...pane.querySelectorAll(".mgv-svg .node text")].filter((t) => !t.closest(".mgv-grows"))).map((text) => {
+    const all = panes.flatMap((pane) => [...pane.querySelectorAll(".mgv-svg .node text")]);
+    const texts = all.filter((text) => !text.closest(".mgv-grows")).map((text) => {
         const svg = text.closest(".mgv-svg");
         return Number(text.getAttribute("font-size")) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
     });
     return {
         room: scroller.clientHeight, bottom: Math.round(last.bottom - top),
         share: sum(panes.map((pane) => area(pane.querySelector(".mgv-stage")))) / sum(panes.map(area)),
-        least: Math.min(...texts), bars: cell.querySelectorAll(".mgv-bar").length, columns: cell.querySelectorAll(".mgv-broad").length,
+        least: Math.min(...texts), bars: cell.querySelectorAll(".mgv-bar").length,
+        columns: cell.querySelectorAll(".mgv-broad").length,
     };
 }"""
 # at each position: whether panels or the sentence must be scrolled, how often the same array is shown, the time a step takes
 WALKED = """async (cell) => {
-    const slider = cell.querySelector(".mgv-slider"), out = { steps: 0, scrolls: [], cut: [], thrice: [], heights: new Set(), times: [] };
+    const slider = cell.querySelector(".mgv-slider"), heights = new Set(), times = [];
+    const out = { steps: 0, scrolls: [], cut: [], thrice: [] };
     const over = (el) => el.scrollHeight > el.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(el).overflowY);
     for (let k = 0; k <= Number(slider.max); k++) {
         const began = performance.now();
         slider.value = k;
         slider.dispatchEvent(new Event("input", { bubbles: true }));
         cell.offsetHeight;
-        out.times.push(performance.now() - began);
+        times.push(performance.now() - began);
         out.steps += 1;
         const parts = [...cell.querySelectorAll(".mgv-panels, .mgv-flow, .mgv-side")];
         if (parts.some(over)) out.scrolls.push(k);
         for (const el of cell.querySelectorAll(".mgv-sentence")) if (el.scrollHeight > el.clientHeight + 1) out.cut.push(k);
         for (const pane of cell.querySelectorAll(".mgv-frame")) {
-            const shown = [...pane.querySelectorAll(".mgv-panels [data-values]")].map((el) => el.dataset.values + el.dataset.shape).filter((v) => v.split(",").length > 2);
+            const arrays = [...pane.querySelectorAll(".mgv-panels [data-values]")];
+            const shown = arrays.map((el) => el.dataset.values + el.dataset.shape).filter((v) => v.split(",").length > 2);
             if (shown.some((v) => shown.filter((o) => o === v).length > 2)) out.thrice.push(k);
         }
-        out.heights.add(cell.offsetHeight);
+        heights.add(cell.offsetHeight);
     }
     slider.value = 0;
     slider.dispatchEvent(new Event("input", { bubbles: true }));
-    out.times.sort((a, b) => a - b);
-    return { ...out, heights: out.heights.size, median: out.times[out.times.length >> 1], times: undefined };
+    times.sort((a, b) => a - b);
+    return { ...out, heights: heights.size, median: times[times.length >> 1] };
 }"""
 OPEN = [(1366, "light"), (1366, "dark"), (1100, "light"), (1100, "dark")]
 

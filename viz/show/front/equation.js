@@ -20,7 +20,7 @@ export function local(total, value, code, reduced) {
 }
 
 // An array under which it says what it is.
-const term = (array, under, room) => h("span", { class: "mgv-term" }, arrayView(array, room), under ? h("span", { class: "mgv-under" }, under) : null);
+const term = (array, under, room, role) => h("span", { class: "mgv-term", "data-role": role }, arrayView(array, room), under ? h("span", { class: "mgv-under" }, under) : null);
 const sign = (text) => h("span", { class: "mgv-sign" }, text);
 
 // The right side: code, in which every name that stands for a recorded array or number is that array or number.
@@ -32,7 +32,7 @@ function inCode(code, known, labels, room) {
     if (!value) continue;
     const before = code.slice(at, found.index);
     if (before) out.push(sign(before.trim()));
-    out.push(value.shape ? term(value, found[0] === "grad" ? "arrives" : labels.get(found[0]) ? `${found[0]} = ${labels.get(found[0])}` : found[0], room) : sign(value.text ?? ""));
+    out.push(value.shape ? term(value, found[0] === "grad" ? "arrives" : labels.get(found[0]) ? `${found[0]} = ${labels.get(found[0])}` : found[0], room, found[0] === "grad" ? "arrives" : "saved") : sign(value.text ?? ""));
     at = found.index + found[0].length;
   }
   if (at < code.length) out.push(sign(code.slice(at).trim()));
@@ -44,15 +44,15 @@ export const shownIn = (code) => new Set([...(code || "").matchAll(TOKENS)].map(
 
 // One line for each gradient that is sent. `first`: what arrives is shown in the first of them, and only named in the others.
 export function equation(step, out, rule, to, { asked, room, factor, first }) {
-  const total = asked && (step.incoming || []).length > 1 ? null : step.total, known = new Map((step.saved || []).map(({ name, value }) => [name, value]));
-  const arrives = () => (first ? term(total, "arrives", room) : sign("arrives"));
+  const total = step.totals || (asked && (step.incoming || []).length > 1) ? null : step.total, known = new Map((step.saved || []).map(({ name, value }) => [name, value]));
+  const arrives = () => (first ? term(total, "arrives", room, "arrives") : sign("arrives"));
   if (total) known.set("grad", first ? total : { text: "arrives" });
   const code = rule?.code || "", labels = new Map((step.saved || []).map(({ name, label }) => [name, label]));
-  const left = asked ? h("span", { class: "mgv-term" }, h("span", { class: "mgv-none" }, "?"), h("span", { class: "mgv-under" }, `to ${to}`)) : term(out.value, `to ${to}`, room);
+  const left = asked ? h("span", { class: "mgv-term" }, h("span", { class: "mgv-none" }, "?"), h("span", { class: "mgv-under" }, `to ${to}`)) : term(out.value, `to ${to}`, room, "sent");
   const unchanged = code === "grad" && total && (asked || alike(total.values, out.value.values));
   const right = unchanged ? [arrives()]
-    : factor ? [arrives(), sign("×"), term(factor, "local derivative", room)]
-    : code && total && room ? inCode(code, known, labels, room) : total ? [sign("from"), arrives()] : [];
+    : factor ? [arrives(), sign("×"), term(factor, "local derivative", room, "local")]
+    : total && shownIn(code).has("grad") ? inCode(code, known, labels, room) : total ? [sign("from"), arrives()] : [];
   return h("div", { class: "mgv-equation" }, left, right.length ? sign("=") : null, right);
 }
 

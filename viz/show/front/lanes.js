@@ -16,7 +16,7 @@ export const lanes = {
   // What a leaf's .grad holds before the pass comes to it, or the word that it holds nothing.
   heldBefore(id) {
     const leaf = this.drawn.view === "lanes" ? this.data.leaves.find(({ node }) => node === id) : null;
-    return leaf ? leaf.before ?? "None" : null;
+    return leaf ? (this.asking && leaf.before ? "held" : leaf.before ?? "None") : null; // what an earlier pass left may be what is asked
   },
 
   // One step on, the step's number goes from its function along each arrow that it sends on; where the reader's system allows motion.

@@ -63,7 +63,7 @@ export const panels = {
   // What arrives, where it is more than one array that the equation shows anyway: the parts and their sum.
   receives(step, asked) {
     const parts = step.incoming || [], several = parts.length > 1;
-    if (!several && !step.totals && !step.wrong && parts.length && !(asked && step.accumulate)) return null;
+    if (!several && !step.totals && !step.wrong && parts.length && (asked || step.accumulate || (step.outgoing || []).some(({ value }) => value))) return null;
     const rows = parts.map((part, i) => h("div", { class: "mgv-part" },
       several ? h("span", { class: "mgv-op" }, i ? "+" : "") : null,
       h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(part.value ?? step.total, 150)));
@@ -90,11 +90,11 @@ export const panels = {
     }
     const lines = groups.map((outs, i) => {
       const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
-      return h("div", { class: "mgv-line-of" }, math && this.terse < 2 ? h("p", { class: "mgv-math" }, math) : null,
+      return h("div", { class: "mgv-line-of", "data-outs": outs.map((one) => (step.outgoing || []).indexOf(one)) }, math && this.terse < 2 ? h("p", { class: "mgv-math" }, math) : null,
         equation(step, out, rule, to, { asked, room: this.terse > 1 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || factors.get(out)) ? h("code", { class: "mgv-plain", title: math ?? null }, rule.code) : null,
         out.reduced ? h("span", { class: "mgv-reduced" }, out.reduced) : null);
     });
-    const not = outs.filter((out) => !out.value && !asked).map((out) => h("p", { class: "mgv-not" }, h("code", {}, out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
+    const not = outs.filter((out) => !out.value && !asked).map((out) => h("p", { class: "mgv-not", "data-out": outs.indexOf(out) }, h("code", {}, out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
     const rest = (step.saved || []).filter(({ name, value }) => !shown.has(name) || !value), unnamed = rest.filter(({ name }) => !(step.rules || []).some(({ code }) => shownIn(code).has(name)));
     const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span", { class: "mgv-kept" }, h("code", {}, item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", this.terse ? thumbnail(item.value) : arrayView(item.value, 70));
     return this.column("Rule", name, lines, not, reads.length ? [h("h3", {}, "Saved for it"), h("div", { class: "mgv-keeps" }, reads.map(saved))] : null,
@@ -109,10 +109,10 @@ export const panels = {
   // AccumulateGrad: .grad after it = .grad before + what arrives.
   stores(step, asked) {
     const { before, after, wrong } = step.accumulate, room = roomFor((this.flow.clientWidth || 300) - 28, before ? 3 : 2);
-    const term = (array, under) => h("span", { class: "mgv-term" }, array ? arrayView(array, room) : h("span", { class: "mgv-none" }, array === null ? "None" : "?"), h("span", { class: "mgv-under" }, under)), sign = (text) => h("span", { class: "mgv-sign" }, text);
-    const left = asked ? term(undefined, `${step.tensor}.grad`) : before || wrong ? term(after ?? null, `${step.tensor}.grad`) : sign(`${step.tensor}.grad`);
+    const term = (array, under, role) => h("span", { class: "mgv-term", "data-role": role }, array ? arrayView(array, room) : h("span", { class: "mgv-none" }, array === null ? "None" : "?"), h("span", { class: "mgv-under" }, under)), sign = (text) => h("span", { class: "mgv-sign" }, text);
+    const left = asked ? term(undefined, `${step.tensor}.grad`) : before || wrong ? term(after ?? null, `${step.tensor}.grad`, "after") : sign(`${step.tensor}.grad`);
     return this.column(asked ? "Rule" : "Adds to .grad", h("p", { class: "mgv-name" }, h("code", {}, `${step.tensor}.grad ${before ? "+=" : "="} grad`)),
-      h("div", { class: "mgv-equation" }, left, sign(wrong ? "≠" : "="), before ? [term(before, "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives")),
+      h("div", { class: "mgv-equation" }, left, sign(wrong ? "≠" : "="), before ? [term(before, "before", "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives", "arrives")),
       wrong ? h("p", { class: "mgv-note" }, `${wrong}.`) : null, before ? null : h("p", { class: "mgv-note" }, `${step.tensor}.grad was None.`));
   },
 
@@ -126,7 +126,7 @@ export const panels = {
     const { leaves = [] } = this.data, { landed } = this.time;
     if (!leaves.length) return null;
     const few = leaves.length <= 4, panel = (this.leafPanel ??= this.buildLeaves(leaves, few));
-    const count = this.time.landedBy(k), first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - 3), count).reverse().map(({ f }) => f);
+    const count = this.time.landedBy(k), last = this.terse ? 2 : 3, first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - last), count).reverse().map(({ f }) => f);
     const row = (f) => {
       const { el, leaf } = panel.rows.get(f), entry = this.time.storedIn(f, k) ?? null;
       if (el.shown !== entry || el.terse !== this.terse) el.replaceChildren(h("span", { class: "mgv-who" }, h("b", {}, leaf.name)), !entry && leaf.before && this.asking ? h("span", { class: "mgv-none" }, "holds an earlier pass") : (this.terse || !few ? thumbnail : arrayView)(entry ? entry.array : leaf.before, this.terse ? 18 : few ? 120 : 26));
@@ -134,13 +134,13 @@ export const panels = {
       el.classList.toggle("mgv-changed", entry !== null && entry.at === k);
       return el;
     };
-    arrange(panel.first, (this.terse ? first.slice(0, few ? 4 : 2) : first).map(row));
+    arrange(panel.first, first.map(row));
     if (few) return panel.section;
     panel.note.textContent = `${count} of ${leaves.length} changed`;
-    panel.summary.textContent = `${count > 3 ? `${count - 3} more, ` : ""}${leaves.length - count} not changed yet`;
+    panel.summary.textContent = `${count > last ? `${count - last} more, ` : ""}${leaves.length - count} not changed yet`;
     panel.fill = () => {
       const over = new Set(landed.slice(0, count).map(({ f }) => f));
-      const rest = [...landed.slice(0, Math.max(0, count - 3)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map(row);
+      const rest = [...landed.slice(0, Math.max(0, count - last)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map(row);
       panel.blocks.forEach((block, i) => arrange(block, rest.slice(i * BLOCK, (i + 1) * BLOCK)));
     };
     if (panel.more.open) panel.fill();
