@@ -104,7 +104,7 @@ def test_a_hook_and_a_gradient_that_is_there_already_are_said_in_words():
     assert "scalar · hook" in words(drawn("hooks"), "gradient")
     assert "scalar · hook" in words(drawn("hooks"), "leaf")
     drawing = drawn("freed")
-    assert "scalar · adds to it" in words(drawing, "leaf")
+    assert "scalar · adds to it · sum of 2" in words(drawing, "leaf")
     assert f">{drawing.graph.leaves[0].leaf_grad.array.item():.4g}<" in drawing.svg
 
 

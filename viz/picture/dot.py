@@ -327,7 +327,7 @@ def numbers(value: Value, w: float, h: float) -> tuple[float, list[str]] | None:
     smaller than can be read."""
     cells, smaller = value.cells()
     wide, high = w / cells.shape[1], h / cells.shape[0]
-    if smaller or cells.size > WRITTEN or wide < 20 or high < 10:
+    if smaller or value.array.dtype.kind == "c" or cells.size > WRITTEN or wide < 20 or high < 10:
         return None
     for digits in (3, 2):
         texts = [f"{x:z.{digits}g}" for x in map(float, cells.ravel())]

@@ -12,6 +12,7 @@ import re
 from ..read import rules
 from ..read.graph import Edge, Function, Graph
 from ..read.names import operand_names
+from ..read.recompute import worked_out
 from ..read.text import fit, shape_text, width
 from ..read.values import Value, size_of
 from .parts import LABEL, SUB, Column, Item, Line, Link, Picture, grid, name_line, sub_line
@@ -21,6 +22,7 @@ from .view import View, classes_of, shape_words
 # how close a lane is set, from roomy to close: how many numbers of an array are written out, the side of a painted cell,
 # whether functions are called by their whole names, the width of a name, inches between two items, points around a text
 CLOSER = ((12, 14.0, True, 120.0, 0.4, 10), (4, 13.0, False, 110.0, 0.3, 9), (1, 11.0, False, 72.0, 0.2, 6))
+TITLE = SUB + 1.5  # the size of a name
 NUMBER = (38.0, 17.0)  # a cell with a number in it
 _NUMBER = re.compile(r"\(?-?[\d.]+(e[-+]?\d+)?j?\)?$").match
 _ONE_AXIS = re.compile(r"^[(\[](-?\d+),?[)\]]$")  # sum(1) rather than sum((1,))
@@ -35,6 +37,7 @@ class Lanes(View):
         if picture.direction != "LR":
             picture.gap = 0.28
         self.labelled = False
+        self.again = worked_out(graph)
         self.values: dict[tuple[Function, int], Item] = {}
         self.grads: dict[tuple[Function, int], Item] = {}
 
@@ -77,10 +80,10 @@ class Lanes(View):
             return None
         name = e.label if e.label and not e.label.startswith(("[", "tensor(")) else "constant"
         if e.label not in self.plain or not e.tensor:
-            card, places = self.card(
-                name, e.value, e.value and e.value.shape, "data" if e.tensor else "constant"
-            )
-            tip = f"{name}: {shape_text(e.value.shape) if e.value else ''} does not require grad, so it gets no gradient"
+            shape = e.value.shape if e.value is not None else None
+            words = [shape_text(shape), "data" if e.tensor else "constant"]
+            card, places = self.card(name, shape, words, ["value"] if self.p.values else [])
+            tip = f"{name}: {words[0]} does not require grad, so it gets no gradient"
             self.plain[e.label] = self.p.add(
                 "input", "card", card, tip, name=name, value=e.value, boxes=places
             )
@@ -114,100 +117,93 @@ class Lanes(View):
 
     def tensor(self, f: Function, nr: int) -> tuple[Item, Item]:
         """A result and its gradient."""
-        out = f.output(nr)
+        out, again = f.output(nr), self.again.get(f)
         kept = (
             f"value {out.value.short()}" if out.value else "its value is not kept: viz.record() remembers it"
         )
-        tip = f"{out.name}: {describe(out)}; {kept}"
+        kept = f"value {again.short()}, worked out again" if again is not None else kept
         parts = sum(e.nr == nr for e in f.users) + ((f, nr) in self.roots)
-        return self.pair(
-            f, nr, "value", tip, "", f"sum of {parts}" if parts > 1 else "", self.root_mark(f, nr)
-        )
+        about = [f"sum of {parts}"] * (parts > 1) + ["hook"] * bool(out.hooks)
+        tip = f"{out.name}: {describe(out)}; {kept}"
+        return self.pair(f, nr, "value", tip, [], about, self.root_mark(f, nr), out.value or again)
 
     def leaf_item(self, f: Function) -> Item:
-        had = f.leaf_grad is not None
-        return self.pair(f, 0, "leaf", leaf_tooltip(f), "learns", "adds to it" if had else "", [])[0]
+        out = f.outputs[0]
+        about = ["adds to it"] * (f.leaf_grad is not None) + [f"sum of {len(f.users)}"] * (len(f.users) > 1)
+        about += ["hook"] * bool(out.hooks or f.hooks or f.after_hooks)
+        value, grad = self.pair(f, 0, "leaf", leaf_tooltip(f), ["learns"], about, [], out.value)
+        grad.classes += classes_of(f) + ["node-hooked"] * bool(f.after_hooks and not f.hooks)
+        self.p.of_function[f] = grad
+        return value
 
     def pair(
-        self, f: Function, nr: int, kind: str, tip: str, about: str, more: str, classes: list[str]
+        self,
+        f: Function,
+        nr: int,
+        kind: str,
+        tip: str,
+        about: list[str],
+        back: list[str],
+        css: list[str],
+        value: Value | None,
     ) -> tuple[Item, Item]:
         """The card of a tensor in one lane and of its gradient in the other, of one size."""
-        out, leaf = f.output(nr), f.kind == "accumulate"
-        hooks = "hook" * bool(out.hooks or (leaf and (f.hooks or f.after_hooks)))
-        said = fit(out.name or "?", self.widest, SUB + 1.5, bold=True)
-        room = max(64.0 + 2 * self.pad, width(said, SUB + 1.5, bold=True))
-        title = f"{_short(out.name or '?', self.widest - 24)}.grad" if leaf else f"grad of {said}"
-        if not leaf and width(title, SUB + 1.5, bold=True) > room:
+        out, name = f.output(nr), f.output(nr).name or "?"
+        said = fit(name, self.widest, TITLE, bold=True)
+        title = f"{_short(name, self.widest - 24)}.grad" if kind == "leaf" else f"grad of {said}"
+        room = max(64.0 + 2 * self.pad, width(said, TITLE, bold=True))
+        if kind != "leaf" and width(title, TITLE, bold=True) > room:
             title = "its gradient"
-        value, places = self.card(
-            said, out.value, out.shape, about, out.tangent is not None, shape_words(out)
+        boxes = ["tangent"] * (out.tangent is not None)
+        above = self.card(
+            said, out.shape, [shape_words(out), *about], ["value", *boxes] if self.p.values else []
         )
-        grad, inner = self.card(
-            title, None, out.shape, more or hooks, out.tangent is not None, shape_words(out), "grad"
-        )
-        wide = max(value.width, grad.width)
+        below = self.card(title, out.shape, [shape_words(out), *back], ["grad", *boxes])
+        wide = max(above[0].width, below[0].width)
         common = {"function": f, "nr": nr, "name": out.name, "output": out}
         made = []
-        for column, boxes, own, words, css in (
-            (value, places, kind, tip, classes),
-            (
-                grad,
-                inner,
-                "leaf" if leaf else "gradient",
-                f"the gradient of {out.name}",
-                classes_of(f) + ["node-hooked"] * bool(f.after_hooks and not f.hooks) if leaf else classes,
-            ),
+        for (column, places), own, words, held in (
+            (above, kind, tip, value),
+            (below, "leaf" if kind == "leaf" else "gradient", f"the gradient of {out.name}", None),
         ):
             by = (wide - column.width) / 2
             for line in column.lines:
                 line.x += by
             column.width = wide
-            moved = {key: (x + by, *rest) for key, (x, *rest) in boxes.items()}
-            held = out.value if not made else None
+            moved = {key: (x + by, *rest) for key, (x, *rest) in places.items()}
             made.append(
-                self.p.add(own, "card", column, words, boxes=moved, value=held, classes=list(css), **common)
+                self.p.add(own, "card", column, words, boxes=moved, value=held, classes=[*css], **common)
             )
         self.p.below[made[1]] = made[0]
         self.values[f, nr], self.grads[f, nr] = made
-        if leaf:
-            self.p.of_function[f] = made[1]
         return made[0], made[1]
 
     def card(
-        self,
-        name: str,
-        value: Value | None,
-        shape: tuple[int, ...] | None,
-        about: str,
-        tangent: bool = False,
-        shape_said: str | None = None,
-        caption: str = "value",
+        self, name: str, shape: tuple[int, ...] | None, words: list[str], boxes: list[str]
     ) -> tuple[Column, dict[str, tuple[float, float, float, float]]]:
         """Name, cells, and below them the shape and what the tensor is: the lines, their size, and where the cells are."""
         rows, columns = grid(shape)
         count = size_of(shape) if shape is not None else 0
-        if shape is not None and count == 1:
+        if count == 1:
             w, h = 58.0, 20.0
         elif rows * columns == count <= self.written and columns <= 4:
             w, h = columns * NUMBER[0], rows * NUMBER[1]
         else:
             w, h = max(columns * self.side, 36.0), max(rows * self.side, 16.0)
-        words = [t for t in (shape_text(shape) if shape_said is None else shape_said, about) if t]
-        lines = [name_line(fit(name, self.widest + 40, SUB + 1.5, bold=True), SUB + 1.5)]
-        column = Column.of(lines, w + 2 * self.pad, self.pad, 6)
-        places = {}
-        shown = self.p.values or caption == "grad"
-        for key in [caption] + ["tangent"] * tangent if shown else []:
-            places[key] = (0.0, column.height, w, h)
-            column.height += h + 4
-        below = sub_line(" · ".join(words) or "shape not known")
+        column = Column.of(
+            [name_line(fit(name, self.widest + 40, TITLE, bold=True), TITLE)], w + 2 * self.pad, self.pad, 6
+        )
+        tops = [column.height + k * (h + 4) for k in range(len(boxes))]
+        below = sub_line(" · ".join(filter(None, words)) or "shape not known")
+        below.y = column.height + len(boxes) * (h + 4) + below.size - (0 if boxes else 4)
         column.width = max(column.width, width(below.text, below.size) + 2 * self.pad)
-        below.y = column.height + below.size - (0 if shown else 4)
+        column.height = below.y + 8
         column.lines.append(below)
-        column.height += below.size + 8
         for line in column.lines:
             line.x = column.width / 2
-        return column, {key: ((column.width - w) / 2, *rest) for key, (_, *rest) in places.items()}
+        return column, {
+            key: ((column.width - w) / 2, top, w, h) for key, top in zip(boxes, tops, strict=True)
+        }
 
     def detached(self, card: Item, head: Item) -> None:
         """Where ``detach()`` cut the graph: the value goes on, and nothing comes back."""
@@ -220,9 +216,6 @@ class Lanes(View):
             line = Line("name", text, LABEL, bold=kind == "op", x=wide / 2, y=13)
             tip = f"{card.name} is {head.name} cut off by detach(): no gradient goes back from it"
             pair.append(self.p.add(kind, "pill", Column([line], wide, 19), tip, name=text))
-        pair[0].width = pair[1].width = max(p.width for p in pair)
-        for item in pair:
-            item.lines[0].x = item.width / 2
         self.p.below[pair[1]] = pair[0]
         self.p.link(head, pair[0], "flow", f"{head.name} is detached", headless=True)
         self.p.link(pair[0], card, "flow", f"{card.name} shares the numbers of {head.name}")
@@ -230,9 +223,9 @@ class Lanes(View):
 
 def _short(name: str, limit: float) -> str:
     """A name in bold; where there is no room for it, the last part of a dotted one."""
-    if width(name, SUB + 1.5, bold=True) > limit and not name.endswith("]"):
+    if width(name, TITLE, bold=True) > limit and not name.endswith("]"):
         name = name.rpartition(".")[2]
-    return fit(name, limit, SUB + 1.5, bold=True)
+    return fit(name, limit, TITLE, bold=True)
 
 
 def operation(f: Function, drawn: set[Edge]) -> str:

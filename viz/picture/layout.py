@@ -123,7 +123,7 @@ def _placed(p: Picture, margin: float, seconds: float, turned: bool = False) -> 
         tips = {part[0]: point(part[2:]) for part in parts if part[0] in "es"}
         lines[link.id] = (curve, tips.get("e", tips.get("s")))
         if p.below and curve:
-            both[link] = tips["s"], curve, tips["e"]
+            both[link] = curve
         if "lp" in e:
             labels[link.id] = point(e["lp"])
     at = Places(extent[0] + 2 * margin, extent[1] + 2 * margin, items, lines, labels, frames)
@@ -145,7 +145,9 @@ def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) ->
     edges = [(at.items[i.id][across], size(i)[1]) for i in p.items if i not in p.below]
     edges += [(frame[across], frame[2 + across]) for frame in at.frames]
     low, high = min(v for v, _ in edges), max(v + wide for v, wide in edges)
-    first = min(at.items[above.id][across] for above in p.below.values())
+    first = min(
+        at.items[above.id][across] + (size(above)[1] - size(item)[1]) / 2 for item, above in p.below.items()
+    )
     shift = [point(0.0 if along == 0 else words, margin - low + (words if along == 0 else 0.0))]
     shift.append(point(shift[0][along], shift[0][across] + high - first + BETWEEN))
     placed: dict[Item, tuple[float, float]] = {}  # along and across, of its first corner
@@ -162,27 +164,18 @@ def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) ->
         tip = None if link.headless else a if link.backwards else b
         start = (a[0] + HEAD, a[1]) if tip is a else a
         end = (b[0] - HEAD, b[1]) if tip is b else b
-        middle = (start[0] + end[0]) / 2
-        curve = [point(*q) for q in (start, (middle, start[1]), (middle, end[1]), end)]
-        free = all(
-            not (u < q[0] < u + size(item)[0] and v - 3 < q[1] < v + size(item)[1] + 3)
-            for item, (u, v) in placed.items()
-            if item is not before and item is not after
-            for q in _between(start, end)
-        )
-        if not free:
+        others = [
+            (*q, *size(item))
+            for item, q in placed.items()
+            if item not in (before, after) and (item in p.below) == (before in p.below)
+        ]
+        curve = _smooth(start, end, others)
+        if curve is None:  # Graphviz's own way around what is there
             by = shift[link in p.mirrors]
-            s, way, e = laid[p.mirrors.get(link, link)]
-            moved = [(x + by[0], y + by[1]) for x, y in (s, *way, e)]
-            curve, (start, end) = moved[1:-1], (moved[0], moved[-1])
-            tip = None if link.headless else start if link.backwards else end
-            if not (tip and link.backwards):
-                curve = [start, start, curve[0], *curve]
-            if tip is None or link.backwards:
-                curve = [*curve, curve[-1], end, end]
-            at.lines[link.id] = curve, tip
-        else:
-            at.lines[link.id] = curve, tip and point(*tip)
+            way = laid[p.mirrors.get(link, link)]
+            curve = [((x + by[0], y + by[1])[along], (x + by[0], y + by[1])[across]) for x, y in way]
+            curve = [start, start, curve[0], *curve, curve[-1], end, end]
+        at.lines[link.id] = [point(*q) for q in curve], tip and point(*tip)
     at.items = {item.id: point(*q) for item, q in placed.items()}
     at.frames = [
         (x + shift[0][0], y + shift[0][1], w, h, base + shift[0][1]) for x, y, w, h, base in at.frames
@@ -203,12 +196,36 @@ def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) ->
     return at
 
 
-def _between(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[float, float]]:
-    """Points on the smooth way from one point to another."""
-    t = np.linspace(0, 1, 24)
-    u = start[0] + (end[0] - start[0]) * (1.5 * t * (1 - t) + t**3)
-    v = start[1] + (end[1] - start[1]) * t * t * (3 - 2 * t)
-    return list(zip(u.tolist(), v.tolist(), strict=True))
+def _smooth(
+    start: tuple[float, float], end: tuple[float, float], others: list[tuple[float, ...]]
+) -> list | None:
+    """A way that leaves and arrives along the lane and touches none of the ``others``: it bends at once, or behind or
+    before all that stands between. None where there is no such way."""
+    t = np.linspace(0, 1, 24)[:, None]
+    between = [q for q in others if q[0] + q[2] > start[0] and q[0] < end[0]]
+    late, early = (
+        max((u + wide for u, _, wide, _ in between), default=0),
+        min((u for u, *_ in between), default=0),
+    )
+    for a, b in ((start[0], end[0]), (late + 2, end[0]), (start[0], early - 2)):
+        if not start[0] <= a < b - 8 or b > end[0]:
+            continue
+        points = np.array([(a, start[1]), ((a + b) / 2, start[1]), ((a + b) / 2, end[1]), (b, end[1])])
+        weights = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3])
+        way = np.vstack(
+            [np.linspace(start, points[0], 24), weights @ points, np.linspace(points[3], end, 24)]
+        )
+        if not any(
+            (
+                (way[:, 0] > u) & (way[:, 0] < u + wide) & (way[:, 1] > v - 3) & (way[:, 1] < v + tall + 3)
+            ).any()
+            for u, v, wide, tall in others
+        ):
+            bend = [tuple(q) for q in points.tolist()]
+            before = [start, start, bend[0]] if a > start[0] else []
+            after = [bend[3], end, end] if b < end[0] else []
+            return [*before, *bend, *after]
+    return None
 
 
 def _ports(ends: dict[Link, tuple[Item, Item]], placed: dict, size) -> dict[tuple[Link, int], float]:
