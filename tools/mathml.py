@@ -27,6 +27,7 @@ OPERATORS = {
     "subset": "⊂", "cup": "∪", "cap": "∩", "setminus": "∖", "notin": "∉", "lt": "<", "gt": ">", "dagger": "†", "bullet": "∙",
 }  # fmt: skip
 FUNCTIONS = {
+    "arcsin", "arccos", "arctan",
     "sin", "cos", "tan", "exp", "log", "ln", "max", "min", "tanh", "sinh", "cosh", "arg", "det", "lim", "dim", "sup", "inf",
 }  # fmt: skip
 SPACES = {

@@ -1,5 +1,5 @@
-"""Write what README.md, TEACHING.md and the start page say about the lessons, from the lessons' own headers: the tables, the map
-(docs/map.svg), the evenings of the course, the routes; and the line counts in docs/by_hand.md. `make notebooks` does it.
+"""Write what README.md, TEACHING.md and the start page say about the lessons, from the lessons' own headers: the tables, the
+map (docs/map.svg), the evenings of the course, the routes; and the line counts in docs/by_hand.md. `make notebooks` runs it.
 """
 
 from __future__ import annotations

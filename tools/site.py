@@ -14,6 +14,7 @@ import argparse
 import base64
 import html
 import linecache
+import os
 import re
 import shutil
 import struct
@@ -45,6 +46,13 @@ SEARCH = f"<script>{(HERE / 'search.js').read_text(encoding='utf-8')}</script>"
 LIVE = """<div class="live"><button type="button">Run this page</button>
 <a href="lite/index.html?lesson={name}">Open it in JupyterLab, in this browser</a>
 <span role="status">Nothing to install.</span></div>"""
+DESCRIPTION = (
+    "Step through the backward pass of a PyTorch graph, node by node, and see every gradient, saved tensor and rule. "
+    "Lessons lead from a slope to an autograd engine of your own."
+)
+ADDRESS = os.environ.get(
+    "SITE_ADDRESS", ""
+)  # where the site will be: a preview's picture needs a whole address
 LINKS = {"index": "Lessons", "glossary": "Glossary", "gallery": "Gallery", "exam": "Exam", "cards": "Cards"}
 
 CARDS = """
@@ -83,6 +91,10 @@ SHELL = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline' 'self' file:; \
 style-src 'unsafe-inline'; img-src data: 'self' file:; worker-src 'self'">
 <title>{title}</title>
+<meta name="description" content="{description}">
+<meta property="og:title" content="{title}">
+<meta property="og:description" content="{description}">
+<meta property="og:type" content="website">{preview}
 <link rel="icon" href="{icon}">
 <style>{style}</style>
 </head>
@@ -186,7 +198,14 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
 
 
 def page_of(
-    name: str, title: str, body: str, beside: str = "", *, style: str = "", live: bool = False
+    name: str,
+    title: str,
+    body: str,
+    beside: str = "",
+    *,
+    style: str = "",
+    live: bool = False,
+    description: str = "",
 ) -> str:
     """A whole page of the site; ``beside``: the links to the pages before and after it; ``live``: its cells can be run."""
     links = "".join(
@@ -199,6 +218,8 @@ def page_of(
     )
     return SHELL.format(
         icon=ICON,
+        description=html.escape(description or DESCRIPTION),
+        preview=f'\n<meta property="og:image" content="{ADDRESS}stepper.png">' if ADDRESS else "",
         name=name,
         title=html.escape(title),
         style=STYLE + MATH_STYLE + answers.STYLE + _code_style() + style,
@@ -289,6 +310,24 @@ z = a + b
 """
 
 
+# The first stepper plays once, unless the reader's system asks for no motion; whatever a reader does comes first
+PLAY_ONCE = """<script>
+(() => {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  let touched = false;
+  const touch = () => { touched = true; };
+  for (const event of ["pointerdown", "keydown", "wheel"]) addEventListener(event, touch, { capture: true, once: true });
+  const look = setInterval(() => {
+    const play = document.querySelector("[data-action=play]");
+    if (!play && !touched) return;
+    clearInterval(look);
+    setTimeout(() => touched || play.click(), 900);
+  }, 200);
+})();
+</script>
+"""
+
+
 def hero() -> str:
     """The stepper of the first page: two paths that meet."""
     linecache.cache["<page>"] = (
@@ -300,7 +339,14 @@ def hero() -> str:
     names: dict = {"torch": minigrad}
     exec(compile(HERO, "<page>", "exec"), names)
     stepper = viz.step(names["z"], names={name: names[name] for name in "xyabz"})
-    return f'<div class="hero">{stepper._repr_mimebundle_()["text/html"]}</div>'
+    shown = stepper._repr_mimebundle_()["text/html"]
+    end = html.escape("</body>")
+    assert shown.count(end) == 1
+    shown = shown.replace(end, html.escape(PLAY_ONCE) + end)
+    return (
+        f'<figure class="hero">{shown}<figcaption>A backward pass, node by node. Press ▶ to play it, or click in it and step '
+        "with ← and →. The boxes are live: click one to see its rule.</figcaption></figure>"
+    )
 
 
 def front_body(notebook: nbformat.NotebookNode | None, every: tuple[suite.Lesson, ...]) -> str:
@@ -353,13 +399,21 @@ def build(folder: Path, notebooks: Path = NOTEBOOKS, lite: Path = ROOT / "lite")
         beside[name] = "".join(
             f'<a href="{n}.html">{words}</a>' if n else "<span></span>" for n, words in arrows
         )
+    about = {lesson.file.removesuffix(".ipynb"): lesson.objective.replace("`", "") for lesson in every}
+    shutil.copyfile(DOCS / "stepper-light.png", folder / "stepper.png")  # what a link to the site shows
     written = []
     for name, body in bodies.items():
         style = CARDS if name == "cards" else ""
         written.append(folder / f"{name}.html")
         written[-1].write_text(
             page_of(
-                name, titles[name], body, beside.get(name, ""), style=style, live=live and name in beside
+                name,
+                titles[name],
+                body,
+                beside.get(name, ""),
+                style=style,
+                live=live and name in beside,
+                description=about.get(name, ""),
             ),
             encoding="utf-8",
         )
