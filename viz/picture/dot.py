@@ -312,7 +312,7 @@ def cells_table(value: Value | None, w: float, h: float) -> str:
 def shown(item: Item, caption: str) -> Value | None:
     """The array that a box of a drawn card shows; the gradient is blank until a pass has reached it, that of
     a leaf is its .grad."""
-    grad = item.function.leaf_grad if item.kind == "leaf" else None
+    grad = item.grad or (item.function.leaf_grad if item.kind == "leaf" else None)
     return {"tangent": item.output and item.output.tangent, "value": item.value, "grad": grad}[caption]
 
 

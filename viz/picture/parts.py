@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..read.graph import Edge, Function, Output
 from ..read.text import fit, one_line, width
@@ -58,6 +59,7 @@ class Item:
     name: str | None = None
     output: Output | None = None
     value: Value | None = None
+    grad: Value | None = None  # what a recorded pass brought
     classes: list[str] = field(default_factory=list)
     boxes: dict[str, tuple[float, float, float, float]] = field(default_factory=dict)
     members: list[Function] = field(default_factory=list)  # of a box that stands for several nodes
@@ -144,6 +146,7 @@ class Picture:
         default_factory=dict
     )  # of two lanes: item of the lower one -> above which it stands
     mirrors: dict[Link, Link] = field(default_factory=dict)  # and its arrows -> those whose way they go back
+    at: Any = None  # the places of all this, where it was laid out
     gap: float = 0.0  # inches between the items of a lane
     terse: bool = False  # on boxes only a name and a class
     fold: str | int = ""  # by what its boxes are folded: "module", "repeat", or into how many boxes at most

@@ -203,8 +203,8 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
         box = (x + bx, y + by, float(w), float(h))
         frame = {"x": box[0], "y": box[1], "width": w, "height": h}
         out.append(_tag("rect", f"box {caption}-box", **frame, fill="#ffffff", stroke="#adb5bd"))
-        if standalone and (caption != "grad" or item.kind == "leaf"):
-            value = shown(item, caption)
+        value = shown(item, caption) if standalone else None
+        if standalone and (value is not None or caption != "grad" or item.kind == "leaf"):
             out.append(cells(value, box) if value is not None else _note(_MISSING[caption], box))
     return _tag("g", item.css, "".join(out), id=item.id)
 

@@ -243,17 +243,21 @@ def over(stills: list[tuple[str, str, int]], title: str, inside: str, tall: int)
     )
 
 
-def still_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of the pictures of a payload the richest that can be read on a page of text."""
+def still_of(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    """Of the pictures of a payload the richest that can be read on a page of text, with the numbers in its boxes; without the
+    gradients where these are asked for."""
     drawn = [data, *data.get("pictures", ())]
-    return max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
+    best = max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
+    k = next(k for k, one in enumerate(drawn) if one is best)
+    svg = data.still(k, not (options or {}).get("ask")) if getattr(data, "shown", ()) else best["svg"]
+    return {**best, "svg": svg}
 
 
 def frame(
     data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None, text: str | None = None
 ) -> str:
     """What a saved notebook shows: of the pictures the richest that can be read on a page of text, over it the stepper."""
-    shown = still_of(data)
+    shown = still_of(data, options)
     tall = round(min(max(float(shown["height"]), 60.0), 480.0))
     alt = f"Graph of {data.get('title') or 'a tensor'}"
     inside = page(data, options={**(options or {}), "framed": FRAMED}, bare=True, text=text)

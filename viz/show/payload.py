@@ -116,6 +116,10 @@ def describe(
         "source": source,
         "start": _start(trace),
     }
+    data.shown, of = pictures, {s.function: s for s in trace.steps}
+    for item in (item for picture in pictures for item in picture.items if "grad" in item.boxes):
+        if s := of.get(item.function):
+            item.grad = s.accumulate.after if s.accumulate else s.totals[item.nr] if item.nr else s.total
     return data
 
 
@@ -165,7 +169,7 @@ def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECOND
             item.id = f"b{within}{item.id}"
     for link in picture.links:
         link.id = ident(link.edge) or link.id.replace("e", f"l{within}")
-    at = places(picture, seconds=seconds)
+    at = picture.at = places(picture, seconds=seconds)
     return {
         "view": picture.view,
         "direction": picture.direction,
@@ -187,7 +191,18 @@ class Payload(dict):
 
     def __init__(self, graph: Graph, step_of: dict):
         self.graph, self.step_of = graph, step_of
+        self.shown: Sequence[Picture] = ()
         self.closed: dict[str, tuple[Item, str, dict]] = {}  # id -> box, direction, where its inside goes
+
+    def still(self, k: int, grads: bool) -> str:
+        """The SVG of picture ``k`` by itself, with the numbers in its boxes: values, and where asked for the gradients."""
+        kept = {item: item.grad for item in self.shown[k].items}
+        for item in kept if not grads else ():
+            item.grad = None
+        svg = painter.paint(self.shown[k], self.shown[k].at)
+        for item, grad in kept.items():
+            item.grad = grad
+        return svg
 
     def insides(self, picture: Picture, most: int = 0) -> dict:
         """What stands in the first ``most`` boxes of a picture; the others stay closed."""

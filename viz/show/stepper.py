@@ -100,7 +100,7 @@ class Stepper(Live, Shown, widgets.VBox):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         saved = frame(self.data, options=self.options, text=self.pane.data)
-        still = {"image/svg+xml": still_of(self.data)["svg"]}
+        still = {"image/svg+xml": still_of(self.data, self.options)["svg"]}
         return self.live(**kwargs) | {"text/html": saved, "text/plain": repr(self)} | still
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
