@@ -20,6 +20,12 @@ WORDS = {
     "nothing": None,
     "nothing at all": None,
     "no gradient": None,
+    "null": None,
+    "empty": None,
+    "does not exist": None,
+    "doesn't exist": None,
+    "there is none": None,
+    "not a number": math.nan,
     "true": True,
     "yes": True,
     "false": False,
@@ -32,10 +38,27 @@ FUNCTIONS: dict[str, Callable] = {
 UNITS = {"b": 1, "kb": 1e3, "mb": 1e6, "kib": 1024, "mib": 1024**2,
          "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}  # fmt: skip
 LOOKS_LIKE = (  # typographic signs, and what is meant by them
+    ("(\\d+) ?\u00bd", r"(\1+1/2)"), ("\u221a *", "sqrt "), ("\u2026", "..."),
     ("[\u2010-\u2015\u2212]", "-"), ("[\u00b7\u00d7\u2219\u22c5]", "*"), ("[\u00f7\u2044\u2215]", "/"), ("\u221e", "inf"),
     ("\u03c0", "pi"), ("[\u2192\u21d2\u279c]", "->"), ("\u00b2", "^2"), ("\u00b3", "^3"), ("\u00bd", "(1/2)"),
     ("\u00bc", "(1/4)"), ("\u2153", "(1/3)"), ("\u2154", "(2/3)"),
     ("[\u2018\u2019\u201a\u2032`]", "'"), ("[\u201c-\u201f]", '"'), (r"\s", " "),
+)  # fmt: skip
+COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+PARTS = {"half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+PLAIN = (  # ways of writing, and the plain one; in this order
+    (r"^\$+(.*?)\$+$", r"\1"), (r"\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}", r"((\1)/(\2))"),
+    (r"(\d*\.\d*)\((\d)\)", r"\1\2\2\2\2\2\2\2\2"), (r"(?<=\d)\.{2,3}$", ""), (r"\?+$", ""),
+    (r"^(?:it is|it's|the answer is|i think(?: it is)?|i expect|it will be|that is) +", ""),
+    (r"^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) *", ""),
+    (r"^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) *", ""),
+    (r"\b(?:torch|math|numpy|np)\.", ""),
+    (r", *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)", ""),
+    (r"\b(?:tensor|array|float\d*|int\d*) *\( *['\"]?([^'\"]*?)['\"]? *\)", r"(\1)"),
+    (r"\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *= *(?=[-+\d.(\[])", ""), (r"^[-+*/^() \d.]+= *(?=[-+(\d.])", ""),
+    (r"^<(.*)>$", r"[\1]"), (r"(?<=[\])])(?:\.t|\^ *t)$", ""), (r"^\[([^\[\]]*)$", r"[\1]"), (r"^([^\[\]]*)\]$", r"\1"),
+    (r"(?<!\b0)(?<=\d) *x *(?=[\d(])", "*"), (r"\b(one|zero)s *\(? *(\d+) *,? *\)?", r"[\1]*\2"),
+    (r"\ball (one|zero)s\b", r"all \1"),
 )  # fmt: skip
 TOKEN = re.compile(
     r" *(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()\[\]{},;|&])( *)"
@@ -63,31 +86,42 @@ def read(text: str, size: int = 1) -> Any:
     if len(text) > LONGEST:
         raise Unreadable(text[:20])
     text = tidy(text)
-    text = re.sub(r"^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) *", "", text)
-    text = re.sub(r"^(?:about|around|approximately|approx\.?|roughly|~|\u2248) *", "", text)
-    text = re.sub(r"\b(?:torch|math|numpy|np)\.", "", text)
-    text = re.sub(r", *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)", "", text)
-    text = re.sub(r"\b(?:tensor|array|float|int) *\( *['\"]?([^'\"]*?)['\"]? *\)", r"(\1)", text)
+    for way, plain in PLAIN:
+        text = re.sub(way, plain, text)
     if text in WORDS:
         return WORDS[text]
+    text = re.sub(rf"\b({'|'.join(COUNTED)})\b", lambda m: str(COUNTED.index(m[1])), text)
+    text = re.sub(rf"\b(?:(\d+|an?) +)?({'|'.join(PARTS)})s?\b", _part, text)
     if size != 1:
-        return _Reader(text, spaces=True).all()
+        text = re.sub(r"^all(?: are| equal)? (\S+)$", rf"[\1]*{size}", text)
+        if len(re.findall(r"\d,\d", text)) == size and text.count(";") == size - 1:  # 1,5; 2,5
+            text = re.sub(r"(?<=\d),(?=\d)", ".", text)
+        return _Reader(text, True, size).all()
     unit = re.fullmatch(r"([^a-z]*[\d)]) *([a-z]+)", text)
     if unit and (unit[2] in UNITS or len(unit[2]) > 3):  # "8 kB", "4 functions"
         return _each(np.multiply, UNITS.get(unit[2], 1.0), read(unit[1]))
+    if re.fullmatch(r"[-+]? *\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}", text):  # 6.000,5
+        text = text.replace(".", "").replace(",", ".")
+    text = re.sub(r"^([-+]?)(\d+) (\d+/\d+)$", r"\1(\2+\3)", text)
     grouped = re.sub(r"(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?![\d,])", lambda m: re.sub("[, ']", "", m[0]), text)
     grouped = re.sub(r"^([+-]? *\d+),(\d+)$", r"\1.\2", grouped)
     try:
-        return _Reader(grouped, spaces=False).all()
+        return _Reader(grouped, False).all()
     except Unreadable:
-        return _Reader(text, spaces=True).all()
+        return _Reader(text, True).all()
+
+
+def _part(found: re.Match[str]) -> str:
+    """ "a third", "two thirds", "half" as numbers."""
+    count = found[1] if (found[1] or "a")[0] != "a" else "1"
+    return f"({count}/{PARTS[found[2]]})"
 
 
 class _Reader:
     """Reads one text. With `spaces`, a space separates numbers: `1 -2` is two of them, `1 - 2` is one."""
 
-    def __init__(self, text: str, spaces: bool):
-        self.spaces = spaces
+    def __init__(self, text: str, spaces: bool, size: int = 1):
+        self.spaces, self.size = spaces, size
         self.tokens: list[tuple[str, bool]] = []  # and whether a space comes after it
         self.at = place = 0
         while place < len(text.rstrip()):
@@ -151,10 +185,22 @@ class _Reader:
 
     def product(self, depth: int) -> Any:
         value = self.signed(depth)
-        while self.sees("*", "/"):
-            operation = np.multiply if self.take() == "*" else np.divide
-            value = _each(operation, value, self.signed(depth))
-        return value
+        while True:
+            if self.sees("*", "/"):
+                times, other = self.take() == "*", self.signed(depth)
+                repeated = times and self._repeated(value, other)
+                value = repeated or _each(np.multiply if times else np.divide, value, other)
+            elif (not self.gap() and self.sees("(")) or (  # 2(3 + 4), 2 pi
+                not (self.spaces and self.gap()) and self.sees(*NUMBERS, *FUNCTIONS)
+            ):
+                value = _each(np.multiply, value, self.signed(depth))
+            else:
+                return value
+
+    def _repeated(self, one: Any, other: Any) -> list | None:
+        """`[1/3] * 3` where three numbers are expected."""
+        few, count = (one, other) if isinstance(one, list) else (other, one)
+        return few * self.size if isinstance(few, list) and len(few) == 1 and count == self.size > 1 else None
 
     def signed(self, depth: int) -> Any:
         if self.sees("+", "-"):

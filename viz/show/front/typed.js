@@ -2,12 +2,24 @@
 // does the same, function by function; tests/typed_answers.txt is the table of cases that both must read alike.
 
 const LONGEST = 400, DEPTH = 12;
-const WORDS = { none: null, nothing: null, "nothing at all": null, "no gradient": null, true: true, yes: true, false: false, no: false };
+const WORDS = { none: null, nothing: null, "nothing at all": null, "no gradient": null, null: null, empty: null, "does not exist": null, "doesn't exist": null, "there is none": null,
+  "not a number": NaN, true: true, yes: true, false: false, no: false };
 const NUMBERS = { inf: Infinity, infinity: Infinity, nan: NaN, pi: Math.PI, e: Math.E };
 const FUNCTIONS = { sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log, sin: Math.sin, cos: Math.cos, tanh: Math.tanh, abs: Math.abs };
 const UNITS = { b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2, percent: 0.01, thousand: 1e3, million: 1e6, billion: 1e9 };
-const LOOKS_LIKE = [["[\u2010-\u2015\u2212]", "-"], ["[\u00b7\u00d7\u2219\u22c5]", "*"], ["[\u00f7\u2044\u2215]", "/"], ["\u221e", "inf"], ["\u03c0", "pi"], ["[\u2192\u21d2\u279c]", "->"],
+const LOOKS_LIKE = [["(\\d+) ?\u00bd", "($1+1/2)"], ["\u221a *", "sqrt "], ["\u2026", "..."], ["[\u2010-\u2015\u2212]", "-"], ["[\u00b7\u00d7\u2219\u22c5]", "*"], ["[\u00f7\u2044\u2215]", "/"], ["\u221e", "inf"], ["\u03c0", "pi"], ["[\u2192\u21d2\u279c]", "->"],
   ["\u00b2", "^2"], ["\u00b3", "^3"], ["\u00bd", "(1/2)"], ["\u00bc", "(1/4)"], ["\u2153", "(1/3)"], ["\u2154", "(2/3)"], ["[\u2018\u2019\u201a\u2032`]", "'"], ["[\u201c-\u201f]", '"'], ["\\s", " "]];
+const NUMERALS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const SHARES = { half: 2, halves: 2, third: 3, quarter: 4, fourth: 4, fifth: 5, sixth: 6, eighth: 8, tenth: 10 };
+const WRITINGS = [ // ways of writing, and the plain one; in this order
+  [/^\$+(.*?)\$+$/, "$1"], [/\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}/g, "(($1)/($2))"], [/(\d*\.\d*)\((\d)\)/g, "$1$2$2$2$2$2$2$2$2"], [/(?<=\d)\.{2,3}$/, ""], [/\?+$/, ""],
+  [/^(?:it is|it's|the answer is|i think(?: it is)?|i expect|it will be|that is) +/, ""],
+  [/^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) */, ""], [/^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) */, ""],
+  [/\b(?:torch|math|numpy|np)\./g, ""], [/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, ""],
+  [/\b(?:tensor|array|float\d*|int\d*) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)"],
+  [/\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *= *(?=[-+\d.([])/g, ""], [/^[-+*/^() \d.]+= *(?=[-+(\d.])/, ""],
+  [/^<(.*)>$/, "[$1]"], [/(?<=[\])])(?:\.t|\^ *t)$/, ""], [/^\[([^[\]]*)$/, "[$1]"], [/^([^[\]]*)\]$/, "$1"],
+  [/(?<!\b0)(?<=\d) *x *(?=[\d(])/g, "*"], [/\b(one|zero)s *\(? *(\d+) *,? *\)?/g, "[$1]*$2"], [/\ball (one|zero)s\b/g, "all $1"]];
 const TOKEN = /(?: *)(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()[\]{},;|&])( *)/y;
 const SEPARATORS = [",", ";", ">", "->", "=>", "|", "&", "and", "then"];
 
@@ -36,16 +48,21 @@ export function readTyped(text, size = 1) {
 
 function numbersIn(text, size) {
   if (text.length > LONGEST) throw new Unreadable(text.slice(0, 20));
-  text = tidy(text)
-    .replace(/^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) */, "").replace(/^(?:about|around|approximately|approx\.?|roughly|~|\u2248) */, "")
-    .replace(/\b(?:torch|math|numpy|np)\./g, "")
-    .replace(/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, "")
-    .replace(/\b(?:tensor|array|float|int) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)");
+  text = WRITINGS.reduce((said, [way, plain]) => said.replace(way, plain), tidy(text));
   if (Object.hasOwn(WORDS, text)) return WORDS[text];
-  if (size !== 1) return new Reader(text, true).all();
+  text = text.replace(new RegExp(`\\b(${NUMERALS.join("|")})\\b`, "g"), (word) => NUMERALS.indexOf(word));
+  text = text.replace(new RegExp(`\\b(?:(\\d+|an?) +)?(${Object.keys(SHARES).join("|")})s?\\b`, "g"), // "a third", "two thirds"
+    (_, count, part) => `(${(count ?? "a")[0] === "a" ? 1 : count}/${SHARES[part]})`);
+  if (size !== 1) {
+    text = text.replace(/^all(?: are| equal)? (\S+)$/, `[$1]*${size}`);
+    if ((text.match(/\d,\d/g) ?? []).length === size && text.split(";").length === size) text = text.replace(/(?<=\d),(?=\d)/g, "."); // 1,5; 2,5
+    return new Reader(text, true, size).all();
+  }
   const unit = text.match(/^([^a-z]*[\d)]) *([a-z]+)$/);
   if (unit && (Object.hasOwn(UNITS, unit[2]) || unit[2].length > 3)) // "8 kB", "4 functions"
     return each((a, b) => a * b, Object.hasOwn(UNITS, unit[2]) ? UNITS[unit[2]] : 1, numbersIn(unit[1], 1));
+  if (/^(?:[-+]? *\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,})$/.test(text)) text = text.replaceAll(".", "").replace(",", "."); // 6.000,5
+  text = text.replace(/^([-+]?)(\d+) (\d+\/\d+)$/, "$1($2+$3)");
   const grouped = text.replace(/(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?![\d,])/g, (found) => found.replace(/[, ']/g, "")).replace(/^([+-]? *\d+),(\d+)$/, "$1.$2");
   try {
     return new Reader(grouped, false).all();
@@ -56,8 +73,8 @@ function numbersIn(text, size) {
 
 // Reads one text. With `spaces`, a space separates numbers: 1 -2 is two of them, 1 - 2 is one.
 class Reader {
-  constructor(text, spaces) {
-    Object.assign(this, { spaces, tokens: [], at: 0 });
+  constructor(text, spaces, size = 1) {
+    Object.assign(this, { spaces, size, tokens: [], at: 0 });
     for (let place = 0; place < text.trimEnd().length; place = TOKEN.lastIndex) {
       TOKEN.lastIndex = place;
       const found = TOKEN.exec(text);
@@ -110,8 +127,21 @@ class Reader {
 
   product(depth) {
     let value = this.signed(depth);
-    while (this.sees("*", "/")) value = each(this.take() === "*" ? (a, b) => a * b : (a, b) => a / b, value, this.signed(depth));
-    return value;
+    for (;;) {
+      if (this.sees("*", "/")) {
+        const times = this.take() === "*", other = this.signed(depth);
+        value = (times && this.repeated(value, other)) || each(times ? (a, b) => a * b : (a, b) => a / b, value, other);
+      } else if ((!this.gap() && this.sees("(")) || // 2(3 + 4), 2 pi
+          (!(this.spaces && this.gap()) && this.sees(...Object.keys(NUMBERS), ...Object.keys(FUNCTIONS)))) {
+        value = each((a, b) => a * b, value, this.signed(depth));
+      } else return value;
+    }
+  }
+
+  // [1/3] * 3 where three numbers are expected.
+  repeated(one, other) {
+    const [few, count] = Array.isArray(one) ? [one, other] : [other, one];
+    return Array.isArray(few) && few.length === 1 && count === this.size && count > 1 ? Array(count).fill(few[0]) : null;
   }
 
   signed(depth) {
