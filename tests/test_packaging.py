@@ -1,0 +1,178 @@
+"""The distribution: what the wheel holds and says, and that it works in an environment with nothing but what it asks for."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from email.parser import Parser
+from importlib.metadata import distribution, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import minigrad
+
+pytest.importorskip("hatchling", reason="make test installs it")
+import hatch_build
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+STEP = "import minigrad as t, viz; x = t.ones(2, requires_grad=True); s = viz.step((x * x).sum()); print(repr(s), x.grad)"
+SAID = "Stepper("
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel, built by hatchling without a network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    done = subprocess.run([*pip, "--wheel-dir", folder, ROOT], capture_output=True, text=True)
+    if "hatchling" in done.stderr and done.returncode:
+        pytest.skip("hatchling is not installed here") if not os.environ.get("CI") else pytest.fail(
+            done.stderr
+        )
+    assert done.returncode == 0, done.stderr
+    (file,) = folder.glob("*.whl")
+    return file
+
+
+def test_the_wheel_holds_both_packages_typed_with_the_front_end_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert {"minigrad/py.typed", "viz/py.typed", "viz/show/front/pane.js", "viz/read/rules.txt"} <= names
+    assert {name.split("/")[0] for name in names} == {
+        "minigrad",
+        "viz",
+        f"see_autograd-{PROJECT['version']}.dist-info",
+    }
+
+
+def test_what_the_wheel_says_of_itself(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
+        said = Parser().parsestr(archive.read(name).decode())
+    assert (said["Name"], said["Version"]) == ("see-autograd", minigrad.__version__)
+    assert "Typing :: Typed" in said.get_all("Classifier") and "autograd" in said["Keywords"]
+    assert set(said.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
+
+
+def test_the_version_is_the_same_everywhere():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"(?m)^version: (.+)$", citation)[1] == PROJECT["version"] == minigrad.__version__
+    assert re.search(r"(?m)^## (\S+)", changelog)[1] == PROJECT["version"]
+
+
+@pytest.mark.parametrize(
+    "address, home",
+    [
+        ("https://github.com/someone/see-autograd.git", "https://github.com/someone/see-autograd"),
+        ("git@github.com:someone/fork.git", "https://github.com/someone/fork"),
+        ("ssh://git@gitlab.example.org/group/fork", "https://gitlab.example.org/group/fork"),
+        ("https://token@github.com/someone/fork/", "https://github.com/someone/fork"),
+    ],
+)
+def test_links_lead_to_the_repository_that_it_was_built_from(address, home):
+    links = hatch_build.urls(address)
+    assert links["Source"] == home and links["Issues"] == f"{home}/issues"
+
+
+@pytest.mark.parametrize("address", ["", "/home/someone/clone", "../clone", "C:\\clone"])
+def test_a_clone_of_a_folder_has_no_links(address):
+    assert hatch_build.urls(address) == {}
+
+
+def needed(name: str, found: set[str] | None = None) -> set[str]:
+    """A distribution and all that it requires, without extras, as they are installed here."""
+    found = set() if found is None else found
+    if name not in found:
+        found.add(name)
+        for requirement in map(Requirement, requires(name) or ()):
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                needed(canonicalize_name(requirement.name), found)
+    return found
+
+
+def test_it_brings_at_most_40_packages_of_300_megabytes():
+    packages = needed("see-autograd")
+    assert {"numpy", "anywidget", "pygraphviz"} <= packages and len(packages) <= 41, sorted(packages)
+    size = 0
+    for name in packages - {"see-autograd"}:
+        files = [file.locate() for file in distribution(name).files or ()]
+        size += sum(Path(file).stat().st_size for file in files if Path(file).is_file())
+    assert size < 300e6, size
+
+
+@pytest.fixture(scope="session")
+def installed(wheel, tmp_path_factory) -> Path:
+    """The Python of an environment with the wheel in it; its dependencies are those of this environment, seen through a path
+    file, so that nothing is downloaded."""
+    place = tmp_path_factory.mktemp("environment")
+    venv.create(place, with_pip=False, symlinks=os.name != "nt")
+    python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    (library,) = place.glob("[lL]ib/**/site-packages")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index", wheel],
+        check=True,
+    )
+    beside = next(path for path in sys.path if path.endswith("site-packages"))
+    (library / "beside.pth").write_text(beside + "\n", encoding="utf-8")
+    return python
+
+
+def run(python: Path, *words: str, folder: Path, **more: str) -> str:
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | more
+    done = subprocess.run(
+        [python, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_it_steps_from_a_script_of_the_installed_wheel(installed, tmp_path):
+    (tmp_path / "script.py").write_text(f"{STEP}\nprint(viz.__file__)\n", encoding="utf-8")
+    said = run(installed, "script.py", folder=tmp_path)
+    assert SAID in said and "tensor([2., 2.])" in said and str(installed.parent.parent) in said
+
+
+def test_it_steps_in_ipython(installed, tmp_path):
+    assert SAID in run(
+        installed,
+        "-m",
+        "IPython",
+        "--no-banner",
+        "--colors=NoColor",
+        "-c",
+        STEP,
+        folder=tmp_path,
+        IPYTHONDIR=str(tmp_path),
+    )
+
+
+def test_it_steps_in_a_notebook_that_a_program_runs(tmp_path):
+    import nbformat
+    from nbclient import NotebookClient
+
+    cells = [nbformat.v4.new_code_cell(STEP), nbformat.v4.new_code_cell("s")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    (shown,) = notebook.cells[1].outputs
+    assert "<iframe" in shown.data["text/html"] and SAID in json.dumps(shown.data["text/plain"])
+
+
+def test_it_steps_beside_pytorch(torch, installed, tmp_path):
+    assert SAID in run(installed, "-c", STEP.replace("minigrad", "torch"), folder=tmp_path)
