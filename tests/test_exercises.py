@@ -1162,6 +1162,27 @@ assert not store._unwritten
 """
 
 
+def test_what_was_done_without_a_file_gets_into_none(progress_file, monkeypatch):
+    monkeypatch.setenv("MINIGRAD_PROGRESS", "off")
+    check("0.1", 3)
+    assert store.load()["tries"]
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(progress_file))
+    predict("4.a", 12)
+    assert store.load()["predicted"] and not store.load()["tries"]
+    assert "tries" not in progress_file.read_text().replace('"tries": {}', "")
+
+
+def test_a_note_that_found_the_file_locked_is_written_when_the_kernel_ends(progress_file, monkeypatch):
+    monkeypatch.setattr(store, "WAIT", 0.0)
+    lock = progress_file.with_name(f"{progress_file.name}.lock")
+    lock.touch()
+    predict("4.a", 12)
+    assert not progress_file.exists() and store.load()["predicted"]
+    lock.unlink()
+    store._last_try()
+    assert "4.a" in progress_file.read_text()
+
+
 def test_two_kernels_never_lose_a_note(progress_file):
     kernels = [
         subprocess.Popen([sys.executable, "-c", NOTING, name], cwd=NOTEBOOKS, env=dict(os.environ))

@@ -15,6 +15,7 @@ said once (`news`).
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import time
@@ -41,7 +42,7 @@ LESSONS = Path(__file__).resolve().parents[2] / "my_lessons"  # the learner's co
 FILE, COPIED = "progress.json", ".copied.json"  # the second is in every folder that holds a learner's copy
 BEGAN = Path(os.path.abspath(os.curdir))  # where the kernel was started: the folder of the notebook
 
-_unwritten: list[dict[str, Any]] = []  # the notes of this kernel that are not in the file yet
+_unwritten: list[tuple[Path | None, dict[str, Any]]] = []  # the notes that are not in their file yet
 _news: list[str] = []  # what has not been said yet
 _said: set[str] = set()  # what has been, about a file that is left as it is
 
@@ -69,9 +70,14 @@ def load() -> dict[str, Any]:
         with suppress(OSError), _alone(place):  # somebody else may be putting it right at this moment
             found = _read(place)
     data = tidy(found)
-    for one in _unwritten:
+    for one in _due(place):
         _add(data, **one)
     return data
+
+
+def _due(place: Path | None) -> list[dict[str, Any]]:
+    """The notes for this file that are not in it yet. Those for another one, or for none, do not get into it."""
+    return [one for meant_for, one in _unwritten if meant_for == place]
 
 
 def news() -> str:
@@ -178,10 +184,21 @@ def note(
 ) -> None:
     """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), a wrong try, or what
     was answered to a question of the exam (in place of what was noted for it before)."""
-    _unwritten.append({"solved": solved, "predicted": predicted, "tried": tried, "exam": exam})
     place = path()
-    if place is None:
-        return
+    _unwritten.append((place, {"solved": solved, "predicted": predicted, "tried": tried, "exam": exam}))
+    if place is not None:
+        _write(place)
+
+
+@atexit.register
+def _last_try() -> None:
+    """A note for which another kernel left no time is written when this one ends."""
+    for place in {place for place, _ in _unwritten if place is not None}:
+        _write(place)
+
+
+def _write(place: Path) -> None:
+    """Bring the file up to date. Where that cannot be, the notes are kept for the next time."""
     try:
         if place.parent == LESSONS:
             LESSONS.mkdir(exist_ok=True)
@@ -193,12 +210,12 @@ def note(
                     _news.append(say("newer", file=place.name))
                 return
             data = tidy(found)
-            for one in _unwritten:
+            for one in _due(place):
                 _add(data, **one)
             write_whole(place, _as_text(data))
     except OSError:
         return  # a read-only folder, a full disk, another kernel that does not come to its end: the next note tries again
-    _unwritten.clear()
+    _unwritten[:] = [(meant_for, one) for meant_for, one in _unwritten if meant_for != place]
 
 
 def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any, exam: Any) -> None:
