@@ -302,7 +302,33 @@ def eye(n: int, m: int | None = None, *, dtype: np.dtype) -> ndarray:
     return np.eye(n, m, dtype=dtype)
 
 
-__all__ = [
+def of_type(name: str, dtype: dtypes.dtype) -> Callable:
+    """The old constructor of one dtype: of numbers as `tensor`, of sizes as `empty`."""
+
+    def make(*data: object) -> Tensor:
+        """A tensor of this dtype: of the numbers of a sequence, or of a size."""
+        return (
+            Tensor(*data).to(dtype) if all(isinstance(n, int) for n in data) else tensor(*data, dtype=dtype)
+        )
+
+    make.__name__ = make.__qualname__ = name
+    return make
+
+
+TYPED = {
+    "Float": "float32",
+    "Double": "float64",
+    "Half": "float16",
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+}
+TYPED |= {"Char": "int8", "Byte": "uint8", "Bool": "bool"}
+for _name, _dtype in TYPED.items():
+    globals()[f"{_name}Tensor"] = of_type(f"{_name}Tensor", getattr(dtypes, _dtype))
+
+__all__ = [f"{_name}Tensor" for _name in TYPED]
+__all__ += [
     "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace", "logspace",
     "ones", "ones_like", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -35,6 +35,19 @@ def flags(**options: object) -> Iterator[None]:
     yield
 
 
+def set_num_threads(count: int) -> None:
+    """Nothing to set: NumPy decides how many threads a product of matrices takes."""
+
+
+def get_num_threads() -> int:
+    """1: operations run in the thread that calls them."""
+    return 1
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Nothing to choose: all algorithms are deterministic."""
+
+
 def set_default_device(where: object) -> None:
     """Where new tensors live: the CPU, always. Raises RuntimeError for any other device."""
     device(where)
@@ -67,4 +80,13 @@ backends = stub(
     cuda=stub("backends.cuda", "Graphics cards.", is_built=is_available),
     cudnn=stub("backends.cudnn", "NVIDIA's library.", is_available=is_available, flags=flags, enabled=False),
 )
-__all__ = ["accelerator", "backends", "cuda", "get_default_device", "mps", "set_default_device"]
+__all__ = [
+    "accelerator",
+    "backends",
+    "cuda",
+    "get_default_device",
+    "get_num_threads",
+    "mps",
+    "set_default_device",
+]
+__all__ += ["set_num_threads", "use_deterministic_algorithms"]

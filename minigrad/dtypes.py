@@ -155,5 +155,13 @@ class finfo:
         self.dtype, self.bits, self.resolution = info.dtype.name, info.bits, 10.0**-info.precision
 
 
-__all__ = ["dtype", "finfo", "get_default_dtype", "set_default_dtype"]
+class iinfo:
+    """Limits of an integer dtype: bits, max, min."""
+
+    def __init__(self, type: dtype):
+        info = np.iinfo(to_numpy(type))
+        self.min, self.max, self.bits, self.dtype = info.min, info.max, info.bits, info.dtype.name
+
+
+__all__ = ["dtype", "finfo", "get_default_dtype", "iinfo", "set_default_dtype"]
 __all__ += [name for name, value in globals().items() if isinstance(value, dtype) and name[0] != "_"]

@@ -35,13 +35,17 @@ def gradcheck(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
     check_forward_ad: bool = False,
     check_backward_ad: bool = True,
 ) -> bool:
     """Check the gradients of `func` with respect to those `inputs` that require grad. Returns True if they are right.
 
     Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|. check_forward_ad: check the tangents of forward mode,
-    too; check_backward_ad: the gradients.
+    too; check_backward_ad: the gradients. The other options are PyTorch's and change nothing.
     Raises GradcheckError (or returns False without `raise_exception`), ValueError if there is nothing to check.
     """
     arguments = as_sequence(inputs)

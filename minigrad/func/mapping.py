@@ -45,10 +45,7 @@ def vmap(
         text = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
         known = isinstance(in_dims, (int, tuple))
         check(
-            known,
-            text + "matching the structure of inputs, got: {}.",
-            str(type(in_dims)),
-            error=ValueError,
+            known, text + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError
         )
         dims = fitting(in_dims, args, "in_dims", "inputs")
         leaves, rebuild = flattened(args)

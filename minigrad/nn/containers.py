@@ -1,43 +1,49 @@
-"""Modules that hold other modules: in order, in a list."""
+"""Modules that hold other modules: in order, in a list, by name; and a list of parameters."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..missing import OPERATORS, complete
+from ..tensor import Tensor
 from .module import Module, moved_right
+from .parameter import Parameter
 
 
 class _Numbered(Module):
-    """Modules under the names "0", "1", ...: what Sequential and ModuleList share."""
+    """Modules, or parameters, under the names "0", "1", ...: what Sequential and the lists share."""
+
+    @property
+    def _held(self) -> dict:
+        return self._modules
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return len(self._held)
 
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._modules.values())
+    def __iter__(self) -> Iterator:
+        return iter(self._held.values())
 
     def _key(self, index: int) -> str:
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} is out of range")
-        return list(self._modules)[index]
+        return list(self._held)[index]
 
-    def __getitem__(self, index: int | slice) -> Module:
+    def __getitem__(self, index: int | slice) -> Module | Parameter:
         if isinstance(index, slice):
-            return type(self)(OrderedDict(list(self._modules.items())[index]))
-        return self._modules[self._key(index)]
+            return type(self)(OrderedDict(list(self._held.items())[index]))
+        return self._held[self._key(index)]
 
-    def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._key(index), module)
+    def __setitem__(self, index: int, value: Module | Parameter) -> None:
+        setattr(self, self._key(index), value)
 
     def append(self, module: Module) -> _Numbered:
         """Add a module at the end. Returns self."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> _Numbered:
-        """Add several modules at the end. Returns self."""
+    def extend(self, modules: Iterable) -> _Numbered:
+        """Add several at the end. Returns self."""
         for module in list(modules):
             self.append(module)
         return self
@@ -83,6 +89,67 @@ class ModuleList(_Numbered):
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)" if lines else f"{self._get_name()}()"
 
 
-for _cls in (Sequential, ModuleList):
+class ModuleDict(Module):
+    """Modules by name, registered, so that their parameters are found."""
+
+    def __init__(self, modules: Mapping[str, Module] | None = None):
+        super().__init__()
+        for name, module in dict(modules or {}).items():
+            self[name] = module
+
+    def __setitem__(self, name: str, module: Module) -> None:
+        self.add_module(name, module)
+
+    def __getitem__(self, name: str) -> Module:
+        return self._modules[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._modules
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return self._modules.keys()
+
+    def values(self) -> Iterable[Module]:
+        """The modules."""
+        return self._modules.values()
+
+    def items(self) -> Iterable[tuple[str, Module]]:
+        """Pairs of name and module."""
+        return self._modules.items()
+
+
+class ParameterList(_Numbered):
+    """A list of parameters that are registered; tensors become parameters."""
+
+    def __init__(self, values: Iterable[Tensor] | None = None):
+        super().__init__()
+        self.extend(values.values() if isinstance(values, OrderedDict) else values or ())
+
+    @property
+    def _held(self) -> dict:
+        return self._parameters
+
+    def append(self, value: Tensor) -> ParameterList:
+        """Add a parameter at the end. Returns self."""
+        value = value if isinstance(value, Parameter) else Parameter(value)
+        self.register_parameter(str(len(self)), value)
+        return self
+
+    def extra_repr(self) -> str:
+        kinds = [(p.dtype, "x".join(map(str, p.shape))) for p in self]
+        lines = [
+            f"  ({i}): Parameter containing: [{kind} of size {size}]" for i, (kind, size) in enumerate(kinds)
+        ]
+        return "\n".join(lines)
+
+
+for _cls in (Sequential, ModuleList, ModuleDict, ParameterList):
     complete(_cls, f"nn.{_cls.__name__}", OPERATORS)
-__all__ = ["ModuleList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]

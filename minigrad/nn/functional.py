@@ -141,6 +141,27 @@ def embedding(
     return nn.lookup(weight, input, -1 if padding_idx is None else padding_idx % rows)
 
 
+@function(at="")
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+) -> Tensor:
+    """The values (*, S, V) weighted by softmax(query keyᵀ · scale), queries (*, L, E) and keys (*, S, E): (*, L, V).
+
+    attn_mask: False or -inf where a query must not see a key. is_causal: none sees a later one. scale: 1/√E if not given.
+    """
+    if query._array.ndim == 4 and not dropout_p:
+        return nn.attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale)[0]
+    weights = nn.softmax(nn.attention_scores(query, key, attn_mask, is_causal, scale), -1)
+    return (dropout(weights, dropout_p) if dropout_p else weights) @ value
+
+
 @in_functional
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element set to 0 with probability p, the others divided by 1 - p; `input` itself if not training."""
@@ -304,7 +325,8 @@ __all__ = [
     "hardtanh", "hinge_embedding_loss", "huber_loss", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu",
     "linear", "log_softmax", "logsigmoid", "margin_ranking_loss", "max_pool1d", "max_pool2d", "mish", "mse_loss",
     "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle",
-    "poisson_nll_loss", "prelu", "relu", "relu6", "rms_norm", "selu", "sigmoid", "silu", "smooth_l1_loss", "softmax",
+    "poisson_nll_loss", "prelu", "relu", "relu6", "rms_norm", "scaled_dot_product_attention", "selu", "sigmoid",
+    "silu", "smooth_l1_loss", "softmax",
     "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
 ]  # fmt: skip
 __dir__, __getattr__ = module_attributes(__name__, __all__)

@@ -10,7 +10,10 @@ from ..missing import guard, module_attributes
 from ..random import rng
 from ..tensor import Tensor, wrap
 
-__all__ = ["kaiming_uniform_", "normal_", "ones_", "uniform_", "xavier_uniform_", "zeros_"]
+__all__ = [
+    "calculate_gain", "constant_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "uniform_",
+    "xavier_normal_", "xavier_uniform_", "zeros_",
+]  # fmt: skip
 __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
@@ -39,15 +42,19 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
 
 
 @no_grad()
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Fill with one number."""
+    return tensor.fill_(val)
+
+
 def ones_(tensor: Tensor) -> Tensor:
     """Fill with ones."""
-    return tensor.fill_(1.0)
+    return constant_(tensor, 1.0)
 
 
-@no_grad()
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros."""
-    return tensor.fill_(0.0)
+    return constant_(tensor, 0.0)
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
@@ -56,10 +63,44 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     return uniform_(tensor, -bound, bound)
 
 
-def kaiming_uniform_(tensor: Tensor, a: float = 0) -> Tensor:
-    """Fill with uniform numbers in ±√(6 / (1 + a²) / fan_in) (He et al. 2015); `a`: slope of the leaky_relu that follows."""
-    bound = math.sqrt(3.0) * math.sqrt(2.0 / (1 + a**2)) / math.sqrt(fans(tensor)[0] or 1)
+def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Fill with normal numbers of standard deviation gain·√(2 / (fan_in + fan_out)) (Glorot & Bengio 2010)."""
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))))
+
+
+GAINS = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """By what to multiply starting values so that what follows does not shrink the signal. param: slope of leaky_relu."""
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
+    linear = "linear", "sigmoid", *[f"conv{kind}{n}d" for n in (1, 2, 3) for kind in ("", "_transpose")]
+    if nonlinearity not in {*GAINS, *linear}:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    return GAINS.get(nonlinearity, 1)
+
+
+def kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    """The standard deviation gain / √fan of He et al. 2015."""
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    return calculate_gain(nonlinearity, a) / math.sqrt(fans(tensor)[mode == "fan_out"] or 1)
+
+
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Tensor:
+    """Fill with uniform numbers in ±gain·√(3 / fan) (He et al. 2015); `a`: slope of the leaky_relu that follows."""
+    bound = math.sqrt(3.0) * kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound)
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Tensor:
+    """Fill with normal numbers of standard deviation gain / √fan (He et al. 2015)."""
+    return normal_(tensor, 0.0, kaiming_std(tensor, a, mode, nonlinearity))
 
 
 guard(__name__, "nn.init")

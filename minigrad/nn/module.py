@@ -6,6 +6,7 @@ Attributes that are Parameters or Modules are registered as they are assigned; e
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -123,6 +124,10 @@ class Module(Hooked):
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a submodule under a name. `self.name = module` does the same."""
         self._register("_modules", name, module)
+
+    def get_submodule(self, target: str) -> Module:
+        """The module of a dotted name, such as "layers.0"; itself for ""."""
+        return functools.reduce(getattr, target.split("."), self) if target else self
 
     def named_modules(
         self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True

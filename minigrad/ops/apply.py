@@ -20,7 +20,7 @@ from ..autograd.saved import open_saved, read, versions_of
 from ..autograd.views import make_view
 from ..tensor import Tensor, plain_types, wrap
 from .errors import translated
-from .general import call_any, call_many, form_of_types, metadata
+from .general import call_any, call_many, form_of_types, metadata, write_out
 from .op import CallForm, Op, chooser
 from .operands import fit, operand, promoted
 from .signature import REQUIRED
@@ -134,6 +134,8 @@ def call_forms(name: str, forms: Sequence[Callable], method: bool) -> Callable:
             chosen.setdefault(Tensor, form)
 
     def call(*args, **kwargs):
+        if "out" in kwargs and not method:
+            return write_out(name, call, args, kwargs)
         if kwargs or not 0 < len(args) < 3:
             types = (*map(type, args), *kwargs, *map(type, kwargs.values()))
         else:  # `x.sum()`, `x.sum(1)`

@@ -12,7 +12,14 @@ from .publish import METHODS, function, method
 
 
 @method()
-def to(self: Tensor, *args: object, dtype: object = None, device: object = None, copy: bool = False):
+def to(
+    self: Tensor,
+    *args: object,
+    dtype: object = None,
+    device: object = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+):
     """This tensor in another dtype, itself if nothing changes: x.to(dtype), x.to(other), x.to("cpu"), x.to("cpu", dtype)."""
     for given in args:
         if isinstance(given, (str, int, Device)):

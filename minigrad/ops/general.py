@@ -21,7 +21,7 @@ from ..messages import INFERENCE_SAVED, check, full_name
 from ..tensor import InferenceTensor, Tensor, plain_types, wrap
 from .errors import Call, translated
 from .op import CallForm, Op
-from .operands import operand, promoted
+from .operands import check_result, operand, promoted
 from .signature import REQUIRED
 
 ndarray = np.ndarray
@@ -91,6 +91,8 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
         if only_arrays(op, inputs):
             return op.forward(*inputs, *op.order(params, inputs[0]))
     name, method, run = form
+    if "out" in kwargs and not method:
+        return write_out(name, call_many(op, form), args, kwargs)
     args = tuple([a for a in args if a is not REQUIRED])  # it was given by name, or not at all
     try:
         values = op.signature.bind(args, kwargs, name, method)
@@ -121,6 +123,29 @@ def only_arrays(op: Op, inputs: Sequence) -> bool:
         if type(t) not in array_types and t is not None and not (op.numbers and type(t) in (float, int)):
             return False
     return True
+
+
+def write_out(name: str, call: Callable, args: tuple, kwargs: dict) -> Tensor:
+    """A call with `out=`: the result is written into this tensor, which takes its size, outside of autograd."""
+    out, rest = kwargs["out"], {key: value for key, value in kwargs.items() if key != "out"}
+    if out is None:
+        return call(*args, **rest)
+    message = "{}(): argument 'out' must be Tensor, not {}"
+    check(isinstance(out, Tensor), message, name, full_name(type(out)), error=TypeError)
+    tensors = [t for t in (out, *args, *rest.values()) if isinstance(t, Tensor)]
+    message = "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+    recorded = local.modes.records and any(t._requires_grad for t in tensors)
+    check(not recorded, message + "requires grad.", name)
+    result, size = call(*args, **rest), out._array.shape
+    message = "minigrad does not implement {}() with out=... for several results"
+    check(isinstance(result, Tensor), message, name, error=TypeError)
+    result = result._array
+    if size != result.shape:
+        out._array = np.empty(result.shape, out._array.dtype)
+    check_result(result, out._array)
+    out._array[...] = result
+    out._own_counter().version += 1
+    return out
 
 
 def takes(form: Callable, name: str, method: bool, args: tuple, kwargs: dict) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .. import dtypes, messages
+from .. import messages
 from ..autograd.anomaly import remember_traceback
 from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
@@ -21,6 +21,7 @@ from ..messages import check
 from ..tensor import Counter, InferenceTensor, Tensor, plain_types, wrap
 from .general import apply, arrange, call_any
 from .op import CallForm, Op
+from .operands import check_result
 
 ndarray = np.ndarray
 
@@ -134,17 +135,6 @@ def same_memory_layout(one: Tensor, other: Tensor) -> bool:
     """Do two tensors show the same elements of one memory in the same order?"""
     shared = one._counter is other._counter is not None
     return one is other or (shared and one._array.__array_interface__ == other._array.__array_interface__)
-
-
-def check_result(result: ndarray, target: ndarray) -> None:
-    """Raise PyTorch's error if a result is not of the shape, or not of a kind of number, to be written into `target`."""
-    if result.shape != target.shape:
-        message = f"{list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
-        raise RuntimeError(f"output with shape {message}")
-    ranks = dtypes.category
-    if result.dtype is not target.dtype and ranks[result.dtype.kind] > ranks[target.dtype.kind]:
-        message = f"{dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
-        raise RuntimeError(f"result type {message}")
 
 
 def bump_version(t: Tensor) -> None:

@@ -6,15 +6,18 @@ too (`batch=`), are written for arrays and Tensors alike.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..messages import check
+from ..tensor import wrap
 from .activations import floats
 from .operands import constant
 from .pointwise import exp, where
-from .reduction import add_at, leaves, rows, sum_dim
+from .reduction import add_at, leaves, logsumexp, rows, sum_dim
 from .shape import split_equally
-from .table import op
+from .table import is_array, op
 
 ndarray = np.ndarray
 
@@ -79,6 +82,39 @@ def looked_up(grad, indices, padding_idx):
     return where((indices == padding_idx)[..., None], 0.0, rows) if padding_idx >= 0 else rows
 
 
+def attention_scores(query, key, attn_mask, is_causal, scale):
+    """The products of queries and keys, scaled; -inf where a mask or causality keeps a query from seeing a key."""
+    scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    if is_causal:
+        seen = np.tri(*scores.shape[-2:], dtype=np.bool_)
+        attn_mask = seen if is_array(scores) else wrap(seen)
+    if attn_mask is None:
+        return scores
+    return (
+        where(attn_mask, scores, -math.inf) if as_array(attn_mask).dtype.kind == "b" else scores + attn_mask
+    )
+
+
+def as_array(x):
+    return x if is_array(x) else x._array
+
+
+def _attention(query, key, value, attn_mask, is_causal, scale):
+    """(the values weighted by the softmax of the scores, the logarithms of the softmax's divisors)"""
+    scores = attention_scores(query, key, attn_mask, is_causal, scale)
+    return softmax(scores, -1) @ value, logsumexp(scores, -1)
+
+
+def attention_backward(grad, grad_input_mask, query, key, value, attn_mask, is_causal, scale):
+    """With P the weights and S the scores: ∂V = Pᵀ G, ∂S = P (G Vᵀ - the sum of P G Vᵀ along rows), ∂Q = ∂S K, ∂K = ∂Sᵀ Q."""
+    grad = grad[0] if isinstance(grad, (list, tuple)) else grad
+    weights = softmax(attention_scores(query, key, attn_mask, is_causal, scale), -1)
+    of_scores = softmax_backward(grad @ value.mT, weights, weights.ndim - 1)
+    of_scores = of_scores * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    grads = of_scores @ key, of_scores.mT @ query, weights.mT @ grad
+    return tuple([g if needed else None for g, needed in zip(grads, grad_input_mask, strict=True)])
+
+
 # fmt: off
 # ---------------------------------------------------------------- softmax
 
@@ -88,6 +124,12 @@ log_softmax = op("log_softmax(self, dim: dim)", _log_softmax, at="torch Tensor",
     jvp=lambda inputs, moves, results, params: moves[0] - sums(exp(results[0]) * moves[0], *params),
     doc="`log(softmax(input))`, computed without overflow.",
     self=lambda grad, result, dim: grad - exp(result) * sums(grad, dim))
+
+# ---------------------------------------------------------------- attention
+
+attention = op("scaled_dot_product_flash_attention_for_cpu(query, key, value, attn_mask=None, is_causal: bool=False, "
+    "scale: Scalar=None)", _attention, at="", outputs=("output", "logsumexp"), constants=("logsumexp",), batch=_attention,
+    **dict.fromkeys(("query", "key", "value"), attention_backward))
 
 # ---------------------------------------------------------------- looking up
 

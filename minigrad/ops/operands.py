@@ -113,3 +113,14 @@ def sum_to(array: ndarray, shape: tuple) -> ndarray:
     array = array.reshape(array.shape[max(lead, 0) :])
     # a gradient that is smaller than its input is stretched
     return array if array.shape == shape else np.broadcast_to(array, shape)
+
+
+def check_result(result: ndarray, target: ndarray) -> None:
+    """Raise PyTorch's error if a result is not of the shape, or not of a kind of number, to be written into `target`."""
+    if result.shape != target.shape:
+        message = f"{list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        raise RuntimeError(f"output with shape {message}")
+    ranks = dtypes.category
+    if result.dtype is not target.dtype and ranks[result.dtype.kind] > ranks[target.dtype.kind]:
+        message = f"{dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
+        raise RuntimeError(f"result type {message}")

@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Callable
 
 from .apply import call_forms
+from .general import write_out
 from .signature import Signature
 
 # `minigrad/__init__.py` attaches METHODS to Tensor, all in one place.
@@ -103,6 +104,8 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
                 try:
                     return run(*args, **kwargs)
                 except Exception:  # was it the arguments, or something inside?
+                    if "out" in kwargs and not method:
+                        return write_out(public, call, args, kwargs)
                     signature().bind(args, kwargs, method=method)
                     named = {signature().own_name(key): value for key, value in kwargs.items()}
                     if named.keys() == kwargs.keys():

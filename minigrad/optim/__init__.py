@@ -2,8 +2,8 @@
 
 from ..missing import module_attributes
 from . import lr_scheduler as lr_scheduler
-from .algorithms import SGD, Adam, AdamW, RMSprop
+from .algorithms import SGD, Adagrad, Adam, AdamW, RMSprop
 from .optimizer import Optimizer
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
+__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 __dir__, __getattr__ = module_attributes(__name__, __all__)

@@ -1,7 +1,7 @@
 """The optimizers. Each `_update` is the formula of its paper, in PyTorch's order of operations.
 
 The keywords foreach, fused and capturable choose among PyTorch's implementations; here there is one, so they are
-accepted, kept in the groups, and change nothing. So are differentiable, amsgrad and centered, which must be False.
+accepted, kept in the groups, and change nothing. So are differentiable and centered, which must be False.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Algorithm(Optimizer):
         for i, beta in enumerate(defaults.get("betas", ())):
             if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-        for name in ("differentiable", "amsgrad", "centered"):
-            check(not defaults.get(name), "{}=True is not offered here", name, error=NotImplementedError)
+        for name in ("differentiable", "centered"):
+            check(not defaults.get(name), "{}=True is not implemented here", name, error=NotImplementedError)
         super().__init__(params, defaults)
         self.steps = 0
         self._work: dict[Tensor, ndarray] = {}  # for each parameter an array to compute in
@@ -142,11 +142,14 @@ class Adam(Algorithm):
 
     def _move(self, param: Tensor, grad: ndarray, group: dict, work: ndarray) -> Direction:
         beta1, beta2 = group["betas"]
-        step, m, v = self._stepped(param, "exp_avg", "exp_avg_sq")
+        names = ("exp_avg", "exp_avg_sq", *("max_exp_avg_sq",) * group["amsgrad"])
+        step, m, v, *largest = self._stepped(param, *names)
         subtract(grad, m, work)  # m += (1 - β₁)(grad - m)
         multiply(work, constant((), work.dtype, 1 - beta1), work)
         add(m, work, m)
         move_mean_square(v, grad, beta2, work)
+        if largest:  # AMSGrad divides by the largest v so far (Reddi et al. 2018)
+            v = np.maximum(largest[0], v, largest[0])
         multiply(sqrt(v, work), constant((), work.dtype, 1 / math.sqrt(1 - beta2**step)), work)
         add(work, constant((), work.dtype, group["eps"]), work)
         return divide(m, work, work), group["lr"] / (1 - beta1**step)
@@ -160,6 +163,26 @@ class AdamW(Adam):
         weight_decay: float = 1e-2, amsgrad: bool = False, **others: bool | None,
     ):  # fmt: skip
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, decoupled_weight_decay=True, **others)
+
+
+class Adagrad(Algorithm):
+    """`w ← w - lr·grad/(√s + eps)`, s the sum of all grad² (Duchi et al. 2011); lr falls as 1 / (1 + (step - 1)·lr_decay)."""
+
+    def __init__(
+        self, params: Iterable, lr: float = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
+        initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False,
+        differentiable: bool = False, fused: bool | None = None,
+    ):  # fmt: skip
+        order = "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused"
+        super().__init__(params, locals(), order)
+
+    def _move(self, param: Tensor, grad: ndarray, group: dict, work: ndarray) -> Direction:
+        step, total = self._stepped(param, "sum")
+        if step == 1:
+            total += group["initial_accumulator_value"]
+        add(total, multiply(grad, grad, work), total)
+        add(sqrt(total, work), group["eps"], work)
+        return divide(grad, work, work), group["lr"] / (1 + (step - 1) * group["lr_decay"])
 
 
 class RMSprop(Algorithm):

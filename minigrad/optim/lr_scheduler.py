@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 from ..missing import SaysWhatIsMissing, guard, module_attributes
 from .optimizer import Optimizer
 
-__all__ = ["CosineAnnealingLR", "LRScheduler", "LambdaLR", "StepLR"]
+__all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "MultiStepLR", "StepLR"]
 __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
@@ -84,6 +85,27 @@ class StepLR(LRScheduler):
         """The current rates, times gamma at the right epochs."""
         due = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
         return [lr * self.gamma for lr in self._current] if due else self._current
+
+
+class MultiStepLR(LRScheduler):
+    """The rate times gamma at each of the epochs in `milestones`, as often as it is named."""
+
+    def __init__(
+        self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
+    ):
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """The current rates, times gamma at the right epochs."""
+        return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._current]
+
+
+class ExponentialLR(StepLR):
+    """The rate times gamma every epoch."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1):
+        super().__init__(optimizer, 1, gamma, last_epoch)
 
 
 class CosineAnnealingLR(LRScheduler):

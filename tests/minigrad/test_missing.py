@@ -190,7 +190,7 @@ REFUSED = {
     "a module's method": lambda x: torch.nn.Linear(1, 1).load_state_dict({}, assign=True),
     "a tensor's method": lambda x: x.is_contiguous(memory_format=1),
     "torch.func's": lambda x: torch.func.functional_call(torch.nn.Tanh(), {}, (x,), tie_weights=False),
-    "an operation's": lambda x: torch.sum(x, out=x),
+    "an operation's": lambda x: torch.clone(x, memory_format=1),
     "a factory's": lambda x: torch.zeros(2, layout=None),
 }  # fmt: skip
 
