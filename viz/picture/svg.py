@@ -112,7 +112,7 @@ def _lanes(at: Places) -> list[str]:
         return []
     x, y, u, v = at.apart
     line = _tag("path", "line", d=f"M{_n(x)},{_n(y)}L{_n(u)},{_n(v)}", stroke="#d8dee4", fill="none")
-    words = [_text("note", text, x, y, 10.5, fill=MUTED) for text, x, y in at.lanes]
+    words = [_text("sub", text, x, y, 10.5, fill=MUTED) for text, x, y in at.lanes]
     return [_tag("g", "lane", line + "".join(words))]
 
 

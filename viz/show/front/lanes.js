@@ -25,11 +25,11 @@ export const lanes = {
     for (const edge of this.data.steps[k - 1].outgoing || []) {
       const item = this.edges.get(edge.edge);
       if (!item || !edge.value) continue;
-      const way = this.wayOf(item), number = s("g", { class: "mgv-order mgv-travels" }), w = 9 + 5.5 * String(k).length;
+      const number = s("g", { class: "mgv-order" }), w = 9 + 5.5 * String(k).length;
       number.append(s("rect", { x: -w / 2, y: -7, width: w, height: 14, rx: 7 }), s("text", { y: 3.2, "text-anchor": "middle" }, k));
       item.group.append(number);
-      const [dx, dy] = item.shift, stops = way.map(([x, y]) => ({ transform: `translate(${x - dx}px, ${y - dy}px)` }));
-      number.animate(stops, { duration: Math.min(TRAVEL, (this.options.interval || 1200) / this.speed / 2), easing: "ease-in-out" }).onfinish = () => number.remove();
+      const stops = this.wayOf(item).map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)` })); // a picture in lanes is never set in columns
+      number.animate(stops, { duration: TRAVEL / this.speed, easing: "ease-in-out" }).onfinish = () => number.remove();
     }
   },
 };

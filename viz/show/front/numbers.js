@@ -100,9 +100,9 @@ export function paintCells(a, x, y, width, height, gap = 0.8) {
 export function paintBox(a, x, y, width, height) {
   const { rows, cols } = grid(a), w = width / cols, t = height / rows;
   if (!a.values || !a.values.length || a.values.length > 12 || rows * cols !== a.values.length || w < 20 || t < 10) return paintCells(a, x, y, width, height);
-  const written = (digits) => a.values.map((value) => (typeof value === "number" ? number(Number(value.toPrecision(digits))) : value));
-  const sized = (texts) => ({ texts, font: Math.min(11, t - 2, (w - 3) / (0.58 * Math.max(...texts.map((text) => text.length)))) });
-  const { texts, font } = [3, 2].map(written).map(sized).find((one) => one.font >= 9) ?? {};
+  let font;
+  const texts = [3, 2].map((digits) => a.values.map((value) => (value.toPrecision ? number(Number(value.toPrecision(digits))) : value)))
+    .find((all) => (font = Math.min(11, t - 2, (w - 3) / (0.58 * Math.max(...all.map((text) => text.length))))) >= 9);
   if (!texts) return paintCells(a, x, y, width, height); // no number is smaller than can be read
   const g = s("g", { class: "mgv-cells mgv-written" }), scale = scaleOf(a);
   a.values.forEach((value, i) => {
