@@ -752,7 +752,7 @@ EXERCISES: list[Exercise] = [
             torch.nn.functional.cross_entropy(scores, labels) => _share_of_wrong(scores, labels).requires_grad_(True) :: Now the loss requires a gradient, but as a leaf
             cross_entropy(torch.softmax(scores, 1), labels) :: `cross_entropy` applies the softmax itself. Applied twice, it flattens the probabilities and the gradients.
             cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. You need its mean, or the step would depend on the size of the batch.
-            torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The minus is missing: that goes *up* when the right class becomes more probable, and a loss must go down.
+            torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The sign is wrong: that goes *up* when the right class becomes more probable, and a loss must go down.
             -torch.log_softmax(scores, 1).mean()         :: That is the mean over all classes. Only the right one of each row counts.
             -torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.
             torch.nn.functional.nll_loss(scores, labels) :: That treats the *scores* as logarithms of probabilities. Without the softmax it can fall without end.

@@ -502,7 +502,7 @@ EXERCISES: list[Exercise] = [
             looped_as("zero_grad", "loss", "backward", "step", "step") :: Two steps with one gradient. One is enough.
 
             loss = cross_entropy(model(x), y) => cross_entropy(model(x), y).backward() ;; loss.backward() => ;; optimizer.step() => << :: The step is taken once, behind the loop, with the last batch alone. All four lines belong into each turn.
-            optimizer.step() => optimizer.step(); return loss :: After the first batch nothing has moved any more: a `return` inside the loop ends it in its first turn.
+            optimizer.step() => optimizer.step(); return loss :: After the first batch nothing has moved any more: a `return` or `break` inside the loop ends it in its first turn.
             looped_as("zero_grad", "loss", "backward", "step", loss=_unrecorded) :: The loss was computed inside `no_grad`, so nothing was recorded.
             looped_as("zero_grad", "loss", "backward", "step", loss=lambda model, x, y: cross_entropy(y, model(x))) :: First the scores, then the labels: `cross_entropy(model(x), y)`.
 

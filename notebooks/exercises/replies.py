@@ -64,7 +64,6 @@ REPLIES = {
     "returns one": "It returns {what}, `{value}`. {several}",
     "returns some": "It returns {count}. {several}",
     "part is None": "`{name}` is `None`. Return a value for it.",
-    "handed back": "That is `{name}`, unchanged.",
     "not yours": (
         "`{name}` is not handed to your function: it is the notebook's, from a cell above. Your function gets "
         "`{unread}`, and never reads it."
