@@ -3,7 +3,7 @@
     import minigrad as torch
 
 runs ordinary PyTorch code: the same graph (`grad_fn`, `next_functions`), the same numbers, the same printed output, the
-same errors, for all that it offers.
+same errors, as far as it implements PyTorch.
 
 **The way of one call.** `z = (x * y).sum(); z.backward()` goes through these files, in this order (a test follows it):
 
@@ -46,7 +46,7 @@ import warnings
 import numpy as np
 
 from . import autograd, missing, ops
-from .autograd import graph as _graph  # who looks at a graph finds its tools loaded
+from .autograd import graph as _graph  # so that `torch.autograd.graph` is loaded
 from .autograd import node as _node
 from .autograd import passes as _passes
 from .autograd import tensor_hooks as _hooks
@@ -82,7 +82,7 @@ __version__ = "0.2.0"
 np.seterr(all="ignore")
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
-# All that Tensor can do beside what is in tensor.py is attached here.
+# What Tensor can do beyond tensor.py is attached here.
 _methods = publish.METHODS | {
     "backward": _passes.tensor_backward,
     "grad_fn": property(_node.grad_fn, doc=_node.grad_fn.__doc__),

@@ -1,4 +1,4 @@
-"""What tensors are described with beside their dtype: `Size`, dimensions, `device`. Imports nothing of minigrad."""
+"""What describes a tensor apart from its dtype: `Size`, dimensions, `device`. Imports nothing of minigrad."""
 
 from __future__ import annotations
 

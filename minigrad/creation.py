@@ -83,7 +83,7 @@ def array_of(data: Any, dtype: dtype | None) -> ndarray:
 
 
 def bare(data: Any, result: set[np.dtype]) -> Any:
-    """`data` with arrays in the place of tensors; `found` gets the dtypes of all numbers. Raises PyTorch's errors."""
+    """`data` with arrays instead of tensors; `found` gets the dtypes of all numbers. Raises PyTorch's errors."""
     if isinstance(data, SEQUENCES[:3]):
         check(not (data and isinstance(data[0], str)), "too many dimensions 'str'", error=ValueError)
         return [bare(v, result) for v in data]
@@ -112,7 +112,7 @@ def refuse_ragged(data: Any) -> None:
 
 
 def from_numpy(array: ndarray) -> Tensor:
-    """A tensor that shares the memory of a NumPy array. Raises TypeError for dtypes that there are no tensors of."""
+    """A tensor that shares the memory of a NumPy array. Raises TypeError for dtypes that tensors cannot have."""
     check(isinstance(array, ndarray), "expected np.ndarray (got {})", type(array), error=TypeError)
     return new_leaf(checked_array(array))
 
@@ -135,7 +135,7 @@ OPTIONS = list(inspect.signature(tensor).parameters.values())[1:]  # dtype, devi
 def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[..., Tensor]:
     """`make(..., dtype)`, which gives an array, as a public function: it gives a leaf, and has PyTorch's options.
 
-    The dtype is NumPy's: the one asked for, or that of the tensor that `make` takes first, or the default; None if `make`
+    The dtype is NumPy's: the requested one, or that of the tensor that `make` takes first, or the default; None if `make`
     finds it itself.
     """
     parameters = dict(inspect.signature(make).parameters)

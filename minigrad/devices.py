@@ -1,4 +1,4 @@
-"""What PyTorch asks of hardware, and the answer: there is the CPU. `torch.cuda`, `torch.backends`, `torch.accelerator`."""
+"""PyTorch's questions about hardware. The answer is always the CPU: `torch.cuda`, `torch.backends`, `torch.accelerator`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def seed_nothing(seed: int) -> None:
 
 
 def current_accelerator(check_available: bool = False) -> None:
-    """None: there is none."""
+    """None: there is no accelerator."""
 
 
 @contextlib.contextmanager

@@ -35,7 +35,7 @@ class Generator:
         return self.twister.state, self.spare
 
     def set_state(self, state: tuple) -> None:
-        """Go back to a place that `get_state` told."""
+        """Go back to a state that `get_state` returned."""
         self.twister.state, self.spare = state
 
     def words(self, count: int, double: bool = False) -> np.ndarray:

@@ -104,11 +104,11 @@ def argument(name: str, message: str, place: str = "") -> str | None:
     return None
 
 
-# ---------------------------------------------------------------- where it is asked for
+# ---------------------------------------------------------------- lookups
 
 
 class Finder:
-    """Raises the sentence for `import minigrad.fft` and `from minigrad.nn import Fold`: Python asks it last of all finders."""
+    """Raises the sentence for `import minigrad.fft` and `from minigrad.nn import Fold`: Python tries it last."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
@@ -133,7 +133,7 @@ def module_attributes(
 ) -> tuple[Callable, Callable]:
     """A module's `__dir__` and `__getattr__`: completion shows these names, and PyTorch's other names raise the sentence.
 
-    homes: where to find what is loaded on first use: name -> module, which may itself be what is asked for.
+    homes: where to find what is loaded on first use: name -> module, which may itself be the value.
     """
 
     def __getattr__(name: str) -> object:
@@ -147,7 +147,7 @@ def module_attributes(
     if module in sys.modules:
         vars(sys.modules[module]).setdefault(
             "__path__", []
-        )  # so that `from ... import` asks the Finder, as for a package
+        )  # so that `from ... import` uses the Finder, as for a package
     return sorted(public).copy, __getattr__
 
 

@@ -37,7 +37,7 @@ def _writer(shown: np.ndarray) -> tuple[Callable[[float], str], int]:
 
 
 def _nested(shown: np.ndarray, lengths: tuple[int, ...], indent: int, write: Callable, width: int) -> str:
-    """In brackets what is shown of an array with these `lengths`."""
+    """The elements of an array with these `lengths`, in brackets."""
     if not lengths:
         return write(shown.item())
     rows = [_nested(part, lengths[1:], indent + 1, write, width) for part in shown]
@@ -52,8 +52,8 @@ def _nested(shown: np.ndarray, lengths: tuple[int, ...], indent: int, write: Cal
 def tensor_repr(array: np.ndarray, default_dtype: np.dtype, *marks: str) -> str:
     """`tensor([1., 2.], grad_fn=<AddBackward0>)`: the whole printed form.
 
-    The dtype appears only where the digits do not tell it: not for `default_dtype`, int64 and bool, except that an empty
-    tensor has no digits to tell by.
+    The dtype appears only where the digits do not show it: not for `default_dtype`, int64 and bool, except that an empty
+    tensor has no digits that show it.
     """
     if array.dtype != default_dtype and (array.size == 0 or array.dtype not in (np.int64, np.bool_)):
         marks = (f"dtype=torch.{array.dtype.name}", *marks)

@@ -20,7 +20,7 @@ from .tensor import Tensor, wrap
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run
 default_generator = Generator().manual_seed(0)
 manual_seed = default_generator.manual_seed
-Source = Generator | None  # None stands for the default one
+Source = Generator | None  # None means the default one
 
 
 def rng(generator: Source = None) -> Generator:

@@ -1,4 +1,4 @@
-"""save and load: tensors, and what is built of them, in one file, safely.
+"""save and load: tensors, and structures of tensors, in one file, safely.
 
 The file is NumPy's .npz, a zip of arrays, with a description of the structure as JSON beside them. Reading it can
 create tensors, numbers, strings, lists, tuples and dictionaries, and nothing else: no code in a file is ever run.
@@ -31,7 +31,7 @@ def save(obj: object, f: File) -> None:
     """Write tensors, parameters, numbers, strings, and lists, tuples and dicts of them, to a file.
 
     Typical: `save(model.state_dict(), "model.npz")`. Raises TypeError for anything else, such as a whole model.
-    A tensor that appears twice is still one after loading. Gradients and history are not saved.
+    A tensor that appears several times is one tensor after loading. Gradients and history are not saved.
     """
     tensors: dict[int, tuple[int, Tensor]] = {}  # by id: its number, itself
     structure, arrays, names, kinds = in_json(obj, "obj", tensors), {}, {}, []

@@ -1,6 +1,6 @@
 """Tensor: an array, and what autograd needs to know of it.
 
-Here is a tensor's state. What can be asked of its values is in tensor_methods.py. Operations (`x + y`, `x.sum()`),
+Here is a tensor's state. Questions about its values are in tensor_methods.py. Operations (`x + y`, `x.sum()`),
 `backward` and hooks come from the packages above, and are attached in `minigrad/__init__.py`, all in one place.
 """
 
@@ -43,7 +43,7 @@ class Counter:
 
 
 class AutogradMeta:
-    """What only some tensors have: a gradient, an accumulator, a base, hooks. Most tensors have none of it.
+    """Attributes that only some tensors have: a gradient, an accumulator, a base, hooks. Most tensors have none of it.
 
     The class attributes are the defaults; an object stores only what differs.
     """
@@ -80,7 +80,7 @@ class Tensor(TensorMethods):
         "_requires_grad",
     )
     _repr_prefix = ""  # a Parameter says what it is
-    __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
+    __array_priority__ = 1000  # so that `ndarray * tensor` calls the tensor's operator
 
     def __new__(cls, *data: object) -> Tensor:
         """A float32 tensor of the numbers in `Tensor([1, 2])`, of the size in `Tensor(2, 3)`. Prefer `tensor` and `empty`."""
@@ -130,7 +130,7 @@ class Tensor(TensorMethods):
 
     @property
     def requires_grad(self) -> bool:
-        """True if gradients are to be computed for this tensor."""
+        """True if gradients are computed for this tensor."""
         return self._requires_grad
 
     @requires_grad.setter
@@ -211,7 +211,7 @@ class Tensor(TensorMethods):
         return isinstance(self, InferenceTensor)
 
     def _outside(self) -> Tensor:
-        """What is left of a tensor when the transform that it belongs to has ended: itself, if it belongs to none."""
+        """The tensor without the wrapper of a transform that has ended; itself, if it belongs to none."""
         return self
 
     def _own_meta(self) -> AutogradMeta:
@@ -231,7 +231,7 @@ class Tensor(TensorMethods):
         return self._counter
 
 
-# What is made in inference_mode. A class of its own, so that the ordinary path of operations need not ask.
+# What is made in inference_mode. A separate class, so that the ordinary path of operations need not check for it.
 InferenceTensor = type("Tensor", (Tensor,), {"__module__": __package__, "__slots__": ()})
 # The classes of tensors about which there is nothing unusual; nn adds Parameter.
 plain_types: set[type] = {Tensor}
@@ -247,7 +247,7 @@ def wrap(array: ndarray, requires_grad: bool = False) -> Tensor:
 
 
 def rebuilt(cls: type, array: ndarray, requires_grad: bool, attributes: dict) -> Tensor:
-    """What pickle and deepcopy call to make a leaf again."""
+    """Make a leaf again, for pickle and deepcopy."""
     out = wrap(array, requires_grad)
     out.__class__ = cls
     out.__dict__.update(attributes)

@@ -1,4 +1,4 @@
-"""What can be asked of a tensor: its shape, its memory, its values. Nothing here is recorded, and none of it is needed to
+"""Questions about a tensor: its shape, its memory, its values. Nothing here is recorded, and none of it is needed to
 understand autograd."""
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class TensorMethods:
         return int(self.item())
 
     def __format__(self, spec: str) -> str:
-        if self._array.ndim == 0 and not self._repr_prefix:  # a Parameter is no number
+        if self._array.ndim == 0 and not self._repr_prefix:  # a Parameter is not formatted as a number
             return format(self.item(), spec)
         return object.__format__(self, spec)
 

@@ -29,7 +29,7 @@ from importlib import import_module
 
 from ..missing import module_attributes
 
-# The public names, by the chapter that defines them. They are looked up when they are asked for, so that a file below (the
+# The public names, by the chapter that defines them. They are looked up on first use, so that a file below (the
 # tensor needs the modes) can be imported before those above it.
 CHAPTERS = {
     "anomaly": ("detect_anomaly", "set_detect_anomaly"),
@@ -43,6 +43,6 @@ __all__ = list(HOMES)
 __dir__, __getattr__ = module_attributes(__name__, __all__, HOMES)
 
 # PyTorch has `autograd.gradcheck` as a module and as a function of the same name. As a module it gives here what the chapter
-# `numerical` has; the attribute of this package stays the function, whichever is asked for first.
+# `numerical` has; the attribute of this package stays the function, whichever is used first.
 _path = sys.modules[f"{__name__}.gradcheck"] = types.ModuleType(f"{__name__}.gradcheck")
 _path.__getattr__ = lambda name: getattr(import_module(".numerical", __name__), name)

@@ -60,7 +60,7 @@ def walk(
 ) -> None:
     """Fire the nodes behind `roots`, each once, when all its gradients have arrived.
 
-    Ready nodes wait in a heap: the newest first (highest sequence number), AccumulateGrad before all, equals in turn.
+    Ready nodes wait in a heap: the newest first (highest sequence number), AccumulateGrad before all, equals as they come.
     dependencies: how many gradients each node waits for. recorded: gradients are Tensors and the rules' operations are
     recorded; else they are plain arrays. needed, captures: see `execute`.
     """
@@ -108,7 +108,7 @@ def fire(node: Node, grad: object, recorded: bool) -> Sequence:
 
 
 def added(before: object, part: object, node: Node, output_nr: int) -> object:
-    """What has arrived at a node so far: the sum of the gradients, or a list of sums if the node has several outputs."""
+    """The gradient that has arrived at a node so far: the sum, or a list of sums if the node has several outputs."""
     if node._output_count == 1:
         return part if before is None else before if part is None else before + part
     if part is not None:

@@ -2,7 +2,7 @@
 
 An operation on duals computes its value, and its tangent from those of the inputs:
 
-    elementwise    the rules of the backward pass with the tangent in the place of `grad`: both multiply by the same
+    elementwise    the rules of the backward pass with the tangent instead of `grad`: both multiply by the same
                    diagonal Jacobian
     linear         the operation itself, on the tangent (on all tangents at once, if it is jointly linear)
     otherwise      the operation's own `jvp`, or the transpose of its backward rules: uᵀJ is linear in u, and its

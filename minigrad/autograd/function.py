@@ -89,7 +89,7 @@ class FunctionCtx(Node):
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What was saved. Raises if it was freed, or written to in place since."""
+        """The saved tensors. Raises if it was freed, or written to in place since."""
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
         check(self._versions is not RELEASED, messages.FREED)
@@ -207,7 +207,7 @@ def refuse_old_form(cls: type[Function]) -> None:
 
 
 def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[object, FunctionCtx | None]:
-    """Call `forward` without recording, then hang the node on its outputs. Returns the result and the node.
+    """Call `forward` without recording, then attach the node to its outputs. Returns the result and the node.
 
     known: holds the result if a transform has computed it already, recorded at the levels below.
     """
@@ -248,7 +248,7 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
 
 
 def finish_output(ctx: FunctionCtx, out: object, number: int, inputs: list, recorded: list[bool]) -> object:
-    """One output as the caller gets it, with its history. `recorded` tells of each output whether it has one."""
+    """One output as the caller gets it, with its history. `recorded` says for each output whether it has one."""
     if not isinstance(out, Tensor):
         return out
     is_input, is_dirty = id(out) in map(id, inputs), id(out) in map(id, ctx.dirty_tensors)

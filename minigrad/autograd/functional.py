@@ -26,7 +26,7 @@ from .passes import grad_of_any, zeros_of
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 __dir__, __getattr__ = module_attributes(__name__, __all__)
 Tensors = Tensor | tuple[Tensor, ...]
-Vectors = Tensors | None  # None stands for a 1 beside a single number
+Vectors = Tensors | None  # None means 1 if the function returns a single number
 Map = Callable[..., Tensors]
 
 
@@ -140,7 +140,7 @@ def point(caller: str, func: Map, inputs: Tensors, create_graph: bool) -> tuple[
 
 
 def vectors_for(v: Vectors, like: Sequence[Tensor], caller: str) -> Group:
-    """The vectors of a product, of the shapes of `like`; ones in the place of None if that is a single number."""
+    """The vectors of a product, of the shapes of `like`; ones instead of None for a single number."""
     if v is None and len(like) == 1 and like[0].numel() == 1:
         v = wrap(np.ones_like(like[0]._array))
     whose = "user-provided function returns" if caller == "vjp" else "input to the user-provided function is"

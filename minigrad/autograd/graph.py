@@ -1,4 +1,4 @@
-"""What one can do with the graph itself: edges to differentiate at, hooks on saved tensors and on several gradients."""
+"""Tools for the graph itself: edges to differentiate at, hooks on saved tensors and on several gradients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_NODE = "Expected gradient function to be set"  # of what was made in inferenc
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge of the graph along which `tensor`'s gradient flows; it can stand for the tensor in `grad`."""
+    """The edge of the graph along which `tensor`'s gradient flows; `grad` takes it instead of the tensor."""
     message = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
     check(tensor.requires_grad, message)
     node = gradient_node(tensor)
@@ -32,7 +32,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 class saved_tensors_hooks(Context):
-    """While active, `pack_hook(t)` decides what is kept of each saved tensor, and `unpack_hook` gives it back.
+    """While active, `pack_hook(t)` decides what is kept of each saved tensor, and `unpack_hook` restores it.
 
     `unpack_hook(pack_hook(t))` must return a tensor with the content of t. Use it to store saved tensors elsewhere,
     compressed, or not at all (and recompute).
@@ -96,7 +96,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
 
 
 def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
-    """Is this node, or that of this leaf, part of the backward pass that is running?"""
+    """Whether this node, or that of this leaf, is part of the backward pass that is running."""
     node, running = place(), local.backward_pass
     if isinstance(node, Tensor):  # a leaf, which may have ceased to require grad since
         accumulator = node._own_meta().accumulator

@@ -32,7 +32,7 @@ def as_computed(grads: Iterable[Tensor | None], recorded: bool) -> tuple:
 
 
 def of_outputs(node: Node, grad: object) -> list[Tensor | None]:
-    """What has arrived at a node, as one gradient for each of its outputs."""
+    """The gradient that has arrived at a node, as one for each of its outputs."""
     return as_tensors(grad if type(grad) is list else [grad] * node._output_count)
 
 
@@ -47,7 +47,9 @@ def run_with_hooks(node: Node, grad: object, recorded: bool) -> Sequence:
         run_post_accumulate_hooks(node.variable, recorded)
     if hooks is not None and hooks.post:
         needed = local.backward_pass
-        if isinstance(needed, Needed) and not node._runs_undefined:  # hooks see only what was asked for
+        if (
+            isinstance(needed, Needed) and not node._runs_undefined
+        ):  # hooks see only the gradients that were requested
             grads = [g if n in needed else None for n, g in zip(node._next_nodes, grads, strict=True)]
         received = tuple(of_outputs(node, grad))
         with set_grad_enabled(recorded):
@@ -56,7 +58,7 @@ def run_with_hooks(node: Node, grad: object, recorded: bool) -> Sequence:
 
 
 def take_captured(node: Node, grad: object, recorded: bool, captures: dict, needed: Needed) -> object:
-    """Put what has arrived at a node into `captures`, if it was asked for. As in PyTorch that is before the hooks of a node
+    """Put what has arrived at a node into `captures`, if it was requested. As in PyTorch that is before the hooks of a node
     that is fired too, else after them. Returns the gradient."""
     if node._hooks is not None and not needed[node]:
         grad = run_before(node, grad, recorded, fires=False)
@@ -114,7 +116,7 @@ def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
 
 
 def replaced(before: Tensor | None, after: object, hook: Callable) -> Tensor | None:
-    """What stands in the place of a gradient after a hook: what it returned, which must fit there, or the old one for None."""
+    """The gradient after a hook: what the hook returned, which must fit, or the old one if it returned None."""
     if after is None:
         return before
     message, name = "expected Variable, but hook returned '{}'", name_of(hook)

@@ -2,7 +2,7 @@
 
 The modes of a thread are one immutable record, `local.modes`. A context manager replaces it as a whole, in one assignment,
 so an interrupt leaves either the old modes or the new ones. Almost always nothing is unusual: gradients are on, and there
-is no transform and no hook on saved tensors. `special` is then empty, and that is all an operation has to look at.
+is no transform and no hook on saved tensors. `special` is then empty, and an operation has nothing else to check.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Modes(NamedTuple):
-    """What is switched on in a thread; the defaults are the usual modes."""
+    """The modes of a thread; the defaults are the usual ones."""
 
     grad: bool = True  # whether operations are recorded
     inference: bool = False  # whether we are inside inference_mode

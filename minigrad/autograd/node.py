@@ -25,7 +25,7 @@ RELEASED = "released"  # the versions of a node whose saved tensors are gone
 
 
 class Hooks:
-    """What users attach to one node. Most nodes have none, so it is made when the first hook comes."""
+    """The hooks that users attach to one node. Most nodes have none, so it is made when the first hook comes."""
 
     __slots__ = ("metadata", "post", "pre", "retain", "tensor")
 
@@ -37,7 +37,7 @@ class Hooks:
 
 
 class RemovableHandle:
-    """What `register_*hook` returns: `.remove()` takes the hook away again; also a context manager."""
+    """The handle that `register_*hook` returns: `.remove()` removes the hook; also a context manager."""
 
     next_id = itertools.count().__next__
 
@@ -46,7 +46,7 @@ class RemovableHandle:
         hooks[self.id] = hook
 
     def remove(self) -> None:
-        """Take the hook away. Doing it twice is harmless."""
+        """Remove the hook. A second call does nothing."""
         (self.hooks() or {}).pop(self.id, None)  # they may have gone with their node
 
     def __enter__(self) -> RemovableHandle:

@@ -69,7 +69,7 @@ def grad(
     """The gradients of `outputs` with respect to `inputs`, returned; no `.grad` is touched.
 
     grad_outputs: the vectors v of vᵀJ, one per output. retain_graph, create_graph: as `backward` has them.
-    allow_unused: give None for an input that the outputs do not depend on, in place of an error.
+    allow_unused: give None for an input that the outputs do not depend on, instead of an error.
     is_grads_batched: grad_outputs have one dimension more, the first, and so have the gradients: a pass for each element.
     materialize_grads: give zeros for such an input.
     Raises RuntimeError as `backward` does, and for unused inputs.
@@ -116,7 +116,7 @@ def as_tuple(given) -> tuple:
 
 
 def as_inputs(given: object, caller: str) -> tuple[Tensor | GradientEdge, ...]:
-    """What to differentiate with respect to, as a tuple."""
+    """The tensors or edges to differentiate with respect to, as a tuple."""
     inputs = as_tuple(given)
     check(inputs, "`inputs` argument to `{}()` cannot be empty.", caller)
     message = "all inputs have to be Tensors or GradientEdges, but got {}"
@@ -143,7 +143,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
     for g in grads:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    for start, g in zip(starts, grads, strict=False):  # more gradients are no error
+    for start, g in zip(starts, grads, strict=False):  # extra gradients are ignored
         if isinstance(start, Tensor):
             node, output_nr, array = gradient_node(start), start._output_nr, start._array
             shape, dtype = array.shape, array.dtype

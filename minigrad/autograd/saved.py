@@ -18,7 +18,7 @@ from .grad_mode import no_grad
 from .node import RELEASED, AccumulateGrad, Node, grad_fn, gradient_node
 
 ndarray = np.ndarray
-HELD = "held"  # stands last among the versions of a node of which hooks hold something
+HELD = "held"  # the last of the versions of a node whose saved tensors hooks have packed
 
 
 def version_of(t: Tensor) -> int:
@@ -37,7 +37,7 @@ def versions_of(node: Node) -> tuple[int, ...] | None:
 
 
 def open_saved(node: Node, recorded: bool) -> list:
-    """What a node saved, for its rules: arrays, or Tensors if `recorded`. Raises if it was freed or written to since."""
+    """The values that a node saved: arrays, or Tensors if `recorded`. Raises if they were freed or written to since."""
     op, saved, versions = node._op, [*node._context], node._versions
     unchanged = versions is None or (versions is not RELEASED and versions[-1] is not HELD)
     for place, i in enumerate(op.saved_inputs):
@@ -59,7 +59,7 @@ def open_saved(node: Node, recorded: bool) -> list:
 
 
 def unpack(node: Node, recorded: bool) -> list:
-    """`open_saved` where something is to be said or done about each value."""
+    """The slow path of `open_saved`: each value is checked, or unpacked, on its own."""
     if node._versions is RELEASED:
         check(not any(node._next_nodes) and None not in node._op.guards, messages.FREED)
         return [None] * len(node._op.saves)  # nothing was saved: no gradient is needed
@@ -108,7 +108,7 @@ def check_version(node: Node, i: int) -> None:
 
 
 def read(node: Node, i: int) -> object:
-    """What a node saved at position `i`, as users see it in `_saved_self` and the like."""
+    """The value that a node saved at position `i`, as users see it in `_saved_self` and the like."""
     saved, op = node._context, type(node)._op
     check(node._versions is not RELEASED or i not in op.freed, messages.FREED)
     if saved[i] is None or i not in op.saved_tensors:

@@ -3,7 +3,7 @@
 Where a view's elements lie is one array of integers, its *places*: they count the elements of the base row by row. After an
 in-place operation on a view (ops/inplace.py) the base's grad_fn is a `CopySlices`, which hands the gradient of the written
 places to the operation and the rest on to the old history. The view's own grad_fn becomes a read of its places in the base
-(`AsStridedBackward0`), as that of every other view does when it is asked for.
+(`AsStridedBackward0`), as that of every other view does on its next use.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     """Tell `out`, on the memory of `source`, that it is a view, maybe one of `several`: same version counter, known base."""
     counter = out._counter = source._counter or source._own_counter()
     if source.__class__ is InferenceTensor:
-        out.__class__ = InferenceTensor  # outside of all graphs, so nobody asks for its base
+        out.__class__ = InferenceTensor  # outside of all graphs, so its base does not matter
         return
     known, meta = source._meta, ViewMeta()
     base = source if known is None or known.base is None else known.base
@@ -119,7 +119,7 @@ class CopySlices(Node):
 
 
 def is_stretched(array: ndarray) -> bool:
-    """Does an array show an element several times, as what `expand` returns?"""
+    """Whether an array shows an element several times, as the result of `expand` does."""
     pairs = zip(array.strides, array.shape, strict=True)
     return 0 in array.strides and array.size > 0 and any(s == 0 < n - 1 for s, n in pairs)
 

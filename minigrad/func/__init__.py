@@ -6,7 +6,7 @@
     transforms    the derivatives
     trees         nested arguments, and modules as functions
 
-The interpreter stands below the operations, the transforms above them: what users call is loaded when it is asked for.
+The operations import the interpreter, and the transforms import the operations: the public functions are loaded on first use.
 """
 
 from ..missing import module_attributes

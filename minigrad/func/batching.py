@@ -2,7 +2,7 @@
 
 Inside, a `Batched` tensor looks like one example and holds all of them, along dimension 0 of `value`. How an operation
 runs on the whole batch follows from its declaration: elementwise ones are lined up from the right; parameters that are
-dimensions of one example are shifted by one, sizes get the batch in front. `batch=` tells the rest: one of the words in
+dimensions of one example are shifted by one, sizes get the batch in front. `batch=` covers the rest: one of the words in
 WAYS, or a function that composes the operation of others, as one example sees it. What is left runs in a loop.
 """
 
@@ -210,7 +210,7 @@ class Vmap(Interpreter):
 
 
 class VmapInfo(NamedTuple):
-    """What the `vmap` of a custom Function is told of the batch."""
+    """The batch, as the `vmap` of a custom Function sees it."""
 
     batch_size: int
     randomness: str
@@ -249,7 +249,7 @@ def aligned(pairs: Sequence[Pair]) -> list[Tensor | None]:
 
 
 def in_front(value: Tensor, ndim: int) -> Tensor:
-    """A batch whose examples get dimensions in front, so that they have as many as are asked for."""
+    """A batch whose examples get dimensions in front, up to the given number."""
     size, *rest = value._array.shape
     return value if len(rest) >= ndim else value.reshape(size, *(1,) * (ndim - len(rest)), *rest)
 
@@ -296,7 +296,7 @@ def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
     tensors = iter(aligned([*[p[1:] for p in given], (number, 0)]))
     new = (number, *[t if t is None else next(tensors) for t in indices])
     read = index(value, new)
-    # NumPy has the selection directly after the examples, PyTorch where it stood, if the indices stand side by side
+    # NumPy has the selection directly after the examples, PyTorch where it was, if the indices are adjacent
     lead = first if given[-1][0] - first + 1 == len(given) else 0
     order = [0, *range(1 + n, 1 + n + lead), *range(1, 1 + n), *range(1 + n + lead, read.ndim)]
     if len(pairs) == 1:

@@ -1,6 +1,6 @@
 """Transforms as interpreters: each wraps values at its own level and says what an operation does to the wrapped ones.
 
-`local.interpreter` is the innermost active one. Every operation comes to it through one door, `process` (`write`, if it is
+`local.interpreter` is the innermost active one. Every operation reaches it through one method, `process` (`write`, if it is
 in place); it unwraps what is its own, does its part with operations of the level `below`, and wraps the result. So
 transforms nest in any order. Wrapped tensors carry a graph of their own (their *face*), for gradients that are taken
 inside the transform. A view of a wrapped tensor has a value that is a view below: what is written there all see.
@@ -25,7 +25,7 @@ class Wrapper(Tensor):
     """A tensor that belongs to one interpreter, its `level`: a `value` of the level below and what this level adds to it.
 
     `extra` is what it adds: a tangent, or which dimension counts the examples. `_array` has the shape and the dtype that
-    this level shows, and its memory tells where a view lies in its base; the values must be asked of `value`.
+    this level shows, and its memory shows where a view is in its base; the values are those of `value`.
     """
 
     __slots__ = ()
@@ -163,7 +163,7 @@ def at(level: Interpreter | None, run: Callable, *args: object) -> object:
 
 
 def results_of(result: object) -> tuple:
-    """What an operation returns as a tuple, which it is if there are several."""
+    """The results of an operation as a tuple."""
     return result if isinstance(result, tuple) else (result,)
 
 

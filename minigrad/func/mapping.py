@@ -94,7 +94,7 @@ def vmap(
         return results
 
     def turned(dim: int | None, t: object) -> object:
-        """An input whose dimension 0 counts the examples. Raises PyTorch's errors for what is no such input."""
+        """An input whose dimension 0 counts the examples. Raises PyTorch's errors for any other input."""
         if dim is None:
             return t
         got = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for"

@@ -29,7 +29,7 @@ Argnums = int | tuple[int, ...]
 
 
 def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[Callable, tuple]:
-    """`func` as a function of what stands at `argnums` alone; and that: one argument, or a tuple of several."""
+    """`func` as a function of the arguments at `argnums` alone, and these: one argument, or a tuple of several."""
     n, alone = len(args), isinstance(argnums, int)
     check(
         isinstance(argnums, (int, tuple)),
@@ -95,12 +95,12 @@ def fresh(x: object) -> Tensor:
     return Tensor.requires_grad_(x.detach() if level is None else x.rewrapped())
 
 
-# The AccumulateGrads of copies whose function has returned: nobody outside can mean them.
+# The AccumulateGrads of copies whose function has returned: nothing outside can refer to them.
 ended: weakref.WeakSet[Node] = weakref.WeakSet()
 
 
 def is_alive(x: object) -> bool:
-    """Does the history of `x` at its own level lead to a variable that somebody else may differentiate with respect to?"""
+    """Whether the history of `x` at its own level leads to a variable of another transform or of the caller."""
     if not isinstance(x, Tensor) or not x._requires_grad:
         return False
     results, todo = set(), [gradient_node(x)]
@@ -115,7 +115,7 @@ def is_alive(x: object) -> bool:
 
 
 def is_seen(x: object) -> bool:
-    """Can `x` be differentiated, at its own level or at one below?"""
+    """Whether `x` can be differentiated, at its own level or at one below."""
     return is_alive(x) or (isinstance(x, Wrapper) and (is_seen(x.value) or is_seen(x.extra)))
 
 
@@ -252,7 +252,7 @@ def unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def jvp(func: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = False) -> tuple:
-    """(func(*primals), J t): the derivative along `tangents`, computed beside the value.
+    """(func(*primals), J t): the derivative along `tangents`, computed together with the value.
 
     has_aux: `func` returns (output, aux), and `jvp` (output, J t, aux).
     """
@@ -289,7 +289,7 @@ def jacfwd(
         def push(*directions: Tensor) -> tuple:
             return jvp(focused, (primals,), (rebuild(directions),), has_aux=has_aux)[1:]
 
-        # aux is the same for all directions, or one of them stands for all
+        # aux is the same for all directions, or one of them represents all
         moved, *aux = vmap(push, randomness=randomness)(*unit_vectors(leaves))
         outs, rebuild_out = flattened(moved)
         columns = [out.movedim(0, -1).split([leaf.numel() for leaf in leaves], -1) for out in outs]

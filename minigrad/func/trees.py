@@ -63,7 +63,7 @@ def structure(tree: Any) -> str:
 def functional_call(
     module: Any, parameter_and_buffer_dicts: Named | Sequence[Named], args: Any = None, kwargs: Any = None
 ) -> Any:
-    """`module(*args, **kwargs)` with these tensors in the place of its parameters and buffers of the same names.
+    """`module(*args, **kwargs)` with these tensors instead of its parameters and buffers of the same names.
 
     A tensor that the module knows by several names is replaced under all of them. As in PyTorch, names that the module has
     not are passed over.

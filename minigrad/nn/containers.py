@@ -62,7 +62,7 @@ class Sequential(_Numbered):
             self.add_module(str(name), module)
 
     def forward(self, input: object) -> object:
-        """The modules applied to `input` in turn."""
+        """The modules applied to `input` one after the other."""
         for module in self._modules.values():
             input = module(input)
         return input

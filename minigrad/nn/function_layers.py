@@ -49,7 +49,7 @@ def layer(
     one: str = "",
     **defaults: object,
 ) -> type[Layer]:
-    """The module of a function: it is made with what `function` takes beside its inputs.
+    """The module of a function: its constructor takes the arguments of `function` other than the inputs.
 
     shown: the options that PyTorch prints, all if not given, "=name" without the name; one: those that are kept as a tuple
     of one number; defaults: where PyTorch's differ.

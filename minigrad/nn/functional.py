@@ -1,7 +1,7 @@
-"""What layers compute, as functions: `import minigrad.nn.functional as F`. Here: linear, looking up, dropout, normalisation.
+"""The functions that layers compute: `import minigrad.nn.functional as F`. Here: linear, looking up, dropout, normalisation.
 
 Activations are in functional_activations.py, convolution and pooling in functional_images.py, padding and resizing in
-functional_resizing.py, losses in functional_losses.py, distances in functional_distances.py; all are offered here.
+functional_resizing.py, losses in functional_losses.py, distances in functional_distances.py; all are public here.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ ODD_PADDING += "created"
 
 
 def sides(value: int | Sequence[int], count: int = 2, name: str = "") -> tuple[int, ...]:
-    """One number for each spatial dimension; a single number stands for all. Raises RuntimeError for another count."""
+    """One number for each spatial dimension; a single number is used for all. Raises RuntimeError for another count."""
     text = "argument '{}' must be int or tuple of ints, not {}"
     check(are_ints(value), text, name or "size", type(value), error=TypeError)
     value = [value] if is_int(value) else list(value)
@@ -221,7 +221,7 @@ def _along_rows(input: Tensor, run: Callable) -> Tensor:
 
 
 def _high(value: Sides | None, one: int) -> tuple | None:
-    """The number for rows, beside what leaves their height alone."""
+    """The number for rows, with the value that leaves their height alone."""
     return None if value is None else (one, *sides(value, 1))
 
 

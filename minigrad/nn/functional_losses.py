@@ -111,7 +111,7 @@ def poisson_nll_loss(
     *,
     reduction: str = "mean",
 ) -> Tensor:
-    """`exp(input) - target·input`, the negative log-likelihood of counts; of `input` itself if it is no logarithm."""
+    """`exp(input) - target·input`, the negative log-likelihood of counts; of `input` itself if it is not a logarithm."""
     kind = number_of(reduction)
     product = target * (
         input if log_input else log(add_number(input, eps))

@@ -33,7 +33,7 @@ class BackwardHookFunction(Function):
 def through_node(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool]:
     """The values, the tensors among them behind one node; and whether there is such a node: only if a gradient comes by.
 
-    hook: is given a gradient for each of the values, None for what is no tensor, and returns as many, or None. It is shown
+    hook: is given a gradient for each of the values, None for what is not a tensor, and returns as many, or None. It is shown
     what goes out of the node (which=0) or what has come in (1).
     """
     at, count = [i for i, v in enumerate(values) if isinstance(v, Tensor)], len(values)
@@ -53,7 +53,7 @@ def through_node(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool
 
 
 class ModuleBackwardHooks:
-    """Runs a module's backward hooks. It keeps no tensor: it belongs to nodes, and the graph must not hold itself."""
+    """Runs a module's backward hooks. It holds no tensor: nodes refer to it, and a graph must not refer to itself."""
 
     def __init__(self, module: Hooked, hooks: Sequence[Callable]):
         self.module, self.hooks = module, tuple(hooks)
@@ -102,7 +102,7 @@ class ModuleBackwardHooks:
 
 
 def replacement(given: object, current: tuple, kind: str, what: str) -> tuple:
-    """What a hook returned in the place of the current gradients; these if it returned None."""
+    """The gradients that a hook returned; the current ones if it returned None."""
     message = "Backward {} returned an invalid number of {}, got {}, but expected {}"
     given = current if given is None else given
     check(len(given) == len(current), message, kind, what, len(given), len(current))
@@ -170,7 +170,7 @@ class Hooked:
     def register_full_backward_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are there.
 
-        Both are tuples with None for what is no tensor or has no gradient. What the hook returns replaces grad_input.
+        Both are tuples, with None for a value without gradient. What the hook returns replaces grad_input.
         If no input requires grad it is called with grad_input of None as soon as grad_output is there, with a warning.
         """
         return self._add_hook(self._backward_hooks, hook)

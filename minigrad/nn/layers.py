@@ -166,7 +166,7 @@ class GroupNorm(Module):
 
 
 def affine(module: Module, shape: tuple, weight: bool = True, bias: bool = True) -> None:
-    """Give a module a weight that starts as ones and a bias that starts as zeros, or None for what it is to be without."""
+    """Give a module a weight that starts as ones and a bias that starts as zeros, or None for one that it should not have."""
     module.register_parameter("weight", init.ones_(new_parameter(*shape)) if weight else None)
     module.register_parameter("bias", init.zeros_(new_parameter(*shape)) if bias else None)
 
@@ -204,7 +204,7 @@ class _BatchNorm(Module):
             self.num_batches_tracked.zero_()
 
     def forward(self, input: Tensor) -> Tensor:
-        """`input`, normalised: with the batch's statistics in training, or if there are no others."""
+        """`input`, normalised: with the batch's statistics in training, or if none are stored."""
         if input.dim() not in self._dims:
             raise ValueError(f"expected {self._words} input (got {input.dim()}D input)")
         momentum = self.momentum

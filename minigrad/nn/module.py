@@ -22,7 +22,7 @@ NOT_BEGUN = "cannot assign {} before Module.__init__() call"
 
 
 class _IncompatibleKeys(namedtuple("_IncompatibleKeys", "missing_keys unexpected_keys")):
-    """What `load_state_dict` found: keys that the module has and the dict has not, and the other way round."""
+    """The result of `load_state_dict`: keys that only the module has, and keys that only the dict has."""
 
     def __repr__(self) -> str:
         return super().__repr__() if any(self) else "<All keys matched successfully>"
@@ -111,7 +111,7 @@ class Module(Hooked):
         self.__dict__[held][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter under a name, or note with None that there is none. `self.name = param` does the same."""
+        """Add a parameter under a name, or None for one that the module does not have. `self.name = param` does the same."""
         self._register("_parameters", name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -286,7 +286,7 @@ class Module(Hooked):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """What stands between the brackets of the printed form; subclasses say it."""
+        """The text between the brackets of the printed form; subclasses override it."""
         return ""
 
     def __repr__(self) -> str:
@@ -308,7 +308,7 @@ PARTS = {
 
 
 def load_one(key: str, t: Tensor, given: object, errors: list[str]) -> None:
-    """Copy one value into a parameter or buffer, or tell why not."""
+    """Copy one value into a parameter or buffer, or return the reason why not."""
     if not isinstance(given, Tensor):
         errors.append(f'"{key}" should be a tensor but is of {type(given)}')
     elif given.shape != t.shape and not (t.dim() == 0 and given.shape == (1,)):  # as old files have it

@@ -16,7 +16,7 @@ from ..tensor import Tensor, plain_types, rebuilt
 
 
 class Parameter(Tensor):
-    """A tensor that is to be trained: assigned to a Module, it appears in `parameters()` and in the state dict.
+    """A tensor to be trained: assigned to a Module, it appears in `parameters()` and in the state dict.
 
     data: a tensor, whose memory is shared; history is left behind. requires_grad: True unless said otherwise, also
     inside `no_grad`. Raises RuntimeError for integers that are to require grad.

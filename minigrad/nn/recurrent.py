@@ -65,7 +65,7 @@ def gru_step(x: Tensor | Callable, state: tuple, w_hh: Tensor, b_hh: Tensor | No
 
 
 class _Recurrent(Module):
-    """What cells and layers share: weights, their starting values, and what is asked of input and state."""
+    """The part that cells and layers share: weights, their starting values, and the checks of input and state."""
 
     _gates: int
     _step: Callable

@@ -1,4 +1,4 @@
-"""Activations of neural networks: functions of each element. `minigrad.nn.functional` and `minigrad.nn` offer them.
+"""Activations of neural networks: functions of each element. They are public in `minigrad.nn.functional` and `minigrad.nn`.
 
 Forward functions and rules that are used inside vmap, too (`batch=`), are written for arrays and Tensors alike.
 """

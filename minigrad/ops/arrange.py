@@ -104,7 +104,7 @@ def _pad_from_inside(mode: str, self: ndarray, padding: tuple) -> ndarray:
 
 
 def padding_of(mode: str, name: str, dims: int) -> Callable:
-    """Padding of the last 1, 2 or 3 dimensions with what is inside."""
+    """Padding of the last 1, 2 or 3 dimensions with the tensor's own elements."""
     return op(f"{name}{dims}d(self, padding: object)", lambda self, padding: _pad_from_inside(mode, self, padding),
               kind="linear", at="", batch="rows", zero_slope=("self",), node=f"{name.title().replace('_', '')}{dims}DBackward0",
               self=lambda grad, self, padding:

@@ -1,4 +1,4 @@
-"""What a failed operation says: PyTorch's words for what a learner gets wrong, NumPy's with the operation and the shapes
+"""Messages of failed operations: PyTorch's words for what a learner gets wrong, NumPy's with the operation and the shapes
 in front for everything else. Worked out when a call has failed; one that succeeds pays nothing for it."""
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape
 
 
 def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = None) -> Exception:
-    """The exception to raise in place of `error`, which NumPy raised when it was asked for an operation.
+    """The exception to raise instead of `error`, which NumPy raised in an operation.
 
-    call: how it was called, if nobody has looked at the arguments yet. Raises TypeError if they are to blame.
+    call: how it was called, if the arguments have not been checked yet. Raises TypeError if one of them does not fit.
     """
     if call is not None and (not isinstance(error, RuntimeError) or ARGUMENT.search(str(error))):
         form, args, kwargs = call

@@ -1,7 +1,7 @@
 """Every call of an operation that apply.py has no function of its own for: on any number of tensors, whatever the arguments are
 and whatever modes are on.
 
-`call_any` looks at the arguments one by one, `dispatch` asks the active transform, `apply` computes, wraps and records.
+`call_any` checks the arguments one by one, `dispatch` calls the active transform, `apply` computes, wraps and records.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def plain_inputs(op: Op, inputs: Sequence) -> list[Tensor | None] | None:
 def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
     """Run an operation, whatever its arguments are and whatever modes are on.
 
-    On arrays, as inside a rule, it only computes. An operator leaves what it does not know to Python, which asks the other
+    On arrays, as inside a rule, it only computes. An operator leaves unknown types to Python, which tries the other
     operand.
     """
     if args and type(args[0]) in array_types and not kwargs and len(args) == op.count:
@@ -158,7 +158,7 @@ def takes(form: Callable, name: str, method: bool, args: tuple, kwargs: dict) ->
 
 
 def form_of_types(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
-    """What takes all calls with arguments of the types of these: one form, or a function that chooses among several by the
+    """The function for all calls with arguments of these types: one form, or a function that chooses among several by the
     values of its arguments."""
     possible = []
     for form in forms:
@@ -300,9 +300,9 @@ def metadata(op: Op, sources: Sequence[Tensor | None], out: Tensor) -> tuple | N
 
 
 def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
-    """What is unusual about recording: hooks on saved tensors, anomaly mode, tensors of inference mode."""
+    """The unusual part of recording: hooks on saved tensors, anomaly mode, tensors of inference mode."""
     saved, hooks = list(node._context), op.node_class._frees and local.saved_hooks[-1:]
-    for i in op.saved_tensors:  # in turn, as PyTorch does: those before a refused one have been packed
+    for i in op.saved_tensors:  # one by one, as in PyTorch: those before a refused one have been packed
         check(saved[i].__class__ is not InferenceTensor, INFERENCE_SAVED)
         if hooks and saved[i] is not None and not hasattr(saved[i], "_number") and op.saves[i][0] != "_":
             source, position = op.sources[i]

@@ -29,7 +29,7 @@ def padded(x: ndarray, padding: tuple, value: float = 0, more: tuple = (0, 0)) -
 
 
 def windows(x: ndarray, kernel: tuple, stride: tuple, dilation: tuple = (1, 1)) -> ndarray:
-    """What the kernel's elements meet at each output position: (..., *out, *kernel), a view of a contiguous array."""
+    """The elements under the kernel at each output position: (..., *out, *kernel), a view of a contiguous array."""
     (*lead, h, w), (*steps, i, j), (a, b), (s, t), (d, e) = x.shape, x.strides, kernel, stride, dilation
     shape = (*lead, (h - (a - 1) * d - 1) // s + 1, (w - (b - 1) * e - 1) // t + 1, a, b)
     return ndarray(shape, x.dtype, x, 0, (*steps, i * s, j * t, i * d, j * e))

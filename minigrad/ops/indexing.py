@@ -111,14 +111,14 @@ def index_array(k: object) -> ndarray:
     """A list of numbers or truth values, which may be nested, as an array. Raises IndexError for anything else."""
     try:
         array = np.asarray(k)
-    except (TypeError, ValueError):  # ragged, or of things that are no numbers
+    except (TypeError, ValueError):  # ragged, or not of numbers
         raise IndexError(NO_KEY) from None
     check(array.dtype.kind in "biuf" or not array.size, NO_KEY, error=IndexError)
     return array
 
 
 def is_position(k: object) -> bool:
-    """Is this one integer? A 0-d tensor is, but not inside vmap: there it is one for each example."""
+    """Whether this is one integer. A 0-d tensor is, but not inside vmap: there it is one for each example."""
     if type(k) in plain_types or type(k) is ndarray:
         return k.ndim == 0 and np.asarray(k).dtype.kind in "iu"
     return isinstance(k, np.integer) or (isinstance(k, int) and k is not True and k is not False)
@@ -162,7 +162,7 @@ def worked_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor
 
 
 def at_position(t: Tensor, dim: int, k: int, place: int = 0) -> Tensor:
-    """The slice at one position, which must exist. place: where it stands in the key."""
+    """The slice at one position, which must exist. place: its position in the key."""
     length = t._array.shape[dim]
     if not -length <= k < length:
         raise IndexError(OUT_OF_BOUNDS.format(k, place, length))
@@ -311,7 +311,7 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 @method("__getitem__")
 def getitem(self: Tensor, key: object) -> Tensor:
-    """`x[key]`: a view for integers, slices, None and `...`; a copy as soon as a list, tensor or mask takes part.
+    """`x[key]`: a view for integers, slices, None and `...`; a copy as soon as the key contains a list, tensor or mask.
 
     Raises IndexError for positions and masks that do not fit, ValueError for negative steps.
     """
@@ -357,7 +357,7 @@ def take_places(self: ndarray | Tensor, places: ndarray) -> ndarray | Tensor:
 
 @method("_put_places")
 def put_places(self: Tensor, part: Tensor, places: ndarray) -> Tensor:
-    """A copy in which the elements of `part` stand there."""
+    """A copy with the elements of `part` at these places."""
     return index_put(self.reshape(-1), part, (wrap(places),), False).reshape(self.shape)
 
 

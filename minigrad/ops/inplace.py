@@ -1,7 +1,7 @@
 """Writing in place: `write` is the one way in for all of it.
 
 An operation is run as usual, and its result is written into its first input, whose history becomes the node of the
-operation. What a write does to views and their base is told in autograd/views.py.
+operation. autograd/views.py explains what a write does to views and their base.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def write(op: Op, inputs: Sequence[Tensor | None], params: Sequence = ()) -> Ten
 
 
 def overwrite(op: Op, inputs: tuple, compute, store, old, needs_old: bool = False) -> Tensor:
-    """What `write` does at each level of transforms: `compute` gives the result from the inputs, `store` writes it. The rules
-    read the target as it was, which `old` copies; needs_old: also if nothing is recorded here, for a level below."""
+    """The part of `write` that each level of transforms does: `compute` gives the result from the inputs, `store` writes it.
+    Rules read the target as it was, which `old` copies; needs_old: also if nothing is recorded here, for a level below."""
     target, recording = inputs[0], is_recorded(op, inputs)
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)
@@ -105,7 +105,7 @@ def overwrite(op: Op, inputs: tuple, compute, store, old, needs_old: bool = Fals
 
 
 def is_recorded(op: Op, inputs: tuple) -> bool:
-    """Does writing the result of the operation into its first input become part of the graph? Not into integers."""
+    """Whether writing the result of the operation into its first input becomes part of the graph; into integers never."""
     needing = [i for i in op.differentiable if inputs[i] is not None and inputs[i]._requires_grad]
     return bool(needing) and inputs[0]._array.dtype.kind == "f" and (not special or local.records)
 
@@ -118,7 +118,7 @@ def check_writable(t: Tensor) -> None:
     whole = t if base is None else base
     if t._requires_grad and (whole._grad_fn is None or (whole._meta is not None and whole._meta.argument)):
         raise RuntimeError(messages.LEAF if base is None else messages.VIEW_OF_LEAF)
-    # Its base became part of a graph after it was made, and nobody has asked since.
+    # Its base became part of a graph after it was made, and its grad_fn has not been read since.
     check(not t._requires_grad or t._grad_fn is not None, messages.LEAF)
 
 
@@ -132,7 +132,7 @@ def check_memory(inputs: tuple) -> None:
 
 
 def same_memory_layout(one: Tensor, other: Tensor) -> bool:
-    """Do two tensors show the same elements of one memory in the same order?"""
+    """Whether two tensors show the same elements of one memory in the same order."""
     shared = one._counter is other._counter is not None
     return one is other or (shared and one._array.__array_interface__ == other._array.__array_interface__)
 
@@ -177,7 +177,7 @@ def record_write(t: Tensor, node: Node) -> None:
     if anomaly.on:
         remember_traceback(slices)
     rebase(base, slices)
-    # The view's new history is made now, not when somebody asks: the node's number decides when it runs.
+    # The view's new history is made now, not on first use: the node's number decides when it runs.
     rebase(t, read_of(slices, 0, where, shape))
     t._meta.seen_version = t._counter.version
     if node._op is not None and node._op.saved_results:

@@ -28,7 +28,7 @@ ndarray = np.ndarray
 
 def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
     if self.ndim == 2 == mat2.ndim and self.dtype is mat2.dtype and self.shape[1] == len(mat2):
-        return self.dot(mat2)  # np.matmul takes twice as long to start
+        return self.dot(mat2)  # np.matmul has a larger overhead
     message = "mat1 and mat2 must have the same dtype, but got {.word} and {.word}"
     check(first == "self" or self.dtype == mat2.dtype, message, self.dtype, mat2.dtype)
     check(self.ndim == 2 == mat2.ndim, "{} must be a matrix", "mat2" if self.ndim == 2 else first)
@@ -75,12 +75,12 @@ def plus(product: ndarray, self: ndarray) -> ndarray:
 
 
 def mm(a: ndarray | Tensor, b: ndarray | Tensor) -> ndarray | Tensor:
-    """The product of two matrices; of arrays in half the time that `@` takes to start."""
+    """The product of two matrices; of arrays with less overhead than `@`."""
     return a.dot(b) if type(a) is ndarray else mm_call(a, b)
 
 
 def should_fold(self: Tensor, other: Tensor) -> bool:
-    """May the batch of the larger operand be folded into its rows, so that one matrix product does it all?"""
+    """Whether the batch of the larger operand can be folded into its rows, so that one matrix product is enough."""
     larger, smaller = (self, other) if self._array.ndim >= other._array.ndim else (other, self)
     if smaller._array.ndim > 2 or smaller._requires_grad:
         return smaller._array.ndim < 3  # the gradient of a broadcast matrix would be batch times as large
@@ -125,7 +125,7 @@ class _LinAlgError(RuntimeError):
 
 
 def as_square(name: str, A: ndarray) -> ndarray:
-    """The array. Raises PyTorch's error for what is no batch of square matrices of floating point numbers."""
+    """The array. Raises PyTorch's error unless it is a batch of square matrices of floating point numbers."""
     check(A.ndim >= 2, "linalg.{}: The input tensor A must have at least 2 dimensions.", name)
     message = "linalg.{}: A must be batches of square matrices, but they are {} by {} matrices"
     check(A.shape[-2] == A.shape[-1], message, name, *A.shape[-2:])

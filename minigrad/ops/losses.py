@@ -25,7 +25,7 @@ EPS = 1e-12
 
 def reduced(values, reduction: int):
     """The values, their mean or their sum; of an array or a Tensor."""
-    if is_array(values):  # at once: the first call of an operation is dear
+    if is_array(values):  # directly: an operation's first call is slow
         return values if reduction == NONE else (average if reduction == MEAN else added)(values)
     return values if reduction == NONE else values.mean() if reduction == MEAN else values.sum()
 

@@ -1,6 +1,6 @@
 """Operations of neural networks on rows: softmax, looking up in a table.
 
-`minigrad.nn.functional` offers them, with what is composed of them. Forward functions and rules that are used inside vmap,
+They are public in `minigrad.nn.functional`. Forward functions and rules that are used inside vmap,
 too (`batch=`), are written for arrays and Tensors alike.
 """
 
@@ -138,7 +138,7 @@ lookup = op("embedding(weight, indices, padding_idx: int=-1)", lambda weight, in
     weight=lambda grad, weight_sym_sizes, indices, padding_idx: lookup_back(grad, indices, weight_sym_sizes[0], padding_idx))
 lookup_back = op("embedding_backward(self, indices, rows: int, padding_idx: int)", _lookup_back, at="", kind="linear",
     node="EmbeddingDenseBackwardBackward0", self=lambda grad, indices, padding_idx: looked_up(grad, indices, padding_idx))
-# Gates that are written over: no views, so who writes to a part must not use the whole again.
+# Gates that are written over. They are not views, so after a write to a part the whole must not be used again.
 unsafe_split = op("unsafe_split(self, split_size: int, dim: dim)", split_equally.op.forward, kind="linear", outputs=(),
     at="", **split_equally.op.rules)
 # fmt: on

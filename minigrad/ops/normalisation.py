@@ -29,7 +29,7 @@ def normalised(x, weight, bias, mean, eps: float) -> tuple:
 
 
 def last_mean(x, shape: tuple):
-    """What averages over the last dimensions, of this shape, an array or Tensor like `x`."""
+    """A function that averages over the last dimensions, of this shape, an array or Tensor like `x`."""
     dims = tuple(range(len(x.shape) - len(shape), len(x.shape)))
     if not is_array(x) or len(shape) > 1:
         return lambda x: mean_dim(x, dims, True)

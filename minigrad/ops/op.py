@@ -1,4 +1,4 @@
-"""What a declaration says of an operation, and what follows from it: the record `Op`. It computes nothing itself."""
+"""The record `Op`: what an operation was declared with, and what follows from that. It computes nothing itself."""
 
 from __future__ import annotations
 
@@ -37,11 +37,13 @@ class Op:
     broadcasts: bool = (
         False  # whether inputs are broadcast or cast, and gradients fitted: always if elementwise
     )
-    numbers: bool | None = None  # whether numbers may stand for all inputs but the first; elementwise usually
-    number_first: bool = False  # whether one may stand for the first as well: `torch.mul(2, x)`
+    numbers: bool | None = (
+        None  # whether numbers may replace all inputs but the first; by default in elementwise operations
+    )
+    number_first: bool = False  # whether one may replace the first as well: `torch.mul(2, x)`
     zero_slope: tuple = ()  # saved tensors that gradients depend on with slope 0: a second derivative finds zeros there
     jvp: Callable | None = None  # forward-mode rule, where `kind` does not imply one
-    batch: object = None  # how vmap runs it, where the signature does not tell
+    batch: object = None  # how vmap runs it, where the signature does not imply it
     node_class = None  # of the nodes that record it, if it has rules
 
     def __init__(self, signature: Signature, forward: Callable, rules: dict, options: dict[str, object]):
@@ -137,7 +139,7 @@ class Op:
         return chooser(positions)
 
     def without_tensors(self, saved: tuple) -> tuple:
-        """What a node saved, with None in place of the tensors."""
+        """The values that a node saved, with None instead of the tensors."""
         return tuple([None if i in self.freed else value for i, value in enumerate(saved)])
 
     # ------------------------------------------------------------ arguments and results
@@ -154,7 +156,7 @@ class Op:
 
     @functools.cached_property
     def as_result(self) -> Callable:
-        """What several results are returned in: a named tuple, as torch.return_types has it, if they have names."""
+        """The type in which several results are returned: a named tuple as in torch.return_types, if they have names."""
         if not self.outputs:
             return tuple
         result_type = namedtuple(self.name.strip("_"), self.outputs, module="torch.return_types")

@@ -31,7 +31,7 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
     key = value, kind, floating, dtype.char if dtype.kind == "f" else dtype.char + dtypes.default_float().char
     try:
         result = numbers.get(key)
-    except TypeError:  # it cannot be hashed, so it is no number
+    except TypeError:  # it cannot be hashed, so it is not a number
         return value
     if result is not None:
         return result
@@ -101,7 +101,7 @@ def fit(grad: object, metadata: tuple[tuple, np.dtype] | None) -> object:
 
 @functools.lru_cache(maxsize=256)
 def constant(shape: int | tuple, dtype: str | np.dtype, number: float = 1) -> ndarray:
-    """A product with ones sums in half the time of NumPy's own; a 0-d array is ready, as a Python number is not."""
+    """A constant array. A product with ones is NumPy's quickest sum; a 0-d array is quicker than a Python number."""
     return np.full(shape, number, dtype) if shape != () else np.array(number, dtype)  # in a third of the time
 
 

@@ -51,13 +51,13 @@ def _where(condition: ndarray, self: ndarray, other: ndarray, message: str = NO_
     check(condition.dtype.kind == "b", message, condition.dtype)
     if type(other) is not float or other != 0 or type(self) is not ndarray:
         return np.where(condition, self, other)
-    # in a rule: as bits, times 1 or 0, they are there in half the time of a choice, or a tenth
+    # in a rule: a product of bits with 1 or 0 is quicker than np.where
     bits = BITS[self.itemsize]
     return (self.view(bits) * condition.astype(bits)).view(self.dtype)
 
 
 def fitted(value: object, self: ndarray) -> object:
-    """A number for which integers have room; beside floats NumPy takes any."""
+    """A number that the integers can hold; beside floats NumPy accepts any."""
     fits = self.dtype.kind == "f" or isinstance(value, ndarray)
     return value if fits else dtypes.fitting(value, self.dtype)
 
@@ -325,7 +325,7 @@ for _call in (copy, fill_tensor, fill, zero):
 
 
 def reflected(run: Callable) -> Callable:
-    """An operator of a number and a tensor; a foreign operand is left to Python, which asks it."""
+    """An operator of a number and a tensor; a foreign operand is left to Python, which tries its own operator."""
     return lambda self, other: run(self, other) if isinstance(other, NUMBERS) else NotImplemented
 
 

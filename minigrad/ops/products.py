@@ -27,7 +27,7 @@ ndarray = np.ndarray
 
 SUBSCRIPTS = string.ascii_uppercase + string.ascii_lowercase  # PyTorch's order
 NO_DIM = "Using torch.cross without specifying the dim arg is deprecated."
-ELLIPSIS = "."  # stands for all dimensions that have no letter
+ELLIPSIS = "."  # represents all dimensions that have no letter
 
 # ---------------------------------------------------------------- on arrays
 
@@ -56,7 +56,7 @@ def scaled_sum(self: ndarray, product: ndarray, beta: float, alpha: float) -> nd
 
 
 def parse(equation: str, operands: list[Tensor]) -> tuple[list[str], str, int]:
-    """(the letters of each operand, those of the result, how many dimensions an ellipsis stands for)"""
+    """(the letters of each operand, those of the result, how many dimensions an ellipsis represents)"""
     left, arrow, right = equation.replace(" ", "").replace("...", ELLIPSIS).partition("->")
     terms, covered = left.split(","), 0
     message = "einsum(): {} operands were provided than specified in the equation"
@@ -89,7 +89,7 @@ def lined_up(x: Tensor, term: str, place: dict[str, int], covered: int, total: i
         if letter == ELLIPSIS:
             own = (
                 x._array.ndim - d - len(term.partition(ELLIPSIS)[2])
-            )  # what is behind has not been joined yet
+            )  # the dimensions after it have not been joined yet
             for k in range(own):
                 order[place[ELLIPSIS] + covered - own + k], d = d, d + 1
         elif letter in at:
@@ -129,7 +129,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     """Products of the operands' elements, summed: "ij,jk->ik" is the product of two matrices, "ii" the trace.
 
     Each letter is a dimension; those that are not behind the arrow are summed. Without an arrow the result has the letters
-    that occur once. `...` stands for all dimensions that are not named. Raises RuntimeError where the equation does not fit.
+    that occur once. `...` represents all dimensions that are not named. Raises RuntimeError where the equation does not fit.
     """
     operands = list(all_given(operands))
     check(len(operands) > 0, "einsum(): must provide at least one operand", error=ValueError)

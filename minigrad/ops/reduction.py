@@ -110,7 +110,7 @@ def located(index: ndarray, sizes: tuple, dim: int, known: bool = False) -> ndar
 
 
 def leaves(index: ndarray, length: int) -> bool:
-    """Is any element of an integer array not one of 0, ..., length - 1? Negative numbers are large ones without a sign."""
+    """Whether an integer array has an element outside 0, ..., length - 1. Without a sign, negative numbers are large."""
     numbers = index.view(BITS[index.itemsize])
     return index.size > 0 and numbers.item(numbers.argmax()) >= length
 
@@ -172,7 +172,7 @@ def _counted(self: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
 
 
 def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray:
-    """Are all, is any of the elements nonzero?"""
+    """Whether all, or any, of the elements are nonzero."""
     result = reduce.reduce(self, axis=dim, keepdims=keepdim)
     return result.astype(np.uint8) if self.dtype == np.uint8 else result
 
@@ -270,7 +270,7 @@ def whole_extremum_self(grad, self, result):
 
 
 def selected_self(grad, indices, self_sym_sizes, dim, keepdim):
-    """Each gradient goes to the element that was taken. No element was taken twice."""
+    """Each gradient goes to the element that was taken. No element was taken more than once."""
     sizes = tuple(self_sym_sizes)
     if not sizes:
         return grad

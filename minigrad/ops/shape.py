@@ -49,7 +49,7 @@ def key_along(dim: int, entry: object) -> tuple:
 
 
 def shares(array: ndarray, shape: tuple) -> bool:
-    """Can an array be seen in this shape without copying?"""
+    """Whether an array can be viewed in this shape without copying."""
     return array.flags.c_contiguous or not array.size or np.may_share_memory(array.reshape(shape), array)
 
 
@@ -100,11 +100,11 @@ def _joined(tensors: list[ndarray], dim: int) -> ndarray:
         check(array.ndim > 0, message, place)
     if any(
         a.shape == (0,) for a in tensors
-    ):  # a vector without elements may stand among tensors of any shape
+    ):  # a vector without elements may be joined with tensors of any shape
         tensors = [a for a in tensors if a.shape != (0,)] or tensors[:1]
     try:
         result = np.ascontiguousarray(np.concatenate(tensors, dim))
-    except ValueError as error:  # NumPy tells of the first array that is unlike the first of all
+    except ValueError as error:  # NumPy names the first array that does not match the first one
         *_, first, place, other = re.findall(r"\d+", str(error))
         if "same number of dimensions" in str(error):
             message = f"Tensors must have same number of dimensions: got {first} and {other}"

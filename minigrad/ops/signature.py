@@ -213,9 +213,9 @@ def declared(text: str) -> Signature:
 class Signature:
     """The parameters of an operation or a function; its annotations, which `words` may translate, are the kinds."""
 
-    numbers = False  # whether a Python number may stand for any tensor but the first
-    number_first = False  # whether it may stand for the first as well, beside a tensor
-    arrays = (np.ndarray,)  # may arrays stand for all tensors? In operations, which rules call
+    numbers = False  # whether a Python number may replace any tensor but the first
+    number_first = False  # whether it may replace the first as well, beside a tensor
+    arrays = (np.ndarray,)  # what else may replace a tensor: arrays, in operations, as rules call these
 
     def __init__(self, name: str, parameters: Mapping[str, Parameter], kind_names: dict[str, str]):
         self.name, self.named, self.only, self.many = name, [], [], ""
@@ -240,7 +240,7 @@ class Signature:
         steps = [self.preparation(n) for n in names]
         first = steps[0] if steps else as_given
         # whether the defaults after the first are ready as they are
-        ready = all(self.kinds[n] not in COUNTED or self.may_be_none(n) for n in names[1:])
+        ready = all(self.kinds[n] not in COUNTED for n in names[1:])
 
         def order(values: Sequence, array: np.ndarray) -> Sequence:
             if ready and len(values) == 1:  # `x.sum(1)`
@@ -253,15 +253,11 @@ class Signature:
             s is not as_given or d is not REQUIRED for s, d in zip(steps, defaults, strict=True)
         )
 
-    def may_be_none(self, name: str) -> bool:
-        """Whether `forward` gets None for this parameter as it is: None for `dims` means all of them."""
-        return self.defaults[name] is None and self.kinds[name] != "dims"
-
     def preparation(self, name: str) -> Callable[[object, np.ndarray], object]:
-        """What checks and prepares a value of this parameter, in one step."""
+        """The function that checks and prepares a value of this parameter, in one step."""
         prepare = KINDS[self.kinds[name]].prepare
-        if prepare is as_given or not self.may_be_none(name):
-            return prepare
+        if prepare is as_given or self.defaults[name] is not None or self.kinds[name] == "dims":
+            return prepare  # None for `dims` means all of them
         return lambda value, array: None if value is None else prepare(value, array)
 
     def placed(self, args: tuple, kwargs: dict) -> Sequence[object]:
@@ -345,7 +341,7 @@ class Signature:
             value = values[n][0] if alone else values[n]
             if value is self.defaults[n] or KINDS[kind].accepts(value):
                 continue
-            # a rule computes on arrays; beside a Tensor they are none
+            # a rule computes on arrays; beside a Tensor they are not allowed
             beside = any(isinstance(v, Tensor) for v in values.values())
             allowed = () if beside else self.arrays
             if self.numbers and (place or (self.number_first and beside)):
@@ -361,7 +357,7 @@ class Signature:
             raise TypeError(f"{message}: {', '.join(missing)}")
 
     def own_name(self, key: str) -> str:
-        """What the parameter is called here that was given by one of its other names."""
+        """The name that a parameter has here, from one of its other names."""
         return next((n for n in ALIASES.get(key, ()) if n in self.kinds), key)
 
     def in_python(self, method: bool) -> inspect.Signature:

@@ -43,7 +43,7 @@ NOT_FLOORED = "derivative for aten::floor_divide is not implemented"
 
 
 def _cut_rest(self: ndarray, other: object) -> ndarray:
-    """What is left of a division, with the sign of `self`."""
+    """The remainder of a division, with the sign of `self`."""
     self = beside(self, other)
     other = np.asarray(other, self.dtype)
     if self.dtype.kind == "b":
@@ -289,7 +289,7 @@ def positive(self: Tensor) -> Tensor:
     return self
 
 
-# Functions of one number that PyTorch also offers as `torch.name_(x)`.
+# Functions of one number that PyTorch also has as `torch.name_(x)`.
 WRITTEN = """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max clamp_min
 clip cos cosh deg2rad erf erfc exp exp2 expm1 fix floor frac log log10 log1p log2 logit nan_to_num neg negative rad2deg
 reciprocal round rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy fill zero"""

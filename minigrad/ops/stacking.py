@@ -138,7 +138,7 @@ def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
 
 
 def all_given(tensors: tuple) -> tuple[Tensor, ...]:
-    """Tensors that were given one by one, or as one sequence. Raises TypeError if one of them is none."""
+    """Tensors that were given one by one, or as one sequence. Raises TypeError if one of them is not a tensor."""
     tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
     for place, x in enumerate(tensors):
         message = "expected Tensor as element {} in argument 0, but got {}"

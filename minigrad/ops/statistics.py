@@ -244,7 +244,7 @@ searchsorted = op("searchsorted(sorted_sequence, self, *, right: bool=False)", _
 
 
 def unbiased_forms(name: str, of: Callable, doc: str) -> None:
-    """The older forms of `var` and its relatives: with `unbiased` in the place of `correction`, beside `dim` or alone."""
+    """The older forms of `var` and its relatives: with `unbiased` instead of `correction`, with `dim` or alone."""
 
     def over_dims(self: Tensor, dim: dims, unbiased: bool, keepdim: bool = False) -> Tensor:  # noqa: F821
         return of(self, dim, correction=int(unbiased), keepdim=keepdim)

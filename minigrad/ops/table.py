@@ -13,7 +13,7 @@ for the rule alone.
 
 A rule is written once, in operators and operations that work on arrays and on Tensors alike: a plain backward pass calls
 it with arrays, `create_graph`, forward mode and vmap with Tensors. An operation that is called with arrays computes, and
-returns an array. Where the gradients of several inputs share work, one rule gives them all: it stands under each of their
+returns an array. Where the gradients of several inputs share work, one rule gives them all: it is listed under each of their
 names, has a parameter `grad_input_mask`, and returns a gradient for each, None where the mask says False.
 
 `kind` says what the transforms may assume:
@@ -86,7 +86,7 @@ def op(
     call.as_method = functools.partial(public, operation, operation.name)
     publish(call, operation.name, at, aliases)
     if not at:
-        operation.as_result = tuple  # nobody reads the names of several results
+        operation.as_result = tuple  # the names of several results are not public
     inplace = (
         operation.kind == "elementwise" and operation.single and bool(operation.rules)
         if inplace is None
@@ -137,7 +137,7 @@ def as_constant(grads: object, others: Sequence) -> object:
 
 
 def is_array(x: object) -> bool:
-    """Is this rule called in a plain backward pass, on arrays?"""
+    """Whether a rule was called in a plain backward pass, on arrays."""
     return not isinstance(x, Tensor)
 
 

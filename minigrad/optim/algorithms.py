@@ -84,7 +84,7 @@ class Algorithm(Optimizer):
             state["step"] = wrap(np.zeros((), np.float32))
             state.update((name, wrap(np.zeros_like(param._array))) for name in names)
         step = state["step"]._array.item() + 1
-        state["step"]._array.fill(step)  # in a fifth of the time of `+= 1`
+        state["step"]._array.fill(step)
         return [step, *[state[name]._array for name in names]]
 
 

@@ -58,7 +58,7 @@ class LRScheduler(SaysWhatIsMissing):
 
     @property
     def _current(self) -> list[float]:
-        """The rates as they stand in the optimizer."""
+        """The present rates of the optimizer."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
 
@@ -88,7 +88,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """The rate times gamma at each of the epochs in `milestones`, as often as it is named."""
+    """The rate times gamma at each of the epochs in `milestones`, as often as it is listed."""
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1

@@ -21,7 +21,7 @@ class Optimizer(SaysWhatIsMissing):
     params: tensors, or dicts of parameter groups ({"params": [...], "lr": ...}).
     """
 
-    steps: int | None = None  # how many there have been, which the schedules look at; None if nobody counts
+    steps: int | None = None  # how many there have been, for the schedules; None if they are not counted
 
     def __init__(self, params: Iterable, defaults: dict[str, object]):
         text = "params argument given to the optimizer should be an iterable of Tensors or dicts, but got {.dtype.tensor_type}"
@@ -37,7 +37,7 @@ class Optimizer(SaysWhatIsMissing):
     def add_param_group(self, param_group: dict) -> None:
         """Add parameters with options of their own; options that are not given are the optimizer's.
 
-        Raises TypeError for what is no tensor, ValueError for results of operations and for parameters that are in a group
+        Raises TypeError for anything but a tensor, ValueError for results of operations and for parameters that are in a group
         already.
         """
         params = param_group["params"]

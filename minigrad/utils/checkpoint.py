@@ -45,7 +45,7 @@ class Recomputation:
         self.again: dict[int, Tensor] = {}
 
     def pack(self, t: Tensor) -> tuple[int, dict]:
-        """A note that stands in a node for a tensor that will be computed again."""
+        """A placeholder in a node for a tensor that will be recomputed."""
         self.saved += 1
         return self.saved - 1, {"shape": t.shape, "dtype": t.dtype}
 
