@@ -135,7 +135,7 @@ def _laid_out(
     kinds = list(dict.fromkeys(_kind(picture) for picture in pictures))
     short = [p for p in pictures if p.direction != "LR" or least_length(p) <= 2 * PAGE[0]] or pictures
     for picture in chain(short, fewer(graph)):
-        if found and picture not in short:
+        if picture not in short and any(one["width"] <= 2 * PAGE[0] for _, one in found):
             break
         try:  # of further pictures those are sent that cost little
             one = _drawn(picture, step_of, str(len(found)), seconds / 4 if found else seconds)
