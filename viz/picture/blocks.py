@@ -107,7 +107,8 @@ def _calls(functions: list[Function], known: Known) -> list[list[Function]]:
             ran = {}
         found[-1].append(f)
         ran[path] = call
-    return found
+    # a loop inside of one call runs some of the parts again, not all
+    return found if all({known[f][0][-1] for f in run} == parts for run in found) else [functions]
 
 
 def _hulls(
