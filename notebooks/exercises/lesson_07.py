@@ -963,7 +963,7 @@ EXERCISES: list[Exercise] = [
         probe=tanh_probe,
         answers=r"""
             tanh_pair(self, grad):
-            grad * (1 - self._saved_result**2) :: For a single one, write a comma behind it
+            grad * (1 - self._saved_result**2) :: For a single one, write a comma after it
 
             grad *= 1 - self._saved_result**2; return (grad,) :: That line writes into the array that arrived
             return None,                               :: `None` is for an input that did not ask
