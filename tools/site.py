@@ -1,8 +1,8 @@
 """The lessons as static pages, for a class without Jupyter: every stepper on them steps, predictions and typed answers get
 the reply that they get in a notebook (answers.py), nothing comes from a network. They print whole.
 
-    python -m tools.site [FOLDER]        writes site/index.html, one page a lesson, the glossary, the exam, the gallery, and
-                                         cards.html: the recaps as cards, to be printed for the wall
+    python -m tools.site [FOLDER]        writes site/index.html, one page per lesson, the glossary, the exam, the gallery, the
+                                         API reference, and cards.html: the recaps as cards, to be printed
 
 Takes the notebooks as they are saved, outputs and all (`make notebooks` runs them). Formulas become MathML. Each page has a
 field to search all of them (search.py); a folder of them works on any static host, or opened from disk.
@@ -34,7 +34,7 @@ sys.path.insert(0, str(NOTEBOOKS))  # the exercises are a package there, beside 
 import minigrad  # noqa: E402
 import viz  # noqa: E402
 from exercises import suite  # noqa: E402
-from tools import answers, search  # noqa: E402
+from tools import answers, reference, search  # noqa: E402
 from tools.icon import ICON  # noqa: E402
 from tools.mathml import STYLE as MATH_STYLE  # noqa: E402
 from tools.mathml import formulas_to_mathml  # noqa: E402
@@ -53,7 +53,14 @@ DESCRIPTION = (
 ADDRESS = os.environ.get(
     "SITE_ADDRESS", ""
 )  # where the site will be: a preview's picture needs a whole address
-LINKS = {"index": "Lessons", "glossary": "Glossary", "gallery": "Gallery", "exam": "Exam", "cards": "Cards"}
+LINKS = {
+    "index": "Lessons",
+    "glossary": "Glossary",
+    "gallery": "Gallery",
+    "exam": "Exam",
+    "cards": "Cards",
+    "reference": "Reference",
+}
 
 CARDS = """
 body { max-width: 1180px; } .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(330px, 1fr)); gap: 14px; }
@@ -387,8 +394,10 @@ def build(folder: Path, notebooks: Path = NOTEBOOKS, lite: Path = ROOT / "lite")
     bodies = {"index": front_body(books.pop("index", None), every)}
     bodies |= {name: lesson_body(book.cells) for name, book in books.items()}
     bodies |= {"gallery": gallery_body(folder), "cards": cards_body(books, every)}
+    bodies["reference"] = reference.body()
     titles = {name: title_of(book, name) for name, book in books.items()}
     titles |= {"index": "See automatic differentiation work", "gallery": "Gallery", "cards": "Recap cards"}
+    titles["reference"] = "Reference"
     names = [lesson.file.removesuffix(".ipynb") for lesson in every]
     beside = {}
     for before, name, after in zip(["", *names], names, [*names[1:], ""], strict=False):
