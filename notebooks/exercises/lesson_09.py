@@ -210,16 +210,19 @@ EXERCISES: list[Exercise] = [
             edge = 15    :: Uphill: the step is 10 long, and it is subtracted.
             exact = 0.5  :: That is the rate. The step is half of the slope 10: from 5, by 5.
             wild = 7.0   :: The second step is taken from $-6$, and is $1.1 \cdot 12$ long.
+            slow = 4.9   :: That subtracts the rate alone. The step is the rate times the slope, $0.1 \cdot 10$.
             slow = 1     :: That is how far it goes. *Where* does it end up?
             slow = 2.5   :: For that the step would be 2.5. It is 1, a tenth of the slope 10.
             exact = 2.5  :: The slope at 5 is 10, and half of that is the whole way.
             exact = -5   :: That would be $\text{lr} = 1$. Here the step is half of 10.
             edge = 5     :: Yes, after two steps and after four. After three it is on the other side.
             edge = 0     :: The step is 10 long, twice the distance to the bottom. It lands on the other side.
+            edge = 10    :: That is the length of a step. Where does it take $w$, from 5?
             edge = -25   :: Each step begins where the last one ended: $5, -5, 5, \dots$
             wild = -6    :: That is after the first step. From $-6$ the slope is $-12$.
             wild = 1.2   :: That is the factor of one step without its sign. Where is $w$?
             wild = -17   :: The slope is different at each place: at $-6$ it is $-12$.
+            wild = -8.64 :: That is after three steps. After two, the sign has changed twice.
             wild = -7.2  :: The right size. From $-6$ the next jump leads to the positive side.
         """,
     ),
@@ -294,6 +297,9 @@ EXERCISES: list[Exercise] = [
             decay = 1.7      :: The decay is added: both pull towards zero.
             adam = 1.6       :: That is SGD. Adam divides by the size of the gradient.
             adam = 1.96      :: That uses $m = 0.4$, which is not yet corrected: $\hat m = 0.4/0.1$.
+            adam = 2.1       :: Uphill. The gradient is positive, so the step leads down.
+            decay = 1.4      :: The decay adds $0.5 \cdot 2 = 1$ to the gradient 4, so the step is 0.5.
+            zeros = 0.6      :: The first step is 0.4 long, to 1.6. The second uses what is left of the velocity, $0.9 \cdot 4$.
             adam = 1.0       :: $\hat m / \sqrt{\hat v}$ is 1, and that is multiplied by the learning rate.
             adam = 1.8       :: After two steps, nearly. After one it has gone as far as the learning rate.
             zeros = 1.6      :: That would be `None`, which is skipped. A zero is a gradient, and the velocity goes on.
@@ -373,6 +379,7 @@ EXERCISES: list[Exercise] = [
             turned = 0.1 * 0.1 / 0.19 / 100             :: That divides by $\hat v$. Divide by its root.
             steady = 0.1                                :: The right length. A positive gradient leads down: minus.
             steady = -1.0                               :: That is SGD: $0.1 \cdot 10$. $\hat m/\sqrt{\hat v}$ is 1.
+            steady = -0.19                              :: $\hat m$ is corrected, and so is $\hat v$: with 10 twice the step is as long as the rate.
             steady = 1.0                                :: $\hat m/\sqrt{\hat v}$ is 1. The learning rate is still missing, and the minus.
             steady = -0.2                               :: After *both* steps it would be 0.2 lower. Give this step alone.
             steady = -0.05                              :: Nothing is halved: each average is one of two equal numbers.
@@ -425,6 +432,8 @@ EXERCISES: list[Exercise] = [
             (w - lr * velocity, momentum * velocity + g + decay * w) :: That steps by the *old* velocity. First compute the new one, then the step.
             (w - lr * (g + decay * w), momentum * velocity + g + decay * w) :: The velocity is right, but the step does not use it. The step is the velocity times the rate.
             (w * (1 - decay) - lr * (momentum * velocity + g), momentum * velocity + g) :: That shrinks the weight by the whole decay, without the rate. The decay is added to the gradient and goes through the velocity.
+            ((w - lr * (momentum * velocity + g)) * (1 - lr * decay), momentum * velocity + g) :: That shrinks the weight separately, after the step. In SGD the decay is added to the *gradient*, so the velocity remembers it.
+            (w - (momentum * velocity + lr * g) - lr * decay * w, momentum * velocity + lr * g) :: Two things: the whole gradient is added to the velocity, without the rate, and so is the decay. The rate multiplies the velocity in the step.
             (w - lr * ((1 - momentum) * velocity + g + decay * w), (1 - momentum) * velocity + g + decay * w) :: `momentum` says how much is *kept*: nine tenths with 0.9, not one.
             (lr * (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: That is the step. *Where* does it take the weight?
             w - lr * (momentum * velocity + g + decay * w) :: Return 2 values: `return the new weight, the new velocity`.
@@ -512,6 +521,8 @@ EXERCISES: list[Exercise] = [
             all_steps = 5     :: That is the number of epochs. Each has many steps.
             all_steps = 32    :: That is one epoch. There are five.
             all_steps = 5000  :: That is how many examples are used in all. Each step uses 32 of them, or what is left.
+            per_epoch = 30    :: 30 mini-batches are only 960 examples.
+            last = 16         :: That is half of a mini-batch. $1000 - 31 \cdot 32$ are left.
             even = 2          :: That is the sum of 3 and $-1$. Each of the two counts half.
             even = 4          :: Those are the gradients of the *sums*, added. The loss is a mean over four examples.
             even = 3          :: The first mini-batch is half of the four. The other half says $-1$.
@@ -519,6 +530,7 @@ EXERCISES: list[Exercise] = [
             even = 0.5        :: Divided by 4, but each mini-batch stands for two examples: $(2 \cdot 3 - 2 \cdot 1)/4$.
             uneven = 1        :: That is the mean of the two mini-batches. Here the first one has three of the four examples, so it counts more.
             uneven = 4        :: That gives each mini-batch the same weight, or divides by 2. There are four examples: $(3 \cdot 3 - 1)/4$.
+            uneven = 1.5      :: The first mini-batch brings three quarters of 3, the second a quarter of $-1$.
             uneven = 8        :: That is the gradient of the *sum* over the four examples. The loss is their mean.
             uneven = 0        :: The weights are exchanged: it is the first mini-batch, with the 3, that has three examples.
             uneven = 2.5      :: The second gradient is *minus* 1: three quarters of 3 and a quarter of $-1$.

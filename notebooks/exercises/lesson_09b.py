@@ -646,6 +646,7 @@ EXERCISES: list[Exercise] = [
             return losses => return loss :: Return the list `losses`
             (steps): => (4): :: In 6 iterations there were 4 backward passes and 4 steps.
             torch.nn.functional.mse_loss(model(x), t) => ((model(x) - t) ** 2).sum() :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
+            torch.nn.functional.mse_loss(model(x), t) => (model(x) - t).mean() :: That is the mean *error*, which falls without end. The loss is the mean of the *squared* errors, `mse_loss`.
             (loss.item()) => (loss.item() / steps) :: Each loss is divided by the number of steps. Append it as it is: `loss.item()`.
             losses.append(loss.item()) => losses = [loss.item()] :: for 4 steps you return 1 loss
             losses = [] => model.eval(); losses = [] :: `model` is left in eval mode
@@ -1013,7 +1014,7 @@ EXERCISES: list[Exercise] = [
             ((prediction - target.unsqueeze(-1)) ** 2).mean() :: That helps if the targets are flat and the predictions a column. Other shapes get a dimension too many.
             ((prediction.squeeze() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
             ((prediction.flatten() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
-            ((prediction - target.flatten()) ** 2).mean() :: The targets are flat now, and a column of predictions is not: give both the same shape.
+            ((prediction - target.flatten()) ** 2).mean() :: Flat targets and a column of predictions are broadcast to a table. Give both the same shape.
             (prediction - target.reshape(prediction.shape)).mean() ** 2 :: That compares the two means: errors of both signs cancel. First square each difference, then take the mean.
             ((prediction - target.reshape(prediction.shape)) ** 2).sum() :: That is the sum. You need the mean.
             ((prediction - target.reshape(prediction.shape)) ** 2) :: A loss is one number: take the mean.

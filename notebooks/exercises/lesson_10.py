@@ -333,6 +333,7 @@ EXERCISES: list[Exercise] = [
             data = 1000                  :: That counts numbers, and each takes 4 bytes.
             total = 8000                 :: Remembering both inputs would cost that. But the rule passes on what arrives: it reads neither.
             total = 4000                 :: The result is not needed either: the rule passes on what arrives.
+            both = 24000                 :: Two tensors are kept, $u$ and $v$, each once: 2,000 numbers of 4 bytes.
             growth = 0                   :: What arrives is multiplied by the slope $e^u$. That has to be there.
             growth = 8000                :: One tensor will do: the result $e^u$ is itself the slope.
             growth = 1000                :: That many numbers; in bytes it is four times as much.
@@ -390,6 +391,7 @@ EXERCISES: list[Exercise] = [
             relu = 0             :: Its rule must know where the input was positive. It reads that off its result.
             second = 4000        :: It holds on to that tensor, but it is the very one that ReLU's node holds. Places are counted once.
             second = 4080        :: Its input is the tensor that ReLU's node holds already, and its weights are parameters.
+            doubled = 6400       :: Double each of the three: $2 \cdot (2000 + 4000 + 0)$.
             second = 80          :: Those are its weights, which exist anyway, as parameters.
             second = 200         :: That is what comes out, 50 rows of 1. Its rule does not read it.
             doubled = 6000       :: That is for 50 rows.
@@ -420,6 +422,8 @@ EXERCISES: list[Exercise] = [
             "aeg"                :: One is missing. A sum keeps nothing for its rule, but its node leads to those before it.
             "ade"                :: One is missing: what led to `output` stays alive as long as `seen` holds it.
             "deg"                :: One is missing: a list holds what is in it.
+            "de"                 :: Two are missing: a list holds what is in it, and so does a dictionary.
+            "adf"                :: `output.detach()` holds no graph, so **f** does not leak. Two others do: a best-so-far, and an output with its history.
             "ad"                 :: Two are missing. It need not be a list: any name that outlives the iteration will do.
             "ag"                 :: Two are missing. It need not be a list or a dictionary: any name will do.
             "a"                  :: That one, yes. But it need not be a list: any name that outlives the iteration will do.
@@ -511,6 +515,9 @@ EXERCISES: list[Exercise] = [
                 total = sum(((model(x) - t) ** 2).mean() for x, t in batches)
                 return total.item() / len(batches) :: right
 
+            with torch.no_grad():
+                for x, t in batches:
+                    return ((model(x) - t) ** 2).mean() / len(batches) :: That is the loss of the first batch, divided by their number: the `return` is inside the loop.
             torch.no_grad()(_recorded)  :: right
             torch.no_grad()(_item_each) :: right
         """,

@@ -332,6 +332,8 @@ EXERCISES: list[Exercise] = [
             short = 0     :: Nothing is multiplied, but `y` is `x`: when `x` changes, so does `y`.
             short = None  :: `y` is `x` itself, so the way back is short. The gradient is 1.
             middle = 9    :: That is the value, $3^2$. Its slope is $2 \cdot 3$.
+            middle = 18   :: That is one factor too many: after one product `y` is 9, and the loop ends.
+            long = 6      :: `y` becomes $x^4$. Its slope is $4x^3$, and `x` is 1.
             middle = 27   :: After one iteration `y` is 9. That is more than 5, so the loop ends.
             middle = 108  :: That is $4x^3$, for three products. After the first one `y` is 9, so the loop ends.
             middle = 3    :: $x \cdot x$ has two factors that are `x`: $2x$.
@@ -398,6 +400,9 @@ EXERCISES: list[Exercise] = [
             whole = 1.667 :: Nothing is averaged: the parts add up.
             whole = 7     :: That is the value $h_3$.
             whole = 6     :: The parts are added, not multiplied: $3 + 2 + 0$.
+            whole = 4     :: The parts are 3, 2 and 0. Add them up.
+            start = 12    :: Along the path the factor 2 is met three times.
+            first = 2     :: The other factor in the first step is $h_0 = 0$, so nothing is left of what arrives.
             whole = 9     :: The first step has $h_0 = 0$ as its other factor: it brings nothing.
             start = 4     :: There are three steps in between, so $W$ is met three times.
             start = 6     :: Along a path the factors are multiplied, not added.
@@ -426,6 +431,7 @@ EXERCISES: list[Exercise] = [
             clipping_with(_length, _by_ratio, when=lambda n, most: True) :: That stretches short gradients. Leave them alone unless they are too long.
             clipping_with(_length, _by_ratio, when=lambda n, most: n < most) :: The other way round: short gradients are stretched, and long ones are left.
             clipping_with(_length, lambda most, n: 1 / n) :: Their length is 1 afterwards, whatever `most` is.
+            clipping_with(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio, when=lambda n, most: True) :: Two things: lengths do not add up like that (add the squares, take the root once), and short gradients must be left alone.
             clipping_with(_length, lambda most, n: most) :: That multiplies by `most` itself. They should *be* `most` long: divide by the length they have.
             clipping_with(lambda gs: sum(g.abs().sum() for g in gs), _by_ratio) :: That adds up the absolute values. The length is the root of the sum of the *squares*.
             clipping_with(lambda gs: sum(g.sum() ** 2 for g in gs) ** 0.5, _by_ratio) :: That adds first and squares then, so entries of different sign cancel. Square each entry, then add.
@@ -505,6 +511,7 @@ EXERCISES: list[Exercise] = [
             step % keep == 0         :: That cuts every `keep` steps, so the number of steps that are seen varies. Cut once, `keep` steps before the end.
             step == steps - keep - 1 :: One step too early: `keep + 1` of them are seen.
             step == steps - keep + 1 :: One step too late: the gradient sees one step fewer than it should.
+            step == steps // keep    :: That divides. The cut comes `keep` steps before the end: `steps - keep`.
             step == keep             :: That leaves out the first `keep` steps. The *last* `keep` should be seen: count from the end.
             return True              :: That detaches in each step, or in each of the last ones, so only the very last is seen. Once is enough.
             return False             :: Nothing is cut: the gradient sees all steps. (`h.detach()` on its own line changes nothing: it returns a new tensor. Write `h = h.detach()`.)

@@ -326,6 +326,8 @@ EXERCISES: list[Exercise] = [
             abs(g) * ctx.alpha * (x > 0).to(g.dtype), None :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
             g * ctx.alpha * torch.sigmoid(x), None      :: The sigmoid is a soft step. The ReLU has a hard one: its slope is 1 where `x` is positive, and 0 elsewhere.
             g + ctx.alpha * (x > 0).to(g.dtype), None   :: That adds. What arrives is *multiplied* by the slope.
+            torch.where(x > 0, g, ctx.alpha * g), None  :: That is a leaky ReLU. Here alpha is the slope where `x` is *positive*, and elsewhere the slope is 0.
+            g / ctx.alpha * (x > 0), None               :: That divides by alpha. The slope is alpha: multiply.
             g * (ctx.alpha * x > 0).to(g.dtype), None   :: Here `alpha` only decides where the gate is open. It is a factor of the slope: times `ctx.alpha`.
             torch.where(x > 0, g * ctx.alpha, torch.zeros_like(g)), None :: right
             ctx.alpha * g * _on(torch.relu(x) != 0, g), None :: right
@@ -361,6 +363,9 @@ EXERCISES: list[Exercise] = [
             g * torch.roll(x, -1) + g * x                :: Nothing is moved: that uses what arrives at its own product twice, and `x` itself as the other factor.
             g * torch.roll(x, -1) + torch.roll(x, 1)     :: The second part is the local derivative alone. Multiply it by what arrives there.
             g * torch.roll(x, -1) + torch.roll(g, 1)     :: The second part is what arrives, without the other factor.
+            g * torch.roll(x, 1) + torch.roll(g * x, -1) :: Both rolls go to the wrong side. In its own product `x` meets the *right* neighbour, `torch.roll(x, -1)`; the second part comes from the left.
+            (g + torch.roll(g, 1)) * (torch.roll(x, -1) + torch.roll(x, 1)) :: That multiplies out to four terms. Each upstream entry meets one other factor: two products, added.
+            torch.roll(g, 1) * torch.roll(x, 1) - g * torch.roll(x, -1) :: The first part has the wrong sign: parts are added.
             2 * g * torch.roll(x, -1)                    :: That counts the first part twice. The second comes from another product.
             (g * torch.roll(x, -1) + torch.roll(g * x, 1)) / 2 :: The two parts are averaged. They should be added.
             g * torch.roll(x, -1) - torch.roll(g * x, 1) :: The second part has the wrong sign: parts are added.
@@ -448,6 +453,9 @@ EXERCISES: list[Exercise] = [
             polar_with(_to_r, lambda to_x, to_y, r, c, s: -r * to_x * s) :: The angle moves $y$ as well. Add what arrives at $y$, times $r\cos\varphi$.
             polar_with(_to_r, lambda to_x, to_y, r, c, s: r * (to_x * c - to_y * s)) :: Sine and cosine are exchanged in `grad_angle`: $x$ brings $-\sin$, $y$ brings $\cos$.
             polar_with(_to_r, lambda to_x, to_y, r, c, s: r * (c - s)) :: Those are the local derivatives of the angle alone. Multiply each by what arrives at its output.
+            r, angle = ctx.saved_tensors => angle, r = ctx.saved_tensors :: The bag returns the tensors in the order in which they were saved: `r`, then `angle`.
+            return grad_r, grad_angle => return grad_r :: `forward` has two arguments, so return two values: `grad_r, grad_angle`.
+            polar_with(lambda to_x, to_y, r, c, s: to_x + to_y, _to_angle) :: Those are the upstream gradients alone. Multiply each by its local derivative: the cosine for $x$, the sine for $y$.
             polar_with(_to_angle, _to_r) :: The two gradients are in the wrong order: first that of `r`, then that of the angle.
             polar_with(_to_r, _to_angle, asks=False) :: Ask `ctx.needs_input_grad` first
             polar_with(_to_r, lambda to_x, to_y, r, c, s: None) :: The angle asks for a gradient, and `None` goes back. Is its condition ever true? `ctx.needs_input_grad[1]`

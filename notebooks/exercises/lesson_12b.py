@@ -53,7 +53,7 @@ class Sign(torch.autograd.Function):
 
 def _boxed(kind: Any) -> Iterator[tuple]:
     """The probe of exercise 12b.2: as the others, and the forward must do without the framework's own sinh."""
-    own = torch.sinh
+    function, method = torch.sinh, torch.Tensor.sinh
 
     def refused(*whatever: Any) -> Any:
         raise Complaint(
@@ -61,11 +61,15 @@ def _boxed(kind: Any) -> Iterator[tuple]:
             "`np.sinh(x.numpy())`."
         )
 
-    torch.sinh = refused
-    try:
-        yield from _probe([[-1.0, 0.5, 2.0], [0.0, 3.0]])(kind)
-    finally:
-        torch.sinh = own
+    def forward(*arguments: Any) -> Any:
+        torch.sinh = torch.Tensor.sinh = refused
+        try:
+            return kind.forward(*arguments)
+        finally:
+            torch.sinh, torch.Tensor.sinh = function, method
+
+    watched = type(kind.__name__, (kind,), {"forward": staticmethod(forward)})
+    yield from _probe([[-1.0, 0.5, 2.0], [0.0, 3.0]])(watched)
 
 
 def sinh_with(
@@ -151,6 +155,9 @@ EXERCISES: list[Exercise] = [
             g * torch.sigmoid(x) * (1 - torch.sigmoid(x)) :: That is the slope *of the sigmoid*. The slope of softplus is the sigmoid itself.
             g * (1 - torch.sigmoid(x))               :: The other way round: that tends to 0 for large `x`, where softplus rises like `x`.
             g * _careful(x)                          :: That multiplies by the value. The slope is the sigmoid.
+            g * (1 - torch.exp(-x))                  :: $1 - e^{-x}$ is not the sigmoid: it is negative for negative `x`, and has no lower bound. The sigmoid is $1/(1 + e^{-x})$.
+            g / torch.sigmoid(x)                     :: That divides by the slope. Multiply.
+            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.relu(x) - torch.log1p(torch.exp(-abs(x)))) :: The second part has the wrong sign: the two are added.
             g                                        :: That passes on what arrives as it is. The slope is the sigmoid, which is 1 only far to the right.
             g * _on(x > 0, g)                        :: That is the rule of the ReLU. Softplus has a round corner: the sigmoid.
             softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.log1p(torch.exp(-abs(x)))) :: $\max(x, 0)$ is missing: that is right for negative `x` only.
@@ -215,6 +222,7 @@ EXERCISES: list[Exercise] = [
             g * torch.cosh(x)                        :: right
             sinh_with(lambda ctx, g: g * torch.sqrt(1 + ctx.result**2), keep=_keeps_result) :: right
             g * (torch.exp(x) + torch.exp(-x)) / 2   :: right
+            g * torch.sqrt(1 + torch.sinh(x) ** 2)   :: right
             torch.from_numpy(g.numpy() * np.cosh(x.numpy())) :: right
             g * np.cosh(x.numpy())                   :: right
             g * _box(x), None                        :: right
@@ -257,6 +265,9 @@ EXERCISES: list[Exercise] = [
             g * torch.relu(1 - abs(x))              :: That gate closes slowly, like a tent. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
             g * (1 - torch.tanh(x) ** 2)            :: That is the slope of the tanh, a soft gate. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
             sign_with(lambda g, x: g * _on(abs(x) <= 1, g), torch.round) :: The forward rounds. It should return the sign, $\pm 1$.
+            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), lambda x: torch.clamp(x, -1, 1)) :: The forward returns `x` itself near 0. It should return the sign, $\pm 1$.
+            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), lambda x: torch.where(x > 0, 1.0, -1.0)) :: That is `float32` whatever goes in, and $-1$ at 0. `torch.sign(x)` keeps the dtype, and is 0 at 0.
+            torch.where(abs(x) <= 1, g, x)          :: Outside the gate that sends on `x` itself. It should send 0.
             g * _on(x > 0, g)                       :: That is the gate of a ReLU. Here the gate is open wherever $|x| \le 1$, on both sides of 0.
             g / abs(x)                              :: $x/|x|$ is the sign, but that is the forward. Backward, the gradient passes unchanged where $|x| \le 1$, and is 0 elsewhere.
             torch.where(abs(x) <= 1, g, torch.zeros_like(g)) :: right

@@ -92,11 +92,17 @@ def _spied(function: Callable) -> Iterator[tuple]:
                 f"One pass has run, and `seen` holds the same gradient {len(seen)} times. The hook is called once, with the total: one `append` per call."
             )
         yield f"After one pass `seen` holds{', on a leaf' * leaf}", list(seen)
+        if any(isinstance(value, str) for value in seen):
+            raise Complaint("`seen` holds a text. Append the gradient itself, which the hook is given.")
         yield "and x.grad is", x.grad
         if not hasattr(handle, "remove"):
             raise Complaint(
                 "The tap works. But return the handle, which `register_hook` returns: without it nobody can take the tap off again."
             )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            z.backward(torch.tensor(2.0), retain_graph=True)
+        yield "After a second pass, with twice the gradient, `seen` holds", list(seen)
         handle.remove()
         z.backward()
         yield "After the handle was removed, and one more pass, the length of `seen` is", len(seen)
@@ -187,7 +193,7 @@ def _model() -> Any:
 
 def _recorded(function: Callable) -> Iterator[tuple]:
     yield from _recorded_on(function, _model(), torch.randn(2, 3))
-    nested = torch.nn.Sequential(_model(), torch.nn.Tanh(), torch.nn.Linear(2, 3, bias=False))
+    nested = torch.nn.Sequential(_model(), torch.nn.LayerNorm(2), torch.nn.Linear(2, 3, bias=False))
     yield from _recorded_on(function, nested, torch.randn(4, 3))
 
 
@@ -215,6 +221,8 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
         )
     yield "The names are", ", ".join(seen)
     for name, value in seen.items():
+        if isinstance(value, list):
+            raise Complaint(f"What is stored for `{name}` is a list. Store the output itself, a tensor.")
         yield f"What `{name}` has put out", value
     yield (
         "Does any of them hold a graph?",
@@ -356,6 +364,11 @@ def _stepped(function: Callable) -> Iterator[tuple]:
         yield "It returns", made
         return
     (alone * 3.0).backward()
+    if alone.item() == 2.0 and alone.grad is not None and alone._post_accumulate_grad_hooks:
+        raise Complaint(
+            "The hook is there, and the parameter has not moved. `leaf = leaf - ...` makes a new tensor and gives it the name "
+            "`leaf`. Write *into* the leaf, `leaf -= ...`, and then clear its `.grad`."
+        )
     yield "A single parameter, 2, after a pass that brings 3, with lr 0.1", alone.detach().clone()
     yield "and its .grad", alone.grad
     for turned, lr in ((False, 0.1), (True, 0.05)):
@@ -525,6 +538,8 @@ EXERCISES: list[Exercise] = [
             return t.register_hook(seen.append) => handle = t.register_hook(seen.append); t.backward(retain_graph=True); return handle :: Your spy runs a pass. It should only wait for one.
             seen.append(t.register_hook); return :: `t.register_hook` without parentheses is the method itself, and that went into the list. Call it.
             by_hook(lambda t, seen: lambda grad: seen.append(abs(grad))) :: `abs` does not belong there. Append the gradient as it is, with its sign.
+            by_hook(lambda t, seen: lambda grad: seen.insert(0, grad)) :: `insert(0, ...)` puts the newest gradient first. Append it.
+            by_hook(lambda t, seen: lambda grad: seen.append("grad")) :: `seen` holds a text.
             by_hook(lambda t, seen: lambda grad: seen.append(grad.sum())) :: That is the sum of the entries. Append the whole gradient.
             by_hook(lambda t, seen: lambda grad: seen.append(grad.clone())) :: right
             by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad)[1]) :: right
@@ -555,6 +570,9 @@ EXERCISES: list[Exercise] = [
             g * (limit / abs(g).sum()) if abs(g).sum() > limit else g :: That uses the sum of the absolute values as the length. The length is `grad.norm()`, the root of the sum of squares.
             g * (limit / abs(g).max()) if abs(g).max() > limit else g :: That measures the largest entry. The length is `grad.norm()`.
             g * (limit / g.norm() ** 2) if g.norm() > limit else g :: That divides by the *square* of the length.
+            g / limit                               :: That divides every gradient by the limit. Only long ones are scaled, by limit / norm.
+            g * limit                               :: That multiplies every gradient by the limit. Only long ones are scaled, by limit / norm.
+            g * (limit / g.max()) if g.norm() > limit else g :: That measures the largest entry. The length is `grad.norm()`.
             torch.zeros_like(g) if g.norm() > limit else g :: Long ones have become zero. They should be shortened, not thrown away.
             g                                       :: That passes the gradient on unchanged (as a hook does that returns nothing). Scale the long ones.
             g.norm().clamp(max=limit)               :: That returns a length, one number. Return the gradient, in its own shape.
@@ -630,6 +648,8 @@ EXERCISES: list[Exercise] = [
             return seen :: The model itself has not run. Its layers one after the other are the same only where the model is a plain chain.
 
             output                                  :: What you store holds a graph, and the graph holds the batch (a `clone` does too: it is recorded like any operation). Store it detached.
+            record_with(wanted=lambda module: hasattr(module, "weight")) :: Other layers have a weight too, such as a `LayerNorm`. Ask for the kind of layer: `isinstance(module, torch.nn.Linear)`.
+            output.detach().tolist()                :: Store the output itself, a tensor.
             record_with(remove=False)               :: The hooks are all still there. Each handle has a method `remove()`; call it.
             inputs[0].detach()                      :: That is what went *in*. What came out is the third argument of the hook.
             output.detach().mean()                  :: That is one number. You need the whole output.
@@ -800,6 +820,19 @@ EXERCISES: list[Exercise] = [
 
             for param in params:
                 param.register_post_accumulate_grad_hook(hook) :: All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *given*.
+
+            (down(given, given.grad, lr), and_empty(given)) :: This hook must return nothing, and yours returns a tuple.
+            def hook(leaf):
+                leaf = leaf - lr * leaf.grad
+                leaf.grad = None
+
+            for param in params:
+                param.register_post_accumulate_grad_hook(hook)
+            return :: The hook is there, and the parameter has not moved.
+
+            for param in params:
+                param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad))
+            return :: That hook is called *before* the gradient is in `.grad`, and its answer replaces the gradient. Use the hook that comes after, and return nothing.
 
             (down(given, abs(given.grad), lr), and_empty(given))[1] :: `abs` removes the sign, so every number goes down. Step against the gradient, whatever its sign.
             (down(given, given.grad, 0.1), and_empty(given))[1] :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
