@@ -583,27 +583,19 @@ g.abs().reshape(8, 8) => g.abs().max(1)[0] ::
 g.abs().reshape(8, 8) => -g.abs().reshape(8, 8) ::
 
 [17.4]
-x = picture.clone().requires_grad_()
-(g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
-picture += eps * g.sign()
-return picture :: told
-cross_entropy(model(picture), label).backward()
-with torch.no_grad():
-    for p in model.parameters():
-        p += eps * p.grad.sign()
-return picture :: told
-picture + eps * g.sign() => torch.where(g > 0, picture + eps, torch.where(g < 0, picture - eps, picture)) :: right
+eps * g.sign() => torch.where(g > 0, eps, torch.where(g < 0, -eps, 0.0)) :: right
+(picture + eps * g.sign()).clamp(0, 1) => picture + eps * g.sign() :: told
 picture ::
-picture + eps * g.sign() => (picture + eps * g.sign()).clamp(0, 1) ::
-picture + eps * g.sign() => picture + 2 * eps * g.sign() ::
+(picture + eps * g.sign()).clamp(0, 1) => (picture + 3 * eps * g.sign()).clamp(0, 1) ::
 
 [17.5]
 torch.zeros(len(x)) ::
 sum((g * g).sum() for g in grads).sqrt() => grads[0].sum() ::
 
 [17.6]
-model[-1] ::
-list(model.parameters()) ::
+picture ::
+x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.sign()).clamp(0, 1) * 0.5 ::
+range(steps): => range(1, steps): ::
 """
 """From trying the lessons."""
 
@@ -919,8 +911,8 @@ for x, y in batches:
 g.abs().reshape(8, 8) => g.abs().reshape(8, 8) * 64 ::
 g.abs().reshape(8, 8) => g.abs().reshape(8, 8).sqrt() ::
 [17.4]
-picture + eps * g.sign() => picture + eps * g.sign() * 0.5 ::
-picture + eps * g.sign() => picture + eps * (g.sign() + 1) ::
+(picture + eps * g.sign()).clamp(0, 1) => (picture + eps * g.sign() * 0.5).clamp(0, 1) ::
+(picture + eps * g.sign()).clamp(0, 1) => (picture + eps * (g.sign() + 1)).clamp(0, 1) ::
 [17.5]
 sum((g * g).sum() for g in grads).sqrt() => sum((g**4).sum() for g in grads).sqrt() ::
 sum((g * g).sum() for g in grads).sqrt() => 2 * sum((g * g).sum() for g in grads).sqrt() ::

@@ -130,7 +130,7 @@ def _detected(function: Callable) -> Iterator[tuple]:
             )
         if found is not None and not isinstance(found, str | bool):
             raise Complaint(
-                f"It returns a `{type(found).__name__}`. Return a *name*, a string such as `node.name()`, or `None`."
+                f"Not the `{type(found).__name__}`: return a *name*, a string such as `node.name()`, or `None`."
             )
         if found in ("None", ""):
             raise Complaint(
@@ -412,8 +412,6 @@ EXERCISES: list[Exercise] = [
         words={
             "total": "a",
             "length": "b",
-            "e": "a",
-            "p": "b",
             "dot": "a",
             "sizes": "b",
             "penalty": "a",
@@ -450,7 +448,7 @@ EXERCISES: list[Exercise] = [
             finite_loss = 'b'    :: There $e^{200}$ is infinite, and $0/\infty = 0$ has the logarithm $-\infty$: the loss is infinite.
             finite_loss = 'c'    :: There 0 is divided by 0: the loss is `nan`.
             "B", "A", "C", "A"   :: right
-            "length", "e", "cosine", "penalty" :: right
+            "length", "a", "cosine", "penalty" :: right
         """,
     ),
     Exercise(

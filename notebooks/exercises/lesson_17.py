@@ -1,4 +1,4 @@
-"""Exercises of lesson 17, read digits: count, one epoch, a saliency map, a picture that fools, lengths, freezing."""
+"""Exercises of lesson 17, read digits: count, one epoch, a saliency map, a picture that fools, lengths, a forgery."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def saliency(model, picture, label):
 def fool(model, picture, label, eps):
     x = picture.clone().requires_grad_()
     (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
-    return picture + eps * g.sign()
+    return (picture + eps * g.sign()).clamp(0, 1)
 
 
 def gradient_lengths(model, x, y):
@@ -43,10 +43,14 @@ def gradient_lengths(model, x, y):
     return torch.stack(lengths)
 
 
-def freeze(model):
-    for parameter in model[:-1].parameters():
-        parameter.requires_grad_(False)
-    return list(model[-1].parameters())
+def forge(model, picture, target, eps, steps):
+    x = picture
+    for _ in range(steps):
+        x = x.clone().detach().requires_grad_()
+        loss = cross_entropy(model(x), target)
+        (g,) = torch.autograd.grad(loss, x)
+        x = (x - eps * g.sign()).clamp(0, 1)
+    return x.detach()
 
 
 # what the checks try
@@ -113,7 +117,7 @@ def _epochs(epoch) -> Iterator[tuple]:
             f"{done} has moved the weights. What does that? (`optimizer.step()`, after the pass.)"
         )
     yield (
-        "For one batch there were so many backward passes and steps:",
+        "Backward passes and steps for one batch:",
         f"{len(passes)} and {optimizer.steps}",
     )
     yield "The first layer after one batch", after
@@ -135,7 +139,7 @@ def _why_no_way_back(recorded: list[bool]) -> str:
         )
     return (
         "The model has run and was recorded, but the way back is lost between its scores and the loss: `detach()`, `.item()` and "
-        "`argmax` cut it. Hand the scores to `cross_entropy` as they are."
+        "`argmax` cut it. Pass the scores to `cross_entropy` as they are."
     )
 
 
@@ -161,7 +165,7 @@ def _asked(function, *more) -> Iterator[tuple]:
         got = function(model, picture, torch.tensor([label]), *(one[n] for one in more))
         besides = watch.told({MODE, HOOKS, ASKS})
         if any(not torch.equal(p.detach(), old) for p, old in zip(model.parameters(), weights, strict=True)):
-            raise Complaint("The weights of the model have changed. Only the picture is asked here.")
+            raise Complaint("The weights of the model have changed. Only the picture should be asked here.")
         if not torch.equal(picture, _picture(n)):
             raise Complaint(
                 "`picture` itself has been changed, and the caller still needs it. Make a new one."
@@ -169,12 +173,12 @@ def _asked(function, *more) -> Iterator[tuple]:
         yield f"For a picture of the digit {label}", got.detach() if isinstance(got, torch.Tensor) else got
         if picture.requires_grad:
             raise Complaint(
-                "The numbers are right. But `picture` itself asks for a gradient now, and the caller has not been told: "
+                "The numbers are right. But `picture` itself asks for a gradient now, which the caller does not expect: "
                 "`requires_grad_()` works in place. Call it on a copy, `picture.clone()`."
             )
         if any(p.grad is not None for p in model.parameters()):
             raise Complaint(
-                "The number is right, but a `backward()` has left gradients in the weights' accounts too, and the next training "
+                "The number is right, but a `backward()` has also left gradients in the weights' `.grad`, and the next training "
                 "step would add to them. `torch.autograd.grad(loss, x)` asks for one tensor only."
             )
         if besides:
@@ -194,37 +198,23 @@ def _lengths(gradient_lengths) -> Iterator[tuple]:
             raise Complaint(told)
 
 
-def _froze(freeze) -> Iterator[tuple]:
-    deep = torch.nn.Sequential(
-        torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4), torch.nn.Linear(4, 2)
-    )
-    plain = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2, bias=False))
-    pictures = torch.nn.Sequential(
-        torch.nn.Conv2d(1, 2, 3),
-        torch.nn.ReLU(),
-        torch.nn.Flatten(),
-        torch.nn.Linear(72, 4),
-        torch.nn.Linear(4, 2),
-    )
-    for model in (_small(), deep, plain, pictures):
-        watch = Watch({"model": {ASKS}}, model=model)
-        learning = freeze(model)
-        besides = watch.told()
-        names = {id(p): name for name, p in model.named_parameters()}
-        asking = [name for name, p in model.named_parameters() if p.requires_grad]
-        yield "These still ask for a gradient", ", ".join(asking) or "none"
-        if learning is None:
-            raise Complaint("The freezing is right. Return the list of the parameters that still learn.")
-        if isinstance(learning, torch.Tensor | torch.nn.Module | str) or not hasattr(learning, "__iter__"):
+def _forged(forge) -> Iterator[tuple]:
+    """Two digits, other sizes and numbers of steps, none among them; the model and the picture are left alone."""
+    for n, target, eps, steps in ((0, 9, 0.1, 1), (1, 2, 0.05, 3), (0, 4, 0.02, 0)):
+        model, picture = _reader(), _picture(n)
+        watch = Watch(model=model, picture=picture)
+        got = forge(model, picture, torch.tensor([target]), eps, steps)
+        tensor = isinstance(got, torch.Tensor)
+        yield (
+            f"After {steps} step{'s' * (steps != 1)} of {eps:g} towards {target}",
+            got.detach() if tensor else got,
+        )
+        if told := watch.told():
+            raise Complaint(told)
+        if tensor and got.requires_grad:
             raise Complaint(
-                "Return a list of parameters, as an optimizer takes it: `list(layer.parameters())`."
+                "The picture is right, but its whole history hangs on it. Return `x.detach()`: the caller only needs the numbers."
             )
-        returned = list(learning)
-        if not all(id(p) in names for p in returned):
-            raise Complaint("There is something in the list that is no parameter of this model.")
-        yield "and these were returned", ", ".join(names[id(p)] for p in returned) or "none"
-        if besides:
-            raise Complaint(besides)
 
 
 # what people write
@@ -296,21 +286,6 @@ def fooled_by(step):
     return fool
 
 
-def _fool_in_place(model, picture, label, eps):
-    x = picture.clone().requires_grad_()
-    (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
-    picture += eps * g.sign()
-    return picture
-
-
-def _fool_the_weights(model, picture, label, eps):
-    cross_entropy(model(picture), label).backward()
-    with torch.no_grad():
-        for p in model.parameters():
-            p += eps * p.grad.sign()
-    return picture
-
-
 def measured_by(one):
     """`gradient_lengths` with another way to make one number of the gradients of a sample."""
 
@@ -328,37 +303,6 @@ def _losses(model, x, y):
     return cross_entropy(model(x), y, reduction="none")
 
 
-def freezing(layers, returned):
-    def freeze(model):
-        for layer in layers(model):
-            for parameter in layer.parameters():
-                parameter.requires_grad_(False)
-        return returned(model)
-
-    return freeze
-
-
-def _last(model):
-    return list(model[-1].parameters())
-
-
-def _evaluated(model):
-    model[:-1].eval()
-    return _last(model)
-
-
-def _emptied(model):
-    for parameter in model[:-1].parameters():
-        parameter.grad = None
-    return _last(model)
-
-
-def _flagged_module(model):
-    for layer in model[:-1]:
-        layer.requires_grad = False
-    return _last(model)
-
-
 QUESTIONS: list[Question] = [
     Question(
         "17.a",
@@ -367,7 +311,7 @@ QUESTIONS: list[Question] = [
         found="Yes: ten digits, a tenth for each, and $-\\log 0.1 = 2.303$.",
         answers=r"""
             0.1    :: That is the *probability* of the right digit. The loss is its logarithm, with a minus.
-            1.0    :: That would be the logarithm to the base ten. The natural one is meant: $\log 10 = 2.303$.
+            1.0    :: That would be the logarithm to the base ten. Here it is the natural one: $\log 10 = 2.303$.
             0.0    :: A loss of 0 would mean that it is sure, and right.
             0.9    :: That is one minus the probability of the right digit. The loss is $-\log$ of the probability.
             10.0   :: Ten digits, yes. The loss is the logarithm of that.
@@ -383,7 +327,7 @@ QUESTIONS: list[Question] = [
         answers=r"""
             1.0    :: The *loss* is one number. Its gradient has one for each pixel.
             10.0   :: That is the gradient with respect to the scores. The picture has more entries.
-            2730.0 :: That is the gradient with respect to the *weights*, and they are not asked here.
+            2730.0 :: That is the number of *weights*, and they do not ask here.
             256.0  :: That is what arrives before the linear layer. It goes on, to the pixels.
             8.0    :: 8 × 8: one for each pixel.
         """,
@@ -395,9 +339,9 @@ QUESTIONS: list[Question] = [
         truth=lambda: "c",
         found="Yes: 64 small effects add up if they are chosen, and cancel if they are not.",
         answers=r"""
-            "a" :: So one would think of a tenth of grey. But along the gradient all 64 effects add up.
+            "a" :: That is plausible for a tenth of grey. But along the gradient all 64 effects add up.
             "b" :: The sizes are the same, not the directions: the coin's effects cancel each other.
-            "d" :: The coin is irregular, and just so its effects cancel. The gradient knows where it hurts.
+            "d" :: The coin is irregular, which is why its effects cancel. The gradient knows where it hurts.
         """,
         missed="It is **c**. The coin's 64 small effects cancel, the gradient's add up.",
     ),
@@ -447,19 +391,19 @@ EXERCISES: list[Exercise] = [
             conv = 145       :: Each of the 16 windows has a bias of its own.
             conv = 9216      :: A window's weights are the *same* at all 64 places. They count once.
             conv = 10240     :: A window's weights and bias are the *same* at all 64 places. They count once.
-            conv = 80        :: Half of it: 16 windows, 9 weights and a bias each.
-            conv = 320       :: Twice too much. There is one channel of grey.
-            pooled = 1024    :: That is before the pooling. Of each 2 × 2 square one number is left.
+            conv = 80        :: That is half of it: 16 windows, 9 weights and a bias each.
+            conv = 320       :: That is twice as many. There is one channel of grey.
+            pooled = 1024    :: That is before the pooling, which leaves one number of each 2 × 2 square.
             pooled = 16      :: That is one picture after pooling. There is one for each window.
             pooled = 512     :: Pooling halves the width *and* the height.
             pooled = 64      :: That is the picture as it came in.
-            pooled = 128     :: Too far: from 8 × 8 to 4 × 4, and that 16 times.
+            pooled = 128     :: That goes too far: 8 × 8 becomes 4 × 4, and there are 16 of them.
             linear = 2560    :: Those are the weights. Each score has a bias as well.
             linear = 266     :: 256 and 10 are multiplied: a weight from each entry to each score.
             linear = 2816    :: A bias belongs to a score, of which there are 10, and not to an entry.
             linear = 2561    :: Each of the ten scores has a bias of its own.
-            linear = 1285    :: Half of it: a weight from each of 256 entries to each of 10 scores.
-            linear = 5140    :: Twice too much: one table and ten biases.
+            linear = 1285    :: That is half of it: a weight from each of 256 entries to each of 10 scores.
+            linear = 5140    :: That is twice as many: there is one table, and ten biases.
             gradients = 1    :: The *loss* is one number. A gradient is found for each number that learns.
             gradients = 4    :: Four *tensors*: two weights, two biases. How many numbers are in them?
             gradients = 2986 :: The 256 entries are results. What *learns* are weights and biases.
@@ -474,11 +418,11 @@ EXERCISES: list[Exercise] = [
         solution=epoch,
         probe=_epochs,
         look={"": "Four lines: clear, loss, backward, step. Which of them does what you see?"},
-        why="Clear the accounts, compute the loss of this batch, walk back, step. Whether they are cleared first or last in the turn makes no difference.",
+        why="Clear the gradients, compute the loss of this batch, walk back, step. Whether they are cleared first or last in an iteration makes no difference.",
         shows="The four lines of lesson 5. They train this network, and any other.",
         hints=(
             "What was in the loop of lesson 5?",
-            "`cross_entropy(model(x), y)` is the loss. It wants scores, not probabilities.",
+            "`cross_entropy(model(x), y)` is the loss. It takes scores, not probabilities.",
             "`optimizer.zero_grad()` before the pass, `optimizer.step()` after it.",
         ),
         answers=r"""
@@ -487,22 +431,22 @@ EXERCISES: list[Exercise] = [
             optimizer.zero_grad()
             for x, y in batches:
                 cross_entropy(model(x), y).backward()
-                optimizer.step() :: Cleared once, before the loop: inside one call the batches still pile up. Clear in each turn.
+                optimizer.step() :: You clear once, before the loop, so the gradients of the batches still pile up. Clear in each iteration.
 
             for x, y in batches:
                 cross_entropy(model(x), y).backward()
             optimizer.step()
-            optimizer.zero_grad() :: One step for all batches together. A step belongs into each turn.
+            optimizer.zero_grad() :: That is one step for all batches together. Each iteration needs its own.
 
             looped_as("zero_grad", "loss", "backward", "step", loss=_softmaxed) :: `cross_entropy` makes probabilities itself. With a softmax before it, they are made twice, and the gradients become small.
-            looped_as("zero_grad", "loss", "backward", "step", loss=_on_answers) :: `argmax` gives the digit itself. A digit has no slope: hand over the scores.
-            looped_as("zero_grad", "loss", "backward", "step", loss=_squares) :: That is the mean square of the scores' errors. you need `cross_entropy`.
-            looped_as("zero_grad", "loss", "backward", "step", loss=_summed) :: The sum over the batch: the step is as many times longer as the batch has samples. The mean is the default.
+            looped_as("zero_grad", "loss", "backward", "step", loss=_on_answers) :: `argmax` gives the digit itself. A digit has no slope: pass the scores.
+            looped_as("zero_grad", "loss", "backward", "step", loss=_squares) :: That is the mean square of the scores' errors. You need `cross_entropy`.
+            looped_as("zero_grad", "loss", "backward", "step", loss=_summed) :: That is the sum over the batch, so the step is too long by a factor of the batch's size. Leave `reduction` at its default, the mean.
             looped_as("zero_grad", "loss", "backward", "step", loss=_first_only) :: Only the first sample of each batch is used.
-            looped_as("zero_grad", "loss", "backward", "step", "step") :: Two steps with one gradient. One is enough.
+            looped_as("zero_grad", "loss", "backward", "step", "step") :: That takes two steps with one gradient. One is enough.
 
-            loss = cross_entropy(model(x), y) => cross_entropy(model(x), y).backward() ;; loss.backward() => ;; optimizer.step() => << :: The step is taken once, behind the loop, with the last batch alone. All four lines belong into each turn.
-            optimizer.step() => optimizer.step(); return loss :: After the first batch nothing has moved any more: a `return` or `break` inside the loop ends it in its first turn.
+            loss = cross_entropy(model(x), y) => cross_entropy(model(x), y).backward() ;; loss.backward() => ;; optimizer.step() => << :: The step is taken once, after the loop, with the last batch alone. All four lines belong inside the loop.
+            optimizer.step() => optimizer.step(); return loss :: After the first batch nothing moves: a `return` or `break` inside the loop ends it in its first iteration.
             looped_as("zero_grad", "loss", "backward", "step", loss=_unrecorded) :: The loss was computed inside `no_grad`, so nothing was recorded.
             looped_as("zero_grad", "loss", "backward", "step", loss=lambda model, x, y: cross_entropy(y, model(x))) :: First the scores, then the labels: `cross_entropy(model(x), y)`.
 
@@ -510,7 +454,7 @@ EXERCISES: list[Exercise] = [
             loss = cross_entropy(model(x), y) => ;; loss.backward => cross_entropy(x, y).backward :: The loss does not come from the model, which has not run
             loss = cross_entropy(model(x), y) => cross_entropy(model(x).detach(), y).backward() ;; loss.backward() => :: the way back is lost between its scores and the loss
             loss = cross_entropy(model(x), y) => (-cross_entropy(model(x), y)).backward() ;; loss.backward() => :: The minus makes the training climb: the loss gets larger with each step. `cross_entropy` has its minus inside.
-            loss = cross_entropy(model(x), y) => loss = cross_entropy(model(x), y); loss.backward(retain_graph=True) :: There are two passes in each turn, and what they bring adds up: twice the gradient. One `backward()` per step.
+            loss = cross_entropy(model(x), y) => loss = cross_entropy(model(x), y); loss.backward(retain_graph=True) :: There are two passes in each iteration, and their gradients add up. One `backward()` per step.
 
             model.eval()
             for x, y in batches:
@@ -532,17 +476,17 @@ EXERCISES: list[Exercise] = [
         look={
             "": "The loss, its gradient with respect to `x`, its size, and 8 × 8. Which of the four is not there yet?"
         },
-        why="One loss, one pass, with the picture as the only one that is asked. `abs()` leaves the size, `reshape(8, 8)` makes a picture of it.",
+        why="One loss and one pass, with the picture as the only input that is asked. `abs()` leaves the size, `reshape(8, 8)` makes a picture of it.",
         shows="The map of the lesson, for any picture and any model.",
         hints=(
             "The loss is the one of the lesson: `cross_entropy` of the scores of `x`.",
-            "`g` has the shape of `x`, `(1, 1, 8, 8)`. Take away the sign and make it 8 × 8.",
+            "`g` has the shape of `x`, `(1, 1, 8, 8)`. Drop the sign and make it 8 × 8.",
             "`return g.abs().reshape(8, 8)`",
         ),
         answers=r"""
             map_with(g):
             g.clamp(min=0).reshape(8, 8)            :: The negative ones are cut off. They matter as much: take the size, `abs()`.
-            g.abs().reshape(8, 8).T                 :: The picture lies on its side: rows and columns are exchanged.
+            g.abs().reshape(8, 8).T                 :: The picture is transposed: rows and columns are exchanged.
             (g.abs() / g.abs().max()).reshape(8, 8) :: Divided by the largest. For a drawing that would do; here you need the sizes themselves.
             g.reshape(8, 8)                         :: The sign is still there. You need the *size*: `abs()`.
             g.abs()                                 :: The size is right, the shape not yet: `reshape(8, 8)`.
@@ -559,14 +503,14 @@ EXERCISES: list[Exercise] = [
             x = picture.clone().requires_grad_()
             scores = model(x)
             (g,) = torch.autograd.grad(cross_entropy(scores, scores.argmax(1)), x)
-            return g.abs().reshape(8, 8) :: That takes the network's own answer for the truth. Use `label`.
+            return g.abs().reshape(8, 8) :: That uses the network's own answer as the truth. Use `label`.
 
             saliency(model, picture, label) * picture.reshape(8, 8) :: That multiplies by the picture itself: where there is no ink, nothing would ever matter.
             model(picture)                              :: Those are the scores. No gradient has been asked for.
-            map_with(loss=lambda scores, label: scores) :: Ten scores are no loss, and a pass begins at one number. `cross_entropy` makes one of them and of `label`.
+            map_with(loss=lambda scores, label: scores) :: Ten scores are not a loss, and a pass begins at one number. `cross_entropy` makes one number of them and `label`.
 
             model.eval(); return saliency(model, picture, label) :: `model` is left in eval mode
-            g.abs().reshape(8, 8).flip(0)         :: The picture stands on its head: leave the rows in their order.
+            g.abs().reshape(8, 8).flip(0)         :: The picture is upside down: leave the rows in their order.
             g.abs().reshape(8, 8) / g.abs().sum() :: Divided by their sum. Here you need the sizes themselves, as they come.
             picture.reshape(8, 8)                 :: That is the picture. How much the loss moves with each pixel is its *gradient*.
             -saliency(model, picture, label)      :: A size is never negative: leave out the minus.
@@ -580,44 +524,61 @@ EXERCISES: list[Exercise] = [
         solution=fool,
         probe=lambda fool: _asked(fool, (0.1, 0.03)),
         look={
-            "": "Each pixel moves by exactly `eps`, up or down. Does it, and in the direction in which the loss grows?"
+            "": "Each pixel moves by `eps`, up or down, in the direction in which the loss grows, and ends between 0 and 1. Does it?"
         },
-        why="`g.sign()` is $+1$ or $-1$ for each pixel, the direction in which the loss grows. `eps` times that is added to the picture.",
+        why="`g.sign()` is $+1$ or $-1$ for each pixel, the direction in which the loss grows. `eps` times that is added to the picture, and `clamp` keeps it a picture.",
         shows="The same gradient as in the saliency map, walked along instead of looked at.",
         hints=(
             "The formula is above the picture of the fooled digit.",
             "`g.sign()` is 1, 0 or −1 for each pixel.",
-            "`return picture + eps * g.sign()`",
+            "`return (picture + eps * g.sign()).clamp(0, 1)`",
         ),
         answers=r"""
             fooled_by(p, g, eps):
-            p + eps * (g > 0)           :: Pixels with a positive slope go up, and the others stay. Those should go down: `sign()` is $+1$ or $-1$.
-            p + eps * g / g.abs().max() :: Only the pixel with the largest slope moves by `eps`. Each is to: take the sign.
+            (p + eps * (g > 0)).clamp(0, 1) :: Pixels with a positive slope go up, and the others stay. Those should go down: `sign()` is $+1$ or $-1$.
+            (p + eps * g / g.abs().max()).clamp(0, 1) :: Only the pixel with the largest slope moves by `eps`. All of them should: take the sign.
+            p + eps * g.sign()               :: Some pixels are now whiter than paper or blacker than ink, below 0 or above 1. Cut them off: `.clamp(0, 1)`.
+            p + eps * g.sign().clamp(0, 1)   :: You cut off the *signs*, so no pixel goes down. Cut off the sum.
+            (p + eps * g.sign()).clamp(min=0) :: Ink ends at 1: cut off at the top as well.
+            (p + eps * g.sign()).clamp(max=1) :: Paper is 0: cut off below at 0 as well.
 
             (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
-            return picture.detach() + eps * g.sign() :: `picture` itself asks for a gradient now
-
-            p - eps * g.sign()               :: Against the gradient the loss *falls*: that helps the network.
-            p + eps * g                      :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
-            p + g.sign()                     :: `eps` is missing: each pixel has moved by a whole 1.
-            eps * g.sign()                   :: That is the step. Where does it lead from the picture?
-            p + eps * g.abs()                :: The sizes do not tell a direction: with `abs()` every pixel gets darker.
-            p + eps * g / g.norm()           :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
-            p + eps                          :: Every pixel darker by the same: the gradient is not in it.
-            p * (1 + eps * g.sign())         :: Multiplied, white paper stays white. The step is added.
-            (p + eps * g.sign()).clamp(0, 1) :: Clamped, a pixel that is white or black already stays where it is. For a picture to print that would be sensible; here *each* pixel moves by `eps`.
-            g.sign()                         :: That is the direction alone. Take a step of size `eps` along it, from `picture`.
-            p + 0.1 * g.sign()               :: 0.1 is the size of one call. Use `eps`, whatever it is.
-            p - eps * g                      :: Two things: the step goes the wrong way, and it is not the same for all pixels. `+ eps * g.sign()`.
-
-            model.eval(); return fool(model, picture, label, eps) :: `model` is left in eval mode
-            return picture           :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
-            p + 2 * eps * g.sign()   :: Each pixel moves by twice `eps`. By `eps`, no more.
-            p - eps * g.sign() + eps :: The sign of the step is wrong, and `eps` is added everywhere as well. One step is enough: `+ eps * g.sign()`.
+            return (picture.detach() + eps * g.sign()).clamp(0, 1) :: `picture` itself asks for a gradient now
 
             x = picture.clone().requires_grad_()
             (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
-            return x + eps * torch.sign(g) :: right
+            picture += eps * g.sign()
+            return picture.clamp(0, 1) :: `picture` itself has been changed
+
+            cross_entropy(model(picture), label).backward()
+            with torch.no_grad():
+                for p in model.parameters():
+                    p += eps * p.grad.sign()
+            return picture :: The weights of the model have changed
+
+            (p - eps * g.sign()).clamp(0, 1) :: Against the gradient the loss *falls*: that helps the network.
+            (p + eps * g).clamp(0, 1)        :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
+            (p + g.sign()).clamp(0, 1)       :: `eps` is missing: each pixel has moved by a whole 1.
+            eps * g.sign()                   :: That is the step. Add it to the picture.
+            (p + eps * g.abs()).clamp(0, 1)  :: The sizes give no direction: with `abs()` every pixel gets darker.
+            (p + eps * g / g.norm()).clamp(0, 1) :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
+            (p + eps).clamp(0, 1)            :: Every pixel gets darker by the same amount: the gradient is not in it.
+            (p * (1 + eps * g.sign())).clamp(0, 1) :: Multiplied, white paper stays white. Add the step.
+            g.sign()                         :: That is the direction alone. Take a step of size `eps` along it, from `picture`.
+            (p + 0.1 * g.sign()).clamp(0, 1) :: 0.1 is the size in one call. Use `eps`.
+            (p - eps * g).clamp(0, 1)        :: Two things: the step goes the wrong way, and it is not the same for all pixels. `+ eps * g.sign()`.
+
+            model.eval()
+            return fool(model, picture, label, eps) :: `model` is left in eval mode
+
+            return picture                   :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
+            (p + 2 * eps * g.sign()).clamp(0, 1) :: Each pixel moves by twice `eps`. By `eps`, no more.
+
+            x = picture.clone().requires_grad_()
+            (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
+            return (x + eps * torch.sign(g)).clamp(0, 1) :: right
+            torch.clip(p + eps * g.sign(), 0, 1) :: right
+            torch.minimum(torch.maximum(p + eps * g.sign(), torch.zeros(())), torch.ones(())) :: right
         """,
     ),
     Exercise(
@@ -632,7 +593,7 @@ EXERCISES: list[Exercise] = [
         why="All gradients of a sample laid end to end are one long vector. Its length is the root of the sum of all squares, over all tensors.",
         shows="One number for each sample: how hard it pulls. Lesson 16 gets all of them in one pass, without a loop.",
         hints=(
-            "`grads` is a tuple, one tensor for each weight tensor. Lay them all end to end in your mind: one long vector.",
+            "`grads` is a tuple, one tensor for each weight tensor. Imagine them all laid end to end: one long vector.",
             "Its length: the root of the sum of the squares of *all* entries.",
             "`sum((g * g).sum() for g in grads).sqrt()`",
         ),
@@ -646,13 +607,13 @@ EXERCISES: list[Exercise] = [
             sum(g.sum() for g in grads)                  :: Plus and minus cancel in that sum. Square first.
             grads[0].norm()                              :: Only the first weight tensor. You need all of them together.
             grads[-1].norm()                             :: Only the last bias. You need all weights together.
-            sum((g * g).mean() for g in grads).sqrt()    :: A mean over the entries makes large tensors count as little as small ones. Add the squares up.
+            sum((g * g).mean() for g in grads).sqrt()    :: With a mean over the entries, large tensors count as little as small ones. Add the squares.
             torch.stack([g.norm() for g in grads]).max() :: That is the longest of the parts. You need all of them together.
 
             grads = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
             return torch.stack([sum((g * g).sum() for g in grads).sqrt()] * len(x)) :: That is the length of the *batch's* gradient, the same for everyone. Each sample has its own loss.
 
-            _losses :: Those are the losses themselves. They are related to it, but you need the length of the gradient.
+            _losses :: Those are the losses themselves. You need the length of the *gradient* of each.
 
             lengths = []
             for i in range(len(x)):
@@ -689,59 +650,42 @@ EXERCISES: list[Exercise] = [
     ),
     Exercise(
         "17.6",
-        title="freeze all but the last",
-        names=("freeze",),
-        solution=freeze,
-        probe=_froze,
+        title="make it a 9",
+        names=("forge",),
+        solution=forge,
+        probe=_forged,
         look={
-            "": "Everything but the last layer should stop asking, and the last layer's parameters should be returned."
+            "": "In each step: the loss of `target`, its gradient at the picture *as it is now*, and a step of `eps` against its sign, cut off at 0 and 1."
         },
-        why="`model[:-1]` is all but the last layer. The flag is set for each parameter; the optimizer gets the others.",
-        shows="What is frozen gets no gradient, costs no pass, and cannot be moved even by weight decay, since the optimizer does not know it.",
+        why="The loss of `target` is to fall, so the step goes *against* its gradient, as in training; only the leaf is another one. The gradient is taken anew after each step, since it changes with the picture.",
+        shows="The same loop as in training. There the weights learn, here the picture does.",
         hints=(
-            "`model[:-1]` and `model[-1]`: an `nn.Sequential` can be cut like a list.",
-            "Go through `model[:-1].parameters()` and set the flag of each. Lesson 8 had the loop.",
-            "`return list(model[-1].parameters())`",
+            "Which label belongs into the loss, if the picture should become a `target`?",
+            "The loss should *fall*: plus or minus?",
+            "`loss = cross_entropy(model(x), target)` and `x = (x - eps * g.sign()).clamp(0, 1)`",
         ),
         answers=r"""
-            *before, last = model.parameters()
-            for parameter in before:
-                parameter.requires_grad_(False)
-            return [last] :: The last *layer* has a weight and a bias, and both go on learning. The list of all parameters ends with its bias alone.
-
-            every = list(model.parameters())
-            for parameter in every[:-2]:
-                parameter.requires_grad_(False)
-            return every[-2:] :: The last two parameters are the last layer only if it has a bias. Take the layers: `model[:-1]` and `model[-1]`.
-
-            freezing(lambda m: m[:-1], lambda m: [m[-1].weight]) :: The bias of the last layer learns, too: return all of its parameters.
-            freezing(lambda m: [m[-1]], lambda m: list(m[:-1].parameters())) :: That is the wrong way round: the last layer should go on learning.
-            freezing(lambda m: m, lambda m: list(m.parameters())) :: Everything is frozen. The last layer should go on learning.
-            freezing(lambda m: m[:1], lambda m: list(m[1:].parameters())) :: Only the first layer is frozen. All but the *last* are meant, however many there are.
-            freezing(lambda m: m[:-1], lambda m: list(m.parameters())) :: The freezing is right. But the list holds frozen ones too: the optimizer would go through them for nothing.
-            freezing(lambda m: m[:-1], lambda m: list(m[:-1].parameters())) :: The freezing is right. Those that you return are the frozen ones: nothing would ever move.
-            freezing(lambda m: m[:-1], lambda m: []) :: The freezing is right. The list is empty, though.
-
-            for layer in model[:-1]:
-                if hasattr(layer, "weight"):
-                    layer.weight.requires_grad_(False)
-            return _last(model) :: The biases still ask. `parameters()` has both.
-
-            freezing(lambda m: [], _last) :: Nothing is frozen. `eval()`, an empty `.grad` or an attribute of the *layer* do not freeze: set the flag of each parameter, with `requires_grad_(False)`.
-
-            for layer in model[:-1]:
-                if isinstance(layer, torch.nn.Linear):
-                    for parameter in layer.parameters():
-                        parameter.requires_grad_(False)
-            return _last(model) :: Only the `Linear` layers are frozen. Other layers have parameters as well, a convolution for one: `model[:-1].parameters()`.
-
-            for layer in (model[0], model[2]):
-                for parameter in layer.parameters():
-                    parameter.requires_grad_(False)
-            return _last(model) :: Numbers of layers fit one model only. All but the last, however many there are: `model[:-1]`.
-
-            return list(model[-1].parameters()) => model.eval(); return _last(model) :: `model` is left in eval mode
-            list(model.parameters()) :: Nothing is frozen, and all parameters are returned. Set `requires_grad_(False)` on those of `model[:-1]`, and return those of `model[-1]`.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x + eps * g.sign()).clamp(0, 1) :: The picture is driven *away* from `target`: its loss grows with each step. Step against the gradient of `cross_entropy`, with no minus in the loss.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = x - eps * g.sign() :: Some pixels are now below 0 or above 1. Cut them off in each step: `.clamp(0, 1)`.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g).clamp(0, 1) :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (picture - eps * g.sign()).clamp(0, 1) :: Each step begins at `picture` again, so only the last one counts. Begin at `x`.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * steps * g.sign()).clamp(0, 1) :: Each step has the size `eps`. You multiply it by the number of steps.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps / steps * g.sign()).clamp(0, 1) :: Each step has the size `eps`. You share it out among the steps.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - g.sign()).clamp(0, 1) :: `eps` is missing: each pixel moves by a whole 1.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.abs()).clamp(0, 1) :: The sizes give no direction: with `abs()` every pixel gets lighter.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - 0.1 * g.sign()).clamp(0, 1) :: 0.1 is the size in one call. Use `eps`.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (-eps * g.sign()).clamp(0, 1) :: That is the step alone. Take it from `x`.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.sign() / g.norm()).clamp(0, 1) :: Divided by the length of the gradient, the pixels do not move by `eps`.
+            cross_entropy(model(x), target) => cross_entropy(model(x), model(x).argmax(1)) :: That is the loss of the network's own answer: the picture becomes more of what it is. Use `target`.
+            cross_entropy(model(x), target) => cross_entropy(model(picture), target) :: The loss is that of the first picture, and `x` is not in it.
+            cross_entropy(model(x), target) => model(x)[0, target[0]] :: That is the *score* of `target`, and you go down: the picture is driven away from it. Use the loss, `cross_entropy`.
+            cross_entropy(model(x), target) => model(x).sum() :: That is the sum of all scores. `target` is not in it.
+            range(steps): => range(steps + 1): :: One step too many: `range(steps)`.
+            range(steps): => range(3): :: 3 is the number of steps in one call. Use `steps`.
+            return x.detach() => >> return x.detach() :: A `return` inside the loop ends it after the first step.
+            return x.detach() => return x :: its whole history hangs on it
+            x = (x - eps * g.sign()).clamp(0, 1) => x = torch.clip(x - eps * torch.sign(g), 0, 1) :: right
+            cross_entropy(model(x), target) => -torch.log_softmax(model(x), 1)[0, target[0]] :: right
         """,
     ),
 ]
