@@ -198,7 +198,7 @@ def test_something_that_is_not_a_tensor_is_refused():
 
 
 def test_an_empty_list_is_refused():
-    with pytest.raises(ValueError, match="empty list"):
+    with pytest.raises(ValueError, match="got no tensor"):
         viz.draw([])
 
 
@@ -484,9 +484,9 @@ def branches(t):
 @pytest.mark.parametrize("program", [lstm_by_hand, branches])
 def test_for_a_small_window_a_graph_is_folded_into_few_boxes_none_on_a_cycle(t, program):
     data = viz.show.payload.payload(program(t))
-    few = [p for p in [data, *data["pictures"]] if p["fold"] == BOXES // 3][-1]
+    few = [p for p in [data, *data["pictures"]] if p["fold"]][-1]  # boxes by number only where there are no modules
     nodes = {ident for ident, node in few["nodes"].items() if node["kind"] in ("fold", "function")}
-    assert len(nodes) <= BOXES // 3
+    assert len(nodes) <= (BOXES if few["fold"] == "module" else BOXES // 3)
     assert_no_cycle(few)
     assert set(few["insides"]) == set(few["folds"].values())
     for box, inside in few["insides"].items():

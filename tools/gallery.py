@@ -18,10 +18,11 @@ from tests.viz_gallery import GALLERY
 FOLDER = Path(__file__).parent.parent / "docs" / "gallery"
 # file name: (title, program in the gallery, options of viz.draw)
 PICTURES: dict[str, tuple[str, str, dict]] = {
-    "graph": ("Tensors and functions: the two rails of a backward pass", "source_example", {}),
+    "lanes": ("Two lanes: values flow to the right, their gradients come back", "source_example", {}),
+    "graph": ("Tensors and functions: the two rails of a backward pass", "source_example", {"view": "graph"}),
     "cards": ("Cards: value and gradient side by side", "source_example", {"view": "cards"}),
     "functions": ("Functions only, for larger graphs", "mlp", {"view": "functions", "direction": "TB"}),
-    "paths": ("Paths that meet: gradients add up", "diamond", {"values": True}),
+    "paths": ("Paths that meet: gradients add up", "diamond", {}),
     "saved": ("What each function keeps for its rule", "source_example", {"saved": True}),
     "freed": ("After the backward pass: freed", "freed", {"saved": True}),
     "outputs": ("A function with several outputs", "several_outputs", {}),

@@ -259,11 +259,16 @@ def as_tensors(what: Any, verb: str) -> list[Any]:
     if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
         tensors = list(tensors[0])
     if not tensors:
-        raise ValueError(f"viz.{verb} got an empty list. Pass at least one tensor that has a grad_fn.")
+        raise ValueError(f"viz.{verb} got no tensor. Pass at least one that has a grad_fn, such as a loss.")
     for t in tensors:
         if not is_tensor(t):
+            instead = (
+                "Pass the tensor itself, not its name."
+                if t is tensors[0] and isinstance(t, str)
+                else _instead(t, verb)
+            )
             raise TypeError(
-                f"viz.{verb} needs a tensor (or a list of tensors), but got {type(t).__name__}. {_instead(t, verb)}"
+                f"viz.{verb} needs a tensor (or a list of tensors), but got {type(t).__name__}. {instead}"
             )
         if t.grad_fn is None:
             if t.requires_grad:

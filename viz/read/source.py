@@ -55,6 +55,11 @@ def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> N
     """
     if forward is not None and not isinstance(forward, bool):
         tensors = forward if isinstance(forward, list | tuple) else [forward]
+        for t in tensors:
+            if not is_tensor(t):
+                raise TypeError(
+                    f"forward= takes True, or the tensors of the forward pass, not {type(t).__name__}."
+                )
         pairs = [(tensors, [r.tensor for r in graph.roots])]
     else:
         pairs = list(_differentiated(graph, frame)) if frame is not None else []

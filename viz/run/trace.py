@@ -102,6 +102,7 @@ def run(
                 handles.append(f.fn.register_hook(recorder.after(f)))
         _backward(graph, gradients, how)
 
+    wanted = _wanted(graph, how.get("inputs"))
     try:
         hanging(listening)
     except Exception as error:
@@ -116,7 +117,7 @@ def run(
         raise
     out = Trace(graph, recorder.steps, list(map(_seed, graph.roots, gradients)), title)
     out.create_graph, out.given = how.get("create_graph", False), any(g is not None for g in gradients)
-    out.wanted = _wanted(graph, how.get("inputs"))
+    out.wanted = wanted
     keep = how.get("retain_graph")
     finish(out, plain, out.create_graph if keep is None else keep)
     if check:
@@ -221,6 +222,11 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
 
 def _wanted(graph: Graph, inputs: Any) -> set[tuple[Function, int]]:
     tensors = inputs if isinstance(inputs, list | tuple) else [] if inputs is None else [inputs]
+    for t in tensors:
+        if not is_tensor(t):
+            raise TypeError(
+                f"inputs= takes the tensors whose gradients are wanted, as backward does, not {type(t).__name__}."
+            )
     made = (graph.made(t) for t in tensors if is_tensor(t))
     return {(f, nr) for f, nr in made if f is not None and f.kind != "accumulate"}
 
