@@ -43,35 +43,36 @@ def function_of(op: Op, form: CallForm) -> Callable:
 
 def call_one(op: Op, form: CallForm) -> Callable:
     """An operation on one tensor: `x.exp()`, `x.sum(1)`."""
-    forward, node_class, choose = op.forward, op.node_class, op.choose
+    forward, node_class, select_saved = op.forward, op.node_class, op.select_saved
     floating, is_view, broadcasts = op.floating, op.view, op.broadcasts
     saves_sizes, saves_input = op.saves_sizes, bool(op.saved_inputs)
-    placed, order, prepares, most = op.signature.placed, op.order, op.prepares, op.signature.most - 1
+    placed, prepare, needs_preparing = op.signature.placed, op.prepare, op.needs_preparing
+    most = op.signature.most - 1  # how many parameters may be given by position
 
     def call(self=REQUIRED, /, *args, **kwargs):
         if type(self) not in plain_types or (special and not is_plain()):
             if type(self) is ndarray and len(args) <= most and not kwargs:  # inside a rule
-                return forward(self, *order(args, self))
+                return forward(self, *prepare(args, self))
             return call_any(op, form, (self, *args), kwargs)
         x = self._array
         try:
             if floating and x.dtype.kind != "f":
                 x = x.astype(dtypes.default_float())
             values = placed((self, *args), kwargs)[1:] if kwargs or len(args) > most else args
-            params = order(values, x) if prepares else values
-            y = forward(x, *params)
+            params = prepare(values, x) if needs_preparing else values
+            y = forward(x, *params)  # compute
         except TypeError:  # an argument does not fit, perhaps
             return call_any(op, form, (self, *args), kwargs)
         except Exception as error:
             raise translated(error, op, (x,), (form, (self, *args), kwargs)) from None
-        out = wrap(y)
+        out = wrap(y)  # wrap
         if is_view:
             make_view(out, self)
         if node_class is not None and self._requires_grad and (not special or local.modes.grad):
             next_nodes, output_nrs = (gradient_node(self),), (self._output_nr,) if self._output_nr else None
             values = (None, self, out._array, x.shape, x.size) if saves_sizes else (None, self, out._array)
-            saved = choose((*values, *params) if params else values)
-            node = new_node(node_class, next_nodes, output_nrs, saved)
+            saved = select_saved((*values, *params) if params else values)
+            node = new_node(node_class, next_nodes, output_nrs, saved)  # attach a node
             if saves_input and self._counter is not None:
                 node._versions = versions_of(node)
             if broadcasts:
@@ -84,10 +85,10 @@ def call_one(op: Op, form: CallForm) -> Callable:
 
 def call_two(op: Op, form: CallForm) -> Callable:
     """An operation on two tensors, or on a tensor and a number: `x * y`, `x * 2`, `x @ y`."""
-    forward, node_class, choose_all = op.forward, op.node_class, op.choose
+    forward, node_class, select_all = op.forward, op.node_class, op.select_saved
     promotes, floating, numbers, broadcasts = op.promotes, op.floating, op.numbers, op.broadcasts
     saves, saves_sizes, saves_inputs = bool(op.saves), op.saves_sizes, bool(op.saved_inputs)
-    choose_for_self, choose_for_other = op.chooser_for((True, False)), op.chooser_for((False, True))
+    select_for_self, select_for_other = op.select_saved_for((True, False)), op.select_saved_for((False, True))
 
     def call(self=REQUIRED, other=REQUIRED, /, *args, **kwargs):
         if type(self) not in plain_types or args or kwargs or (special and not is_plain()):
@@ -101,19 +102,19 @@ def call_two(op: Op, form: CallForm) -> Callable:
         try:
             if mixed:
                 x, y = promoted(op, (x, y))
-            z = forward(x, y)
+            z = forward(x, y)  # compute
         except Exception as error:
             raise translated(error, op, (x, y), (form, (self, other), {})) from None
-        out = wrap(z)
+        out = wrap(z)  # wrap
         if (self._requires_grad or other._requires_grad) and node_class and (not special or local.modes.grad):
             node_self, node_other = gradient_node(self), gradient_node(other)
             output_nrs = (self._output_nr, other._output_nr) if self._output_nr or other._output_nr else None
             saved = ()
             if saves:
-                choose = choose_for_self if not node_other else choose_all if node_self else choose_for_other
+                select = select_for_self if not node_other else select_all if node_self else select_for_other
                 values = (None, self, other, out._array)
-                saved = choose((*values, x.shape, y.shape, x.size, y.size) if saves_sizes else values)
-            node = new_node(node_class, (node_self, node_other), output_nrs, saved)
+                saved = select((*values, x.shape, y.shape, x.size, y.size) if saves_sizes else values)
+            node = new_node(node_class, (node_self, node_other), output_nrs, saved)  # attach a node
             if saves_inputs and (self._counter is not None or other._counter is not None):
                 node._versions = versions_of(node)
             if broadcasts and (mixed or x.shape != y.shape):

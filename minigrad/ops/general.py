@@ -56,7 +56,7 @@ def arrange(
         tensors = plain_inputs(op, inputs)
         if tensors is None:
             return None
-        return tensors, op.order(params, tensors[0]._array)
+        return tensors, op.prepare(params, tensors[0]._array)
     except TypeError:
         return None  # an argument that does not fit
     except Exception as error:
@@ -89,7 +89,7 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
     if args and type(args[0]) in array_types and not kwargs and len(args) == op.count:
         inputs, params = op.split(args) if op.params else (args, ())
         if only_arrays(op, inputs):
-            return op.forward(*inputs, *op.order(params, inputs[0]))
+            return op.forward(*inputs, *op.prepare(params, inputs[0]))
     name, method, run = form
     if "out" in kwargs and not method:
         return write_out(name, call_many(op, form), args, kwargs)
@@ -106,7 +106,7 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
     tensors = [t for t in inputs if isinstance(t, Tensor)]
     if not tensors and any(isinstance(t, (ndarray, np.generic)) for t in inputs):
         arrays = [t if t is None or isinstance(t, (int, float)) else np.asarray(t) for t in inputs]
-        return op.forward(*([arrays] if op.variadic else arrays), *op.order(params, arrays[0]))
+        return op.forward(*([arrays] if op.variadic else arrays), *op.prepare(params, arrays[0]))
     if op.variadic:
         for position, t in enumerate(inputs):
             message = f"expected Tensor as element {position} in argument 0, but got {full_name(type(t))}"
@@ -114,7 +114,7 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
     elif len(tensors) < len(inputs):
         like = next((t for t in tensors if t._array.dtype.kind != "b"), tensors[0])
         inputs = [t if t is None or isinstance(t, Tensor) else operand(t, like, op.floating) for t in inputs]
-    return run(op, inputs, op.order(params, inputs[0]._array) if inputs else params)
+    return run(op, inputs, op.prepare(params, inputs[0]._array) if inputs else params)
 
 
 def only_arrays(op: Op, inputs: Sequence) -> bool:
@@ -170,11 +170,9 @@ def form_of_types(name: str, forms: Sequence[Callable], method: bool, args: tupl
                 break
     if len(possible) == 1 and (checks or not depends):
         return possible[0]
-
-    def choose(*args, **kwargs):
-        return fitting_form(name, possible or forms, method, args, kwargs)(*args, **kwargs)
-
-    return choose
+    return lambda *args, **kwargs: fitting_form(name, possible or forms, method, args, kwargs)(
+        *args, **kwargs
+    )
 
 
 def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
@@ -264,8 +262,9 @@ def record(
     values += [out.rewrapped() if in_transform else out._array for out in outs[: len(op.outputs)]]
     if op.saves_sizes:
         values += sizes_of(op, arrays)
-    choose = op.chooser_for(tuple(map(bool, next_nodes))) if op.guarded and None in next_nodes else op.choose
-    node = new_node(op.node_class, tuple(next_nodes), tuple(output_nrs), choose((*values, *params)))
+    all_needed = not op.guarded or None not in next_nodes
+    select = op.select_saved if all_needed else op.select_saved_for(tuple(map(bool, next_nodes)))
+    node = new_node(op.node_class, tuple(next_nodes), tuple(output_nrs), select((*values, *params)))
     if op.saved_inputs:
         node._versions = versions_of(node)
     if op.broadcasts or op.variadic:

@@ -68,7 +68,7 @@ class Op:
         # the inputs that are brought into one dtype first, by their positions
         alike = self.differentiable if self.rules else range(len(self.inputs))
         self.promotes = tuple(alike) if elementwise and len(alike) > 1 else ()
-        self.order, self.prepares = signature.ordering(
+        self.prepare, self.needs_preparing = signature.ordering(
             self.params
         )  # prepares parameters for `forward`, if any need it
         self.casts = "dtype" in signature.kinds.values()  # into integers it has no gradient
@@ -106,7 +106,7 @@ class Op:
         # the positions of what is saved in (None, *inputs, *results, *shapes, *sizes, *params); sizes only if a rule reads one
         laid_out = [s for _, s in layout if self.saves_sizes or s[0] not in ("shape", "size")]
         self.positions = [1 + laid_out.index(s) for s in self.sources]
-        self.choose = chooser(self.positions)
+        self.select_saved = chooser(self.positions)
 
     # ------------------------------------------------------------ what a rule reads
 
@@ -131,9 +131,9 @@ class Op:
         return source
 
     @functools.cache  # noqa: B019 - operations are never freed
-    def chooser_for(self, needed: tuple[bool, ...]) -> Callable[[tuple], tuple]:
-        """`choose` for a node whose inputs do not all need a gradient: an input that only the rule of another one reads, whose
-        gradient is not needed, is None."""
+    def select_saved_for(self, needed: tuple[bool, ...]) -> Callable[[tuple], tuple]:
+        """`select_saved` for a node whose inputs do not all need a gradient. An input is left out, as None, if only
+        the rule of one that needs none reads it."""
         guarded = [g is not None and not needed[g] for g in self.guards]
         positions = [0 if g else position for position, g in zip(self.positions, guarded, strict=True)]
         return chooser(positions)

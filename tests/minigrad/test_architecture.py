@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-HOUSE = ROOT / "minigrad"
+PACKAGE = ROOT / "minigrad"
 FILES = {
-    ".".join(path.relative_to(HOUSE).with_suffix("").parts): path for path in sorted(HOUSE.rglob("*.py"))
+    ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path for path in sorted(PACKAGE.rglob("*.py"))
 }
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 DATA = {"pytorch_names"}  # not read but looked up
@@ -116,7 +116,7 @@ utils.checkpoint utils.data utils.benchmark
 """
 ORDER = DRAWN.split()
 # Those that say what a package offers: they may import all of it. Nobody imports them, but for the names of the next line.
-DOORS = {name for name in FILES if name.split(".")[-1] == "__init__"}
+INTERFACES = {name for name in FILES if name.split(".")[-1] == "__init__"}
 
 
 def imported(name: str) -> Iterator[str]:
@@ -156,7 +156,7 @@ def test_it_imports_only_numpy_and_the_standard_library() -> None:
 
 
 def test_every_file_has_its_place_in_the_order() -> None:
-    assert sorted([*ORDER, *DOORS]) == sorted(FILES)
+    assert sorted([*ORDER, *INTERFACES]) == sorted(FILES)
 
 
 def test_imports_point_one_way() -> None:
@@ -267,7 +267,7 @@ def test_nothing_is_bound_late() -> None:
                     found.append(f"{name}:{node.lineno}: {ast.unparse(target)}")
         for node in ast.walk(tree):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-            if called.endswith(("import_module", "__import__")) and name not in {"missing", *DOORS}:
+            if called.endswith(("import_module", "__import__")) and name not in {"missing", *INTERFACES}:
                 found.append(f"{name}:{node.lineno}: {ast.unparse(node)}")
             if called == "setattr" and ast.unparse(node.args[0]) == "Tensor" and name != "__init__":
                 found.append(f"{name}:{node.lineno}: {ast.unparse(node)}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import minigrad
 
-HOUSE = Path(minigrad.__file__).parent
+PACKAGE = Path(minigrad.__file__).parent
 FOLLOW = """
 import sys
 import minigrad as torch
@@ -34,21 +34,21 @@ print(*entered, sep=chr(10))
 
 def test_the_way_of_one_call_is_the_one_that_is_told() -> None:
     """The first time, in a fresh interpreter: at most 60 Python calls in 8 files, those that are listed, in that order."""
-    told = minigrad.__doc__.partition("**The way of one call.**")[2].partition("**What to read")[0]
-    listed = re.findall(r"^    (\S+\.py)  ", told, flags=re.MULTILINE)
+    text = minigrad.__doc__.partition("**The way of one call.**")[2].partition("**What to read")[0]
+    listed = re.findall(r"^    (\S+\.py)  ", text, flags=re.MULTILINE)
     run = [sys.executable, "-c", FOLLOW]
-    entered = subprocess.check_output(run, text=True, cwd=HOUSE.parent).split()
-    ours = [Path(file).relative_to(HOUSE).as_posix() for file in entered if Path(file).is_relative_to(HOUSE)]
+    entered = subprocess.check_output(run, text=True, cwd=PACKAGE.parent).split()
+    ours = [Path(file).relative_to(PACKAGE).as_posix() for file in entered if Path(file).is_relative_to(PACKAGE)]
     assert list(dict.fromkeys(ours)) == listed
     assert len(ours) <= 60 and len(listed) <= 8
 
 
 def test_every_file_is_named_in_the_order_to_read() -> None:
-    told = minigrad.__doc__
+    text = minigrad.__doc__
     folders = ("func", "nn", "optim", "utils")
-    for path in HOUSE.rglob("*.py"):
-        name = path.relative_to(HOUSE)
-        known = path.stem == "__init__" or name.parts[0] in folders or re.search(rf"\b{path.stem}\b", told)
+    for path in PACKAGE.rglob("*.py"):
+        name = path.relative_to(PACKAGE)
+        known = path.stem == "__init__" or name.parts[0] in folders or re.search(rf"\b{path.stem}\b", text)
         chapter = name.parts[0] == "autograd" and re.search(
             rf"^    {path.stem} ", minigrad.autograd.__doc__, re.MULTILINE
         )
@@ -65,7 +65,7 @@ def test_the_source_of_an_operation_is_what_runs() -> None:
         minigrad.Tensor.sum,
     ):
         source = inspect.getsource(function)
-        assert function.__code__.co_filename == str(HOUSE / "ops" / "apply.py")
+        assert function.__code__.co_filename == str(PACKAGE / "ops" / "apply.py")
         assert "forward(" in source or "form(" in source
     assert minigrad.Tensor.__mul__.op is minigrad.mul.op
     vjp = type((minigrad.ones(1, requires_grad=True) * 2).grad_fn)._vjp
@@ -81,7 +81,7 @@ def test_a_traceback_shows_real_lines() -> None:
         except RuntimeError as error:
             frames = inspect.getinnerframes(error.__traceback__)
             assert all(Path(frame.filename).is_file() and frame.code_context for frame in frames)
-            assert any(Path(frame.filename).is_relative_to(HOUSE) for frame in frames)
+            assert any(Path(frame.filename).is_relative_to(PACKAGE) for frame in frames)
         else:
             raise AssertionError("it did not fail")
 
