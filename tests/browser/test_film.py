@@ -218,7 +218,7 @@ def test_keys_slider_and_clicks_move_through_the_training(browser: Browser, tmp_
         expect(pane.page.locator(".mgf-row b")).to_have_text("l0")
         pane.press("Home")
         pane.button("More").click()
-        pane.page.get_by_role("group", name="Frames a second").get_by_role("button", name="30").click()
+        pane.page.get_by_role("group", name="Frames per second").get_by_role("button", name="30").click()
         pane.press("Escape")
         pane.press("Space")
         pane.at(11)

@@ -130,7 +130,7 @@ def test_nothing_moves_by_itself_and_play_can_be_stopped(browser: Browser, tmp_p
             moving = "document.getAnimations().filter(a => a.playState === 'running').length"
             assert pane.page.evaluate(moving) == 0
             pane.button("More").click()
-            pane.page.get_by_role("group", name="Frames a second").get_by_role(
+            pane.page.get_by_role("group", name="Frames per second").get_by_role(
                 "button", name="2", exact=True
             ).click()
             pane.press("Space")

@@ -285,6 +285,7 @@ def test_boxes_that_hold_hundreds_open_down_to_each_node(
         assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
         assert frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"]
         node.dispatch_event("click")
+        pane.button("Go to its step").click()
         pane.at(number)
         shown = json.loads(pane.page.locator(".mgv-changed .mgv-array").get_attribute("data-values"))
         right = dict(net.named_parameters())[wanted].grad.flatten().tolist()

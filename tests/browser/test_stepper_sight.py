@@ -121,7 +121,8 @@ WALKED = """async (cell) => {
         if (parts.some(over)) out.scrolls.push(k);
         for (const el of cell.querySelectorAll(".mgv-sentence")) if (el.scrollHeight > el.clientHeight + 1) out.cut.push(k);
         for (const pane of cell.querySelectorAll(".mgv-frame")) {
-            const arrays = [...pane.querySelectorAll(".mgv-panels [data-values]")];
+            // two leaves may have one gradient: of .grad only what was stored last
+            const arrays = [...pane.querySelectorAll(".mgv-flow [data-values], .mgv-changed [data-values]")];
             const shown = arrays.map((el) => el.dataset.values + el.dataset.shape).filter((v) => v.split(",").length > 2);
             if (shown.some((v) => shown.filter((o) => o === v).length > 2)) out.thrice.push(k);
         }

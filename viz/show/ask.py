@@ -244,7 +244,7 @@ def _about_chain(p: Pass, m: int, outs: list[Mapping]) -> Iterator[Mistake]:
 
 def _about_values(p: Pass, right: np.ndarray, asked: str | None) -> Iterator[Mistake]:
     """The values of the forward pass, that of the tensor asked about first."""
-    known = [n for n in p.data["nodes"].values() if n["kind"] in ("leaf", "tensor") and n["name"]]
+    known = [n for n in p.data["nodes"].values() if n["kind"] in ("leaf", "tensor", "value") and n["name"]]
     for node in sorted(known, key=lambda node: node["name"] != asked):
         value = array_of(node["value"])
         if value is not None and value.shape == right.shape:

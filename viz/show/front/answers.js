@@ -57,7 +57,7 @@ export function judge(answer, question) {
   return { cause: "unknown", says: `That is not it. ${WHERE[question.kind] ?? ""}`.trim() };
 }
 
-const WHERE = { total: "Add the parts under Receives.", sends: "Put the number under Receives into the rule beside it.", stores: "What arrives there is under Receives: it is added to what .grad held before." };
+const WHERE = { total: "Add the parts under Receives.", sends: "Put what arrives into the rule.", stores: "What arrives is added to what .grad held before." };
 
 // An array as nested lists: [[1, 2]].
 function written(array, depth = 0, at = { next: 0 }) {

@@ -21,7 +21,7 @@ export const overlays = {
       item.note?.remove();
       item.note = null;
       const bytes = kept.get(id), shape = item.group.querySelector(".shape");
-      if (shape) shape.style.fill = bytes ? `color-mix(in srgb, var(--plus) ${Math.round(8 + 47 * (bytes / most))}%, var(--bg))` : "";
+      if (shape) shape.style.fill = bytes ? `color-mix(in srgb, var(--plus) ${Math.round(4 + 16 * (bytes / most))}%, var(--bg))` : "";
       if (!bytes || !item.bounds) continue;
       const { x, y, width, height } = item.bounds, text = bytesText(bytes), w = 8 + 5.6 * text.length;
       item.note = s("g", { class: "mgv-bytes mgv-grows", "data-bytes": bytes });
@@ -101,7 +101,7 @@ export const overlays = {
     for (const item of this.nodes.values()) item.group.classList.remove("mgv-selected");
     this.hideTip();
     this.pop.hidden = true;
-    const item = this.nodes.get(id);
+    const item = this.nodes.get((this.selected = id));
     if (!item) return;
     item.group.classList.add("mgv-selected");
     this.fillPop = () => {

@@ -145,7 +145,7 @@ class Pane {
     for (const part of [this.panels, this.flow]) part.addEventListener("scroll", () => { this.scrolled = true; }, { passive: true });
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.view.addEventListener("click", (event) => this.clicked(event));
-    this.view.addEventListener("dblclick", (event) => this.opens(this.under(event).node));
+    this.view.addEventListener("dblclick", (event) => { this.opens((this.pressed ?? this.under(event)).node); this.pressed = null; }); // the view holds the pointer
     let rests = ""; // where the pointer stands: what a step moves under it there asks for no tip
     const place = ({ clientX, clientY }) => `${clientX} ${clientY}`;
     this.frame.addEventListener("pointermove", (event) => { rests = place(event); });
@@ -171,7 +171,8 @@ class Pane {
     this.view.replaceChildren(this.picture);
     this.notes.replaceChildren(...[this.overlayNote, this.badNote()].filter(Boolean));
     if (this.options.cut && this.model.send) this.offerCuts();
-    this.pop.hidden = true;
+    if (!this.pop.hidden && this.nodes.has(this.selected)) this.select(this.selected);
+    else this.pop.hidden = true;
     if (this.el.dataset.overlay) this.setOverlay(this.el.dataset.overlay);
     this.markFound();
     if (at === null) return;

@@ -33,7 +33,11 @@ export function strip(parts, end, label, go) {
   el.addEventListener("pointerdown", (event) => { if (event.button) return; event.preventDefault(); input.focus({ preventScroll: true }); el.setPointerCapture(event.pointerId); go(at(event)); el.onpointermove = (move) => go(at(move)); });
   for (const end of ["pointerup", "pointercancel"]) el.addEventListener(end, () => { el.onpointermove = null; });
   // A name that would be cut to a letter or two shows when its part is reached.
-  el.fit = () => blocks.forEach((block, i) => block.classList.toggle("tiny", block.clientWidth < Math.min(30, LETTER * parts[i].name.length)));
+  el.fit = () => blocks.forEach((block, i) => {
+    const need = LETTER * parts[i].name.length, wide = block.clientWidth;
+    block.classList.toggle("tiny", wide < Math.min(30, need));
+    block.classList.toggle("over", wide < need);
+  });
   el.show = (step, text) => {
     input.value = step;
     input.setAttribute("aria-valuetext", text);

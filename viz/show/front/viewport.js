@@ -99,7 +99,7 @@ export const viewport = {
   reserve(wide) {
     const brush = (this.brush ??= document.createElement("canvas").getContext("2d")), size = wide < WIDE ? 13 : 14;
     brush.font = `${size}px system-ui, sans-serif`;
-    const said = [this.data.start?.sentence, ...this.data.steps.map(({ sentence }) => sentence), ...this.forward.map(({ sentence }) => sentence)].filter(Boolean);
+    const { differs = {} } = this.data, said = [this.data.start?.sentence, ...this.data.steps.map(({ sentence }, i) => sentence + (differs[i + 1] ? ` ≠ The first difference: ${differs[i + 1]}.` : "")), ...this.forward.map(({ sentence }) => sentence)].filter(Boolean);
     const most = Math.max(...said.map((text) => brush.measureText(text).width + (this.options.ask ? 90 : 0)), 0);
     this.frame.style.setProperty("--lines", Math.max(1, Math.ceil((most * 1.07) / (wide - 32))));
   },
@@ -113,12 +113,13 @@ export const viewport = {
     const set = (terse, broad) => {
       if (this.broad !== broad) this.setBroad(broad);
       if (this.terse !== terse) { this.terse = terse; this.fillPanels(); }
+      this.el.classList.toggle("mgv-terse", terse > 0);
     };
     const start = this.shown <= this.ahead, now = this.broad && !start, known = this.levels[this.shown];
     if (known && known[1] === now) return set(...known);
     const fits = widths.one && widths.two && !start && (this.mayBeBroad ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.94 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
     const least = this.data.steps.length > MANY ? 1 : 0; // of many steps most need it
-    for (const level of [[least, now], [1, now], ...(fits && !now ? [[1, true]] : []), [2, Boolean(now || fits)]]) {
+    for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), [2, Boolean(now || fits)]]) {
       set(...level);
       this.levels[this.shown] = level;
       if (!over()) return;
