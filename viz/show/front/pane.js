@@ -90,6 +90,7 @@ class Pane {
     this.posed = null; // the number of the step that is asked for
     this.open = new Set(); // boxes that are open
     this.index = this.hits = this.widths = this.broad = this.scale1 = null;
+    this.columnWidth = 300;
     this.range = this.shown = this.settled = this.picture = this.opened = null;
     const inside = this.el.contains(document.activeElement);
     this.build();

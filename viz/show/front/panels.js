@@ -79,7 +79,7 @@ export const panels = {
 
   // The rule: an equation of arrays for each gradient that is sent, the mathematics above it, the code below.
   rule(step, asked) {
-    const outs = step.outgoing || [], sent = outs.filter((out) => out.value), rules = new Map(outs.map((out, i) => [out, (step.rules || [])[i]])), wide = (this.flow.clientWidth || 300) - 28;
+    const outs = step.outgoing || [], sent = outs.filter((out) => out.value), rules = new Map(outs.map((out, i) => [out, (step.rules || [])[i]])), wide = this.columnWidth - 28;
     const name = h("p", { class: "mgv-name" }, h("code", {}, step.name), step.tensor ? [" of ", h("b", {}, step.tensor)] : null);
     const factors = new Map(sent.map((out) => [out, asked ? null : local(step.total, out.value, rules.get(out)?.code, out.reduced)]));
     const shown = new Set((sent.length ? sent : outs).filter((out) => !factors.get(out) && (!asked || (step.incoming || []).length < 2)).flatMap((out) => [...shownIn(rules.get(out)?.code)]));
@@ -108,7 +108,7 @@ export const panels = {
 
   // AccumulateGrad: .grad after it = .grad before + what arrives.
   stores(step, asked) {
-    const { before, after, wrong } = step.accumulate, room = roomFor((this.flow.clientWidth || 300) - 28, before ? 3 : 2);
+    const { before, after, wrong } = step.accumulate, room = roomFor(this.columnWidth - 28, before ? 3 : 2);
     const term = (array, under, role) => h("span", { class: "mgv-term", "data-role": role }, array ? arrayView(array, room) : h("span", { class: "mgv-none" }, array === null ? "None" : "?"), h("span", { class: "mgv-under" }, under)), sign = (text) => h("span", { class: "mgv-sign" }, text);
     const left = asked ? term(undefined, `${step.tensor}.grad`) : before || wrong ? term(after ?? null, `${step.tensor}.grad`, "after") : sign(`${step.tensor}.grad`);
     return this.column(asked ? "Rule" : "Adds to .grad", h("p", { class: "mgv-name" }, h("code", {}, `${step.tensor}.grad ${before ? "+=" : "="} grad`)),

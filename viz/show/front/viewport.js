@@ -75,7 +75,7 @@ export const viewport = {
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 128);
-    const tall = side ? Math.min(free, Math.max(need, 400)) : Math.min(stage, Math.max(need, 120));
+    const tall = side ? Math.min(free, Math.max(need, 480)) : Math.min(stage, Math.max(need, 120));
     const { style } = this.frame;
     style.setProperty("--stage", `${tall}px`);
     style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
@@ -131,6 +131,7 @@ export const viewport = {
     this.el.classList.toggle("mgv-broad", broad);
     const { one, two, wide, tall } = this.widths;
     this.frame.style.setProperty("--side", `${broad ? two : one}px`);
+    this.columnWidth = Math.round(broad ? 0.54 * two : one || (wide >= PAIR ? 0.54 * wide : wide)); // of the rule
     if (!this.picture || !broad) { if (this.picture && this.scale1) this.fit(this.scale1); this.scale1 = null; return; }
     this.scale1 = this.scale;
     const scale = Math.min(this.scale, (wide - two - 18) / this.size[0], (tall - 18) / this.size[1]);
