@@ -7,6 +7,7 @@ import re
 import nbformat
 import pytest
 
+import minutes
 from exercises import suite
 from tests.lesson_files import BY_NUMBER, NOTEBOOKS, PAGES, read
 from tools import site
@@ -108,7 +109,7 @@ def test_who_has_solved_something_sees_it_on_the_map():
 
 def test_three_routes_and_one_of_them_takes_everything():
     afternoon, evenings, knows = suite.ROUTES
-    assert len(evenings.sittings) == 9
+    assert len(evenings.sittings) == 10
     assert [number for _, numbers in evenings.sittings for number in numbers] == list(BY_NUMBER)
     assert suite.minutes_of(afternoon.sittings[0][1], EVERY) <= 240
     for route in (afternoon, knows):
@@ -145,10 +146,21 @@ def test_the_minutes_of_the_routes_are_those_of_their_lessons():
         assert f"minutes ({sum(minutes)} in all)" in part and len(rows) == len(route.sittings)
 
 
+def test_the_short_route_takes_ninety_minutes_and_leads_to_sections_that_are_there():
+    shown = suite.short_route(EVERY)
+    assert sum(stop.minutes for stop in suite.NINETY_MINUTES) == 90 and "(90 in all)" in shown
+    for stop in suite.NINETY_MINUTES:
+        lesson = BY_NUMBER[stop.lesson]
+        sections = minutes.sections(lesson)
+        assert set(stop.sections) <= set(sections), f"lesson {stop.lesson} has {', '.join(sections)}"
+        assert f"({lesson.name}#{stop.sections[-1].replace(' ', '-')})" in shown
+        assert abs(sum(sections[name] for name in stop.sections) - stop.minutes) <= 6, stop
+
+
 def test_what_a_route_takes_for_known_can_be_looked_up():
     afternoon, evenings, knows = suite.ROUTES
     assert not afternoon.known and not evenings.known
-    told = suite.routes(EVERY).partition("for known.")[0].rpartition("It takes lessons")[2]
+    told = suite.routes(EVERY).partition("It assumes that you know lessons")[2].partition("\n")[0]
     links = [lesson.file for lesson in EVERY if lesson.number in knows.known]
     assert re.findall(r"\]\(([^)]+)\)", told) == links
 
@@ -209,7 +221,7 @@ ROUTE = {  # the cells that the plan of two hours in TEACHING.md comes to
     "0": "setup predict-a forward draw before step grad nudge exercise-0-1",
     "3": "setup worked exercise-3-1 forward forward-y forward-z before predict-a predict-b predict-c draw start-one "
     "mean-hand exercise-3-2 mm-one mm-hand step compare",
-    "4": "setup diamond diamond-draw predict-a nudge nudge-x order-step ladder ladder-draw exercise-4-1 arrows at-once "
+    "4": "setup diamond diamond-draw predict-a nudge nudge-x order-step ladder exercise-4-1 arrows at-once "
     "predict-b at-once-run once-each overwriting right machine-step unseen unseen-step",
     "5": "setup first-pass second-forward second-draw predict-a second-step second-grad full-batch predict-b micro-plain "
     "train predict-c train-run twice-forward twice-draw predict-d twice-first twice-second",

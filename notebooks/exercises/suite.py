@@ -106,20 +106,20 @@ class Route:
 ROUTES = (
     Route(
         "An afternoon",
-        "You can spare three to four hours, once. At the end you carry a gradient back through any graph by hand, and can "
-        "say why a node has to wait.",
+        "You can spare about four hours, once. At the end you can carry a gradient back through any graph by hand, and say "
+        "why a node has to wait.",
         (("in one go, with a break after lesson 2", ("0", "1", "2", "3", "4")),),
     ),
     Route(
-        "A course of nine evenings",
-        "Two hours each or a little more, the second, the third and the last two and a half. Everything, without the exercises "
-        "that can wait; those are for the days between.",
+        "A course of ten evenings",
+        "Two hours each, or a little more. Everything, without what can wait; that is for the days between.",
         (
-            ("a slope, and where it is noted down", ("0", "1", "2")),
-            ("the walk back, by hand, once and many times", ("3", "4", "5")),
-            ("many numbers at once, and an engine of your own", ("6", "7")),
+            ("a slope, and where it is recorded", ("0", "1", "2")),
+            ("the walk back, by hand", ("3", "4")),
+            ("many passes, and many numbers at once", ("5", "6")),
+            ("an engine of your own", ("7",)),
             ("switches, and the training loop", ("8", "9")),
-            ("loops that are ill, and what a graph keeps", ("9b", "10")),
+            ("broken training loops, and what a graph keeps", ("9b", "10")),
             ("loops in the graph, and functions of your own", ("11", "12", "12b")),
             ("hooks, and where NaN comes from", ("13", "14")),
             ("second order, and the other direction", ("15", "16")),
@@ -128,23 +128,72 @@ ROUTES = (
     ),
     Route(
         "I know PyTorch",
-        "You have trained networks and want to know what happens inside. Take the last graph of a lesson first: where it "
-        "asks and you can answer, go on to the next.",
+        "You have trained networks and want to know what happens inside. Take the last graph of a lesson first: if you can "
+        "answer what it asks, go on to the next lesson.",
         (
             ("how the stepper steps, and how it asks", ("0",)),
             ("why an engine finds 16, 4 or 2 where 12 is right", ("4",)),
             ("None and zero, and what retain_graph really does", ("5",)),
             ("why no Jacobian is ever built", ("6",)),
-            ("write the engine: 70 lines", ("7",)),
-            ("freezing by the flag and by a block are not the same", ("8",)),
+            ("write the engine yourself", ("7",)),
+            ("why freezing by a flag and by a block are not the same", ("8",)),
             ("loops that run and do not learn", ("9b",)),
             ("where the memory goes", ("10",)),
-            ("a function and a hook of your own, and what gradcheck tells", ("12", "13")),
+            ("a function and a hook of your own, and what gradcheck shows", ("12", "13")),
             ("NaN, second order, forward mode", ("14", "15", "16")),
         ),
         known=("1", "2", "3", "9"),
     ),
 )
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A part of a lesson on the short route: what for, the lesson, its sections (headings, from the first on), minutes."""
+
+    about: str
+    lesson: str
+    sections: tuple[str, ...]
+    minutes: int
+
+
+NINETY_MINUTES = (
+    Stop(
+        "the order of the walk, and 16, 4 and 2 for 12",
+        "4",
+        ("Which node has to wait?", "Three careless engines"),
+        20,
+    ),
+    Stop("what keeps memory alive in a loop", "10", ("Leaks",), 15),
+    Stop("a layer without gradients, found by hooks", "13", ("A layer that gets nothing",), 15),
+    Stop("NaN from a branch that was not taken", "14", ("The trap in torch.where", "Anomaly mode"), 25),
+    Stop("per-sample gradients with vmap", "16", ("One sample, and then all of them",), 15),
+)
+"""For engineers who train networks. Exercises in these sections can be left out."""
+
+
+def short_route(every: tuple[Lesson, ...]) -> str:
+    """The route of ninety minutes, as a table in Markdown with links to the sections."""
+    files = {lesson.number: lesson.file for lesson in every}
+    rows = [
+        (
+            stop.about,
+            f"[{stop.lesson}]({files[stop.lesson]})",
+            ", ".join(
+                f"[{name}]({files[stop.lesson]}#{name.replace(' ', '-').replace('?', '%3F')})"
+                for name in stop.sections
+            ),
+            str(stop.minutes),
+        )
+        for stop in NINETY_MINUTES
+        if stop.lesson in files
+    ]
+    whole = sum(stop.minutes for stop in NINETY_MINUTES)
+    return (
+        "### Ninety minutes for engineers\n\nYou train networks, and want the parts that you can use tomorrow. Run the setup "
+        "cell of each lesson, and begin at the section named.\n\n"
+        + _table(("about", "lesson", "sections", f"minutes ({whole} in all)"), rows)
+    )
 
 
 def minutes_of(numbers: Iterable[str], every: Iterable[Lesson]) -> int:
@@ -391,7 +440,7 @@ def table(every: tuple[Lesson, ...]) -> str:
 
 
 def routes(every: tuple[Lesson, ...]) -> str:
-    """The three ways through, as tables in Markdown."""
+    """The routes, as tables in Markdown."""
     parts = []
     for route in ROUTES:
         rows = [
@@ -400,7 +449,9 @@ def routes(every: tuple[Lesson, ...]) -> str:
         ]
         whole = sum(minutes for *_, minutes in route_rows(route, every))
         taken = [_linked(lesson, title=False) for lesson in every if lesson.number in route.known]
-        for_known = f" It takes lessons {', '.join(taken[:-1])} and {taken[-1]} for known." if taken else ""
+        for_known = (
+            f" It assumes that you know lessons {', '.join(taken[:-1])} and {taken[-1]}." if taken else ""
+        )
         head = ("about", "lessons", f"minutes ({whole} in all)")
         parts.append(f"### {route.name}\n\n{route.whom}{for_known}\n\n{_table(head, rows)}")
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, short_route(every)])
