@@ -73,7 +73,7 @@ def _attended(attention: Callable) -> Iterator[tuple]:
 
 def _backward_cases() -> list[tuple]:
     cases = []
-    for queries, keys, size, columns in ((3, 5, 2, 4), (4, 4, 3, 2)):
+    for queries, keys, size, columns in ((4, 4, 3, 2), (3, 5, 2, 4)):
         q, k, v = _table(queries, size) * 2, _table(keys, size, step=0.7), _table(keys, columns, step=2.1)
         scores = q @ k.T / math.sqrt(size)
         if queries == keys:
@@ -134,8 +134,13 @@ def _second_looks_ahead(x: Any) -> Any:
     return torch.stack([x[:, 0] * 2, torch.roll(x, -1, 0)[:, 1] * 3], 1)
 
 
+def _small_and_zero(x: Any) -> Any:
+    y = torch.tril(torch.ones(len(x), len(x))) @ x[:, 0] * 1e-6
+    return torch.stack([y, 0 * y], 1)
+
+
 def _last_only(x: Any) -> Any:
-    return x[-1:, 1:] * torch.ones(len(x), 2) * -0.1
+    return x[-1:, 1:] * torch.ones(len(x), 1) * torch.tensor([-0.1, -0.3])
 
 
 LOOKS = (
@@ -144,6 +149,7 @@ LOOKS = (
     ("a function whose second column reads the next position", _second_looks_ahead, 4, (0, 3)),
     ("attention without a mask", _everything, 3, (1,)),
     ("a function that reads the last position only", _last_only, 3, (0,)),
+    ("a function with small numbers and a column of zeros", _small_and_zero, 3, (1,)),
 )
 
 
@@ -420,6 +426,11 @@ EXERCISES: list[Exercise] = [
             return torch.softmax(scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) > 0, float("-inf")), dim=-1) @ v :: You mask even where `causal` is False. Only `if causal:`.
             return attention(q, k, k, causal) :: You read from the keys. What is mixed are the *values*, `v`.
             return attention(k, q, v, causal) :: `q` and `k` are exchanged: there is a row for each *key* in your table.
+            math.sqrt(q.shape[-1]) => math.sqrt(len(q)) :: That is the root of the number of queries (or of samples). $d$ is the length of one query: `q.shape[-1]`.
+            k.transpose(-2, -1) => k.T :: `k.T` exchanges *all* axes, which is right for one table only. For a batch exchange the last two: `k.transpose(-2, -1)`.
+            dim=-1 => dim=1 :: Axis 1 is that of the keys only without a batch. The last axis always is: `dim=-1`.
+            scores.masked_fill(later, float("-inf")) => scores - later * float("inf") :: Where nothing should be hidden that is $0 \cdot \infty$, and so `nan` (lesson 14). `masked_fill` writes only where `later` is True.
+            if causal: => if not causal: :: The question is turned round: you mask where `causal` is False.
             attending(mask=lambda scores, later: scores + later * -1e9) :: right
             attending(mask=lambda scores, later: torch.where(later, float("-inf"), scores)) :: right
             attending(score=lambda q, k: (q / q.shape[-1] ** 0.5) @ k.mT) :: right
@@ -497,6 +508,16 @@ EXERCISES: list[Exercise] = [
             q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
             return q_grad, k_grad, v :: That is `v` itself. Its gradient is `weights.T @ upstream`.
 
+            weights.T @ upstream => weights @ upstream :: `v` has a row for each *key*. `weights` has its keys in the columns: transpose it, `weights.T @ upstream`.
+            upstream @ v.T => v @ upstream.T :: What arrives at the weights has their shape, a row for each query and a column for each key: `upstream @ v.T`.
+            keepdim=True => keepdim=False :: Without `keepdim=True` the means form a row, and are subtracted along the wrong axis (or not at all). They should stay a column.
+            (weights * weights_grad).sum(1, keepdim=True) => weights_grad.sum(1, keepdim=True) :: The mean needs the weights: `(weights * weights_grad).sum(1, keepdim=True)`.
+            weights * (weights_grad - mean) => weights * (weights_grad - weights) :: You subtract the weights. Subtract the weighted mean of what arrives, `mean`.
+            scores_grad @ k / root => scores_grad @ k :: `q` has lost its $\sqrt d$: both factors of the scores were divided by it.
+            scores_grad @ k / root => scores_grad @ q / root :: `q` gets the scores' gradient times the *other* factor, which is `k`.
+            scores_grad.T @ q / root => scores_grad @ q / root :: `k` has a row for each key. The scores' gradient has its keys in the columns: transpose it.
+            return q_grad, k_grad, v_grad => return v_grad, k_grad, q_grad :: The order is `q`, `k`, `v`.
+
             a = upstream @ v.T
             g = weights * (a - torch.einsum("ij,ij->i", weights, a)[:, None]) / q.shape[-1] ** 0.5
             return g @ k, g.T @ q, weights.T @ upstream :: right
@@ -526,7 +547,7 @@ EXERCISES: list[Exercise] = [
             torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1) :: That is the softmax as it was, and an empty row gives 0/0.
             torch.softmax(scores, dim=1) :: The mask is missing.
             torch.softmax(scores, dim=1) * allowed :: Masked after the softmax, a row does not add up to 1. Mask the scores.
-            torch.softmax(scores.masked_fill(~allowed, -1e9), dim=1) :: With a large negative number instead of minus infinity, an empty row becomes a row of *equal* weights: it reads a mean of what should be hidden. Write zeros there, with a second `where`.
+            torch.softmax(scores.masked_fill(~allowed, -1e9), dim=1) :: An empty row has *equal* weights now, since all its scores are alike: it reads a mean of what should be hidden. Write zeros there, with a second `where`.
             torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1).nan_to_num(0.0) :: The weights are right, but the softmax has made a `nan`, and on the way back it sends one. `masked_fill` happens to stop it. Give the softmax harmless numbers instead.
             some = allowed.any(1, keepdim=True)
             return torch.softmax(torch.where(some, scores, 0.0), dim=1) * some :: The empty rows are right. In the others the mask is missing.
@@ -559,7 +580,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             reading(number=lambda row: row.sum()) :: The plain sum of a row, and its mean, can be constant: for (y, -y) it is always 0, for probabilities always 1. Use unequal weights.
             reading(number=lambda row: row[0]) :: That asks the first entry of the row alone. Another one may read more.
-            reading(number=lambda row: row[-1]) :: That asks the last entry of the row alone. Another one may read more.
+            reading(number=lambda row: row[-1]) :: Only the last entry of the row counts there. Another one may read more.
             reading(number=lambda row: row.max()) :: Only one entry of the row gets through `max`. All of them should be asked.
             reading(keep=lambda g, j: g[j].sum() > 0) :: A sum of the entries can cancel to 0, or be negative. Take sizes: `g[j].abs().sum()`.
             reading(keep=lambda g, j: g[j].sum() != 0) :: A sum of the entries can cancel: in the running sum they are +1 and -1. Take sizes first, `g[j].abs()`.
@@ -590,6 +611,12 @@ EXERCISES: list[Exercise] = [
             row = f(x)[t]
             (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
             return [j + 1 for j in range(len(x)) if g[j].abs().sum() > 0] :: Positions count from 0.
+            reading(number=lambda row: row.prod()) :: If one entry of the row is 0, its product is 0 and so are most slopes. Add the entries up, with unequal weights.
+            f(x)[t] => f(x[: t + 1])[t] :: You hand over nothing that comes later, so a leak cannot show. Hand over all of `x`.
+            f(x)[t] => f(x) :: That is the whole table. The question is about row `t`: `f(x)[t]`.
+            f(x)[t] => f(x[t]) :: `f` needs all positions. Take the row of its *result*: `f(x)[t]`.
+            range(len(x)) => range(t) :: Position `t` itself may be read as well, and a leak reads later ones: `range(len(x))`.
+            range(len(x)) => range(t + 1) :: That only looks at what came before. A leak reads what comes *later*: `range(len(x))`.
             x = x.clone().requires_grad_()
             row = f(x)[:, t]
             (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
