@@ -41,7 +41,14 @@ form.answer { margin: 10px 0 0; padding: 10px 14px; border: 1px solid color-mix(
   background: color-mix(in srgb, var(--kind) 6%, var(--ground)); }
 form.answer.prediction { --kind: var(--link); } form.answer > b { display: block; color: var(--kind); font-size: 13px;
   letter-spacing: 0.06em; text-transform: uppercase; }
-@media (prefers-color-scheme: dark) { form.answer:not(.prediction) { --kind: #e3b341; } }
+.text:has(> h3[id^="Exercise-"]) { --kind: #8a6100; padding: 4px 16px 6px; margin-top: 20px; border-left: 4px solid var(--kind);
+  border-radius: 7px; max-width: 46rem; box-sizing: border-box; background: color-mix(in srgb, var(--kind) 6%, var(--ground)); }
+.text > h3[id^="Exercise-"] { color: var(--kind); }
+.text > h3[id^="Exercise-"] + p > em:first-child { padding: 2px 12px; border-radius: 14px; font-size: 14px; font-style: normal;
+  background: color-mix(in srgb, var(--kind) 13%, var(--ground)); }
+@media (prefers-color-scheme: dark) {
+  form.answer:not(.prediction), .text:has(> h3[id^="Exercise-"]) { --kind: #e3b341; }
+}
 form.answer label { display: block; margin: 4px 0; } form.answer input { font: inherit; font-family: ui-monospace, monospace;
   font-size: 15px; width: 22em; max-width: 100%; padding: 3px 8px; color: inherit; background: var(--raised);
   border: 1px solid var(--mute); border-radius: 5px; }
