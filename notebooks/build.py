@@ -7,6 +7,7 @@
     python notebooks/build.py --text 03      print a lesson as text to edit (see lesson_text.py)
     python notebooks/build.py --from FILE    make or replace the lesson that the text FILE describes
     python notebooks/build.py --minutes      print how long each lesson takes (see minutes.py)
+    python notebooks/build.py --new 19 "Through a solver"     write the three files of a new lesson (see new_lesson.py)
 
 The .ipynb is the one source of a lesson. It may be edited in JupyterLab or by way of its text. What is saved
 is what a reader sees who has run nothing yet, and what `pytest --nbval` compares: outputs without widget
@@ -30,6 +31,7 @@ from nbclient.exceptions import CellExecutionError
 
 import lesson_text
 import minutes
+import new_lesson
 
 HERE = Path(__file__).resolve().parent
 PAGES = ("glossary", "exam", "index")  # about the lessons: the index reads their headers, so it comes last
@@ -147,6 +149,27 @@ def build(path: Path, notebook: nbformat.NotebookNode) -> str:
         sys.exit(f"{path.name}: a cell raised. If it is meant to, tag it raises-exception.\n{told}")
 
 
+def begin(number: str, title: str) -> None:
+    """Write the three files of a new lesson, with the notebook executed. Nothing that exists is overwritten."""
+    if not re.fullmatch(r"\d\d[a-z]?", number):
+        sys.exit(f"The number of a lesson has two digits, such as 19 or 09b, not {number!r}")
+    if not re.search(r"\w", title):
+        sys.exit("A lesson needs a title with words in it")
+    notebook, exercises, coverage = new_lesson.paths(HERE, number, title)
+    taken = [*HERE.glob(f"{number}_*.ipynb"), *(path for path in (exercises, coverage) if path.exists())]
+    if taken:
+        sys.exit(f"There is a lesson {number} already: {', '.join(path.name for path in taken)}")
+    lesson, module, table = new_lesson.texts(number, title)
+    exercises.write_text(module, encoding="utf-8")
+    coverage.write_text(table, encoding="utf-8")
+    notebook.write_text(dump(lesson_text.read(lesson)), encoding="utf-8")
+    lesson, _, _ = new_lesson.texts(number, title, round(minutes.counted(notebook)[0]))
+    notebook.write_text(build(notebook, lesson_text.read(lesson)), encoding="utf-8")
+    for path in (notebook, exercises, coverage):
+        print(path.relative_to(HERE.parent))
+    print("Then: `python -m tools.readme`, a sitting in exercises/suite.py, and a question in TEACHING.md.")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -158,6 +181,7 @@ def main() -> int:
         "--from", dest="source", metavar="FILE", type=Path, help="take a lesson from its text"
     )
     parser.add_argument("--minutes", action="store_true", help="print how long each lesson takes")
+    parser.add_argument("--new", nargs=2, metavar=("NUMBER", "TITLE"), help="write the files of a new lesson")
     arguments = parser.parse_args()
     if arguments.minutes:
         for path in lessons(arguments.names):
@@ -167,6 +191,9 @@ def main() -> int:
     os.environ["MINIGRAD_PROGRESS"] = (
         "off"  # kernels inherit it: no learner's progress gets into a saved lesson
     )
+    if arguments.new:
+        begin(*arguments.new)
+        return 0
     if arguments.text:
         print("\n".join(lesson_text.write(nbformat.read(path, 4)) for path in lessons(arguments.names)))
         return 0

@@ -1,0 +1,56 @@
+"""`build.py --new` writes a lesson that passes the tests that every lesson has to pass."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A project of its own, with one lesson: the new one. What is not changed is linked."""
+    root = tmp_path_factory.mktemp("project")
+    for name in ("minigrad", "viz", "tools", "docs", "pyproject.toml", "README.md"):
+        (root / name).symlink_to(ROOT / name)
+    no_books = shutil.ignore_patterns("*.ipynb", "__pycache__", ".ipynb_checkpoints", "browser", "golden")
+    for name in ("notebooks", "tests"):
+        shutil.copytree(ROOT / name, root / name, ignore=no_books)
+    for name in ("00_start_here.ipynb", "03_one_node_at_a_time.ipynb"):
+        shutil.copy(ROOT / "notebooks" / name, root / "notebooks" / name)
+    return root
+
+
+def run(project, *command):
+    return subprocess.run(
+        [sys.executable, *command], cwd=project, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_a_new_lesson_passes(project):
+    made = run(project, "notebooks/build.py", "--new", "19", "Through a solver")
+    assert made.returncode == 0, made.stderr
+    assert (project / "notebooks/19_through_a_solver.ipynb").exists()
+    tests = ["tests/test_notebooks.py", "tests/test_exercises.py", "tests/test_pytorch_prints.py"]
+    of_it = "(19_through and not solved and not run_all) or 19.1 or 19.2 or 19.3"
+    forms = run(project, "-m", "pytest", "-q", "-p", "tests.early", *tests, "-k", of_it)
+    assert forms.returncode == 0, forms.stdout[-3000:]
+    assert " passed" in forms.stdout
+
+
+def test_nothing_that_exists_is_overwritten(project):
+    again = run(project, "notebooks/build.py", "--new", "03", "Another")
+    assert again.returncode != 0 and "There is a lesson 03 already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    "number, title, said", [("3", "A", "two digits"), ("19", "  ", "needs a title"), ("x", "A", "two digits")]
+)
+def test_a_wrong_number_or_title_is_refused(project, number, title, said):
+    refused = run(project, "notebooks/build.py", "--new", number, title)
+    assert refused.returncode != 0 and said in refused.stderr
