@@ -156,9 +156,23 @@ def scaled_dot_product_attention(
 
     attn_mask: False or -inf where a query must not see a key. is_causal: none sees a later one. scale: 1/√E if not given.
     """
-    if query._array.ndim == 4 and not dropout_p:
+    shapes, masked = [t._array.shape for t in (query, key, value)], attn_mask is not None
+    check(
+        not (masked and is_causal),
+        "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",
+    )
+    alike = {len(size) for size in shapes} == {4} and len({(*size[:2], size[3]) for size in shapes}) == 1
+    if (
+        alike and not dropout_p and not (masked and attn_mask._requires_grad)
+    ):  # PyTorch has one node for this case
         return nn.attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale)[0]
-    weights = nn.softmax(nn.attention_scores(query, key, attn_mask, is_causal, scale), -1)
+    factor = math.sqrt(1 / math.sqrt(shapes[0][-1]) if scale is None else scale)
+    scores = special.mul_number(query, factor) @ special.mul_number(key.transpose(-2, -1), factor)
+    if is_causal:
+        attn_mask = new_leaf(np.tri(*scores._array.shape[-2:], dtype=np.bool_))
+    if attn_mask is not None and attn_mask._array.dtype.kind == "b":
+        attn_mask = new_leaf(np.where(attn_mask._array, 0, -np.inf).astype(scores._array.dtype))
+    weights = nn.safe_softmax(scores if attn_mask is None else scores.add_(attn_mask), -1)
     return (dropout(weights, dropout_p) if dropout_p else weights) @ value
 
 

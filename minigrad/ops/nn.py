@@ -57,6 +57,11 @@ def _log_softmax(self: ndarray, dim: int) -> ndarray:
     return y - np.log(summed)
 
 
+def _safe_softmax(self: ndarray, dim: int) -> ndarray:
+    result = _softmax(self, dim)
+    return np.where(np.isneginf(self).all(dim, keepdims=True), 0, result).astype(self.dtype)
+
+
 def softmax_backward(grad, result, dim):
     weighted = grad * result
     return weighted - result * sums(weighted, dim)
@@ -126,6 +131,9 @@ log_softmax = op("log_softmax(self, dim: dim)", _log_softmax, at="torch Tensor",
     self=lambda grad, result, dim: grad - exp(result) * sums(grad, dim))
 
 # ---------------------------------------------------------------- attention
+
+safe_softmax = op("safe_softmax(self, dim: dim)", _safe_softmax, at="", node="SafeSoftmaxBackward0",
+    self=softmax_backward)
 
 attention = op("scaled_dot_product_flash_attention_for_cpu(query, key, value, attn_mask=None, is_causal: bool=False, "
     "scale: Scalar=None)", _attention, at="", outputs=("output", "logsumexp"), constants=("logsumexp",), batch=_attention,

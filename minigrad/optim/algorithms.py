@@ -175,11 +175,12 @@ class Adagrad(Algorithm):
     ):  # fmt: skip
         order = "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused"
         super().__init__(params, locals(), order)
+        for p in [p for group in self.param_groups for p in group["params"]]:  # at once, as in PyTorch
+            start = np.full_like(p._array, initial_accumulator_value)
+            self.state[p] = {"step": wrap(np.zeros((), np.float32)), "sum": wrap(start)}
 
     def _move(self, param: Tensor, grad: ndarray, group: dict, work: ndarray) -> Direction:
         step, total = self._stepped(param, "sum")
-        if step == 1:
-            total += group["initial_accumulator_value"]
         add(total, multiply(grad, grad, work), total)
         add(sqrt(total, work), group["eps"], work)
         return divide(grad, work, work), group["lr"] / (1 + (step - 1) * group["lr_decay"])

@@ -39,6 +39,10 @@ x ** 1
 x ** 4
 2 ** x
 torch.pow(3, x)
+torch.mul(2, x)
+torch.sub(1, x)
+torch.div(1, x * x + 1)
+torch.add(2, x, alpha=3)
 x.exp()
 torch.exp2(x)
 x.square()
@@ -421,6 +425,7 @@ F.huber_loss(x, y, delta=0.5)
 F.kl_div(x, y.sigmoid(), reduction="batchmean")
 F.kl_div(x, y, reduction="sum", log_target=True)
 F.cosine_similarity(x, y)
+F.scaled_dot_product_attention(x[None], y[None], x[None])
 F.pairwise_distance(x, y)
 F.cross_entropy(x, y.softmax(1))
 F.mse_loss(x, y, weight=torch.ones(4, 3).to(x))

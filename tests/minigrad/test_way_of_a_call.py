@@ -38,7 +38,9 @@ def test_the_way_of_one_call_is_the_one_that_is_told() -> None:
     listed = re.findall(r"^    (\S+\.py)  ", text, flags=re.MULTILINE)
     run = [sys.executable, "-c", FOLLOW]
     entered = subprocess.check_output(run, text=True, cwd=PACKAGE.parent).split()
-    ours = [Path(file).relative_to(PACKAGE).as_posix() for file in entered if Path(file).is_relative_to(PACKAGE)]
+    ours = [
+        Path(file).relative_to(PACKAGE).as_posix() for file in entered if Path(file).is_relative_to(PACKAGE)
+    ]
     assert list(dict.fromkeys(ours)) == listed
     assert len(ours) <= 60 and len(listed) <= 8
 
