@@ -133,7 +133,7 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     if link.id in at.labels:
         x, y, w, h = label_box(link, at)
         fill = ground(x + w / 2, y + h / 2, at.frames)
-        plate = _tag("rect", "label-bg", x=x, y=y, width=w, height=h, rx=4, fill=fill)
+        plate = _tag("rect", "label-bg", x=x + 3, y=y + 1, width=w - 6, height=h - 2, rx=4, fill=fill)
         ink = {"store": "#b83a09", "backward": "#212529"}.get(link.kind, MUTED)
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
         out.append(f'<g class="label{" framed" * (fill == FRAME[0])}">{plate}{text}</g>')
