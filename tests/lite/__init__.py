@@ -1,0 +1,1 @@
+"""Checks of the lessons for browsers, as `make lite` writes them; `make trylite` runs these."""
