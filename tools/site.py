@@ -192,7 +192,9 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
             parts.append(_text(cell.source))
         elif cell.cell_type == "code":
             asked = _asked(cell)
-            folded = asked and any(tag.startswith("predict:") for tag in cell.metadata.get("tags", ()))  # its form is all
+            folded = asked and any(
+                tag.startswith("predict:") for tag in cell.metadata.get("tags", ())
+            )  # its form is all
             parts += [f'<div class="code">{highlight(cell.source)}</div>'] if code and not folded else []
             shown = [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]
             parts += [asked] if asked else shown

@@ -28,7 +28,12 @@ from tools.lite.wheels import Package
 ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
 WORK = ROOT / "build" / "lite"  # what is fetched and built on the way; kept, so that a second build is quick
-JUPYTERLITE = ["jupyterlite-core==0.7.6", "jupyterlite-pyodide-kernel==0.7.2", "jupyter-server>=2", "jupyterlab_server>=2"]
+JUPYTERLITE = [
+    "jupyterlite-core==0.7.6",
+    "jupyterlite-pyodide-kernel==0.7.2",
+    "jupyter-server>=2",
+    "jupyterlab_server>=2",
+]
 WIDGETS = ["jupyterlab_widgets==3.0.15", "anywidget==0.9.21"]  # for their extensions of JupyterLab
 PYODIDE = "0.29.3"  # what this kernel is made for
 GRAPHVIZ = "1.29.2"
@@ -39,14 +44,24 @@ LIBRARY = "python_stdlib.zip"  # Python's own library; always served from here, 
 # JupyterLab compiles templates and Python with eval; all else comes from this site, and from Pyodide's server where it is used
 LAB_POLICY = (
     "default-src 'self'{host}; script-src 'self'{host} 'unsafe-inline' 'unsafe-eval' blob:; worker-src 'self' blob:; "
-    "connect-src 'self'{host} blob: data:; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; font-src 'self' data:; "
-    "frame-src 'self' blob: data:"
+    "connect-src 'self'{host} blob: data:; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "
+    "font-src 'self' data:; frame-src 'self' blob: data:"
 )
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 STARTS = '"import pyodide_kernel"'  # in the kernel's program: the last statement before it is ready
 FIRST = "index.ipynb"
 # what a kernel has from its beginning; matplotlib is fetched when a lesson imports it
-AT_ONCE = ["ipykernel", "comm", "pyodide-kernel", "jedi", "sqlite3", "ipython", "micropip", "piplite", "see-autograd-lessons"]
+AT_ONCE = [
+    "ipykernel",
+    "comm",
+    "pyodide-kernel",
+    "jedi",
+    "sqlite3",
+    "ipython",
+    "micropip",
+    "piplite",
+    "see-autograd-lessons",
+]
 
 
 def npm(name: str, version: str) -> Path:
@@ -55,9 +70,15 @@ def npm(name: str, version: str) -> Path:
     if not (folder / "package.json").exists():
         folder.mkdir(parents=True, exist_ok=True)
         if shutil.which("npm") is None:
-            sys.exit("minigrad: make lite needs npm, which brings Graphviz and Pyodide. Install Node.js (nodejs.org).")
+            sys.exit(
+                "minigrad: make lite needs npm, which brings Graphviz and Pyodide. Install Node.js (nodejs.org)."
+            )
         packed = subprocess.run(
-            ["npm", "pack", "--silent", f"{name}@{version}"], cwd=folder, check=True, capture_output=True, text=True
+            ["npm", "pack", "--silent", f"{name}@{version}"],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+            text=True,
         )
         archive = folder / packed.stdout.split()[-1]
         subprocess.run(["tar", "xzf", archive.name, "--strip-components=1"], cwd=folder, check=True)
@@ -82,7 +103,12 @@ def environment() -> Path:
 def of_this_project(folder: Path) -> Package:
     """minigrad, viz, the exercises with their data, and Graphviz, as one package."""
     files: dict[str, bytes] = {}
-    for name, base in (("minigrad", ROOT), ("viz", ROOT), ("exercises", ROOT / "notebooks"), ("data", ROOT / "notebooks")):
+    for name, base in (
+        ("minigrad", ROOT),
+        ("viz", ROOT),
+        ("exercises", ROOT / "notebooks"),
+        ("data", ROOT / "notebooks"),
+    ):
         for path in sorted((base / name).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".pyi", ".md"):
                 files[path.relative_to(base).as_posix()] = path.read_bytes()
@@ -91,11 +117,16 @@ def of_this_project(folder: Path) -> Package:
     for name in ("wasm_graphviz.py", "lesson_kernel.py"):
         files[name] = (HERE / name).read_bytes()
     files["graphviz.js"] = re.sub(
-        rb"\n//# sourceMappingURL=.*", b"", (npm("@hpcc-js/wasm-graphviz", GRAPHVIZ) / "dist/index.js").read_bytes()
+        rb"\n//# sourceMappingURL=.*",
+        b"",
+        (npm("@hpcc-js/wasm-graphviz", GRAPHVIZ) / "dist/index.js").read_bytes(),
     )
     version = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)[1]
     package = Package(
-        "see-autograd-lessons", version, None, ["minigrad", "viz", "exercises", "wasm_graphviz", "lesson_kernel"],
+        "see-autograd-lessons",
+        version,
+        None,
+        ["minigrad", "viz", "exercises", "wasm_graphviz", "lesson_kernel"],
         ["numpy", "graphviz", "ipywidgets", "anywidget", "ipython"],
     )
     package.file = wheels.write_wheel(folder, package.name, version, files)
@@ -105,8 +136,12 @@ def of_this_project(folder: Path) -> Package:
 def headers(notebook: Path) -> bytes:
     """What the start page's map and routes read of a lesson: its texts with a heading."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    texts = [cell for cell in cells if cell["cell_type"] == "markdown" and "".join(cell["source"]).startswith("#")]
-    return json.dumps({"cells": [{"cell_type": "markdown", "source": cell["source"]} for cell in texts]}).encode()
+    texts = [
+        cell for cell in cells if cell["cell_type"] == "markdown" and "".join(cell["source"]).startswith("#")
+    ]
+    return json.dumps(
+        {"cells": [{"cell_type": "markdown", "source": cell["source"]} for cell in texts]}
+    ).encode()
 
 
 def packages(folder: Path, python: Path) -> list[Package]:
@@ -121,8 +156,18 @@ def packages(folder: Path, python: Path) -> list[Package]:
     ]
     found += [wheels.left_out(name, folder) for name in wheels.LEFT_OUT]
     depends = {
-        "ipython": ["asttokens", "decorator", "executing", "matplotlib-inline", "pure-eval", "pygments", "six", "stack-data",
-                    "traitlets", "typing-extensions"],
+        "ipython": [
+            "asttokens",
+            "decorator",
+            "executing",
+            "matplotlib-inline",
+            "pure-eval",
+            "pygments",
+            "six",
+            "stack-data",
+            "traitlets",
+            "typing-extensions",
+        ],
         "ipywidgets": ["comm", "ipython", "widgetsnbextension"],
         "anywidget": ["ipywidgets", "psygnal", "typing-extensions"],
         "pyodide-kernel": ["ipython", "comm"],
@@ -164,7 +209,9 @@ def python_for_browsers(folder: Path) -> tuple[list[Package], dict[str, Any], st
         files = {"matplotlib/__init__.py": (HERE / "no_matplotlib.py").read_bytes()}
         version = lock["packages"]["matplotlib"]["version"]
         file = wheels.write_wheel(folder, "matplotlib", version, files)
-        found = [p for p in found if p.name == "numpy"] + [Package("matplotlib", version, file, ["matplotlib"], ["numpy"])]
+        found = [p for p in found if p.name == "numpy"] + [
+            Package("matplotlib", version, file, ["matplotlib"], ["numpy"])
+        ]
     return found, lock["info"], "./pyodide/pyodide.js"
 
 
@@ -172,7 +219,11 @@ def lessons(folder: Path) -> None:
     """The learner's copies: no outputs, no answers in sight."""
     for path in sorted(learners_copy.NOTEBOOKS.glob("*.ipynb")):
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        notebook["metadata"]["kernelspec"] = {"name": "python", "display_name": "Python (in this browser)", "language": "python"}
+        notebook["metadata"]["kernelspec"] = {
+            "name": "python",
+            "display_name": "Python (in this browser)",
+            "language": "python",
+        }
         (folder / path.name).write_text(learners_copy.clean(notebook), encoding="utf-8")
 
 
@@ -223,9 +274,22 @@ def build(site: Path) -> Path:
     found, information, where = python_for_browsers(served)
     wheels.write_lock(served / "pyodide-lock.json", information, [*packages(served, python), *found])
     (configuration / "jupyter-lite.json").write_text(json.dumps(settings(where), indent=1), encoding="utf-8")
-    options = ["--lite-dir", configuration, "--contents", contents, "--output-dir", site, "--apps", "lab", "--no-unused-shared-packages"]
+    options = [
+        "--lite-dir",
+        configuration,
+        "--contents",
+        contents,
+        "--output-dir",
+        site,
+        "--apps",
+        "lab",
+        "--no-unused-shared-packages",
+    ]
     done = subprocess.run(
-        [python, "-m", "jupyter", "lite", "build", *map(str, options)], cwd=configuration, capture_output=True, text=True
+        [python, "-m", "jupyter", "lite", "build", *map(str, options)],
+        cwd=configuration,
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
         sys.exit(f"minigrad: JupyterLite could not be built:\n{(done.stdout + done.stderr)[-3000:]}")
@@ -253,11 +317,19 @@ def start_page(site: Path, where: str) -> None:
         address = file if file.startswith("https:") else f"pyodide/{file}"
         files.append({"address": address, "bytes": size, "sha256": lock[name]["sha256"]})
     (site / "start.json").write_text(json.dumps(files), encoding="utf-8")
-    live = {"pyodide": where, "lock": "pyodide/pyodide-lock.json", "library": f"pyodide/{LIBRARY}", "packages": AT_ONCE}
+    live = {
+        "pyodide": where,
+        "lock": "pyodide/pyodide-lock.json",
+        "library": f"pyodide/{LIBRARY}",
+        "packages": AT_ONCE,
+    }
     (site / "live.json").write_text(json.dumps(live), encoding="utf-8")
     shutil.copyfile(HERE / "download.js", site / "download.js")
     host = f" {'/'.join(where.split('/')[:3])}" if where.startswith("https:") else ""
-    policy = f"default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'{host}"
+    policy = (
+        "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    )
+    policy += f"connect-src 'self'{host}"
     page = (HERE / "start.html").read_text(encoding="utf-8").replace("POLICY", policy).replace("ICON", ICON)
     script = (HERE / "start.js").read_text(encoding="utf-8")
     (site / "index.html").write_text(page.replace("SCRIPT", script), encoding="utf-8")
@@ -287,7 +359,8 @@ def main() -> None:
     )
     parser.add_argument("folder", metavar="FOLDER", nargs="?", type=Path, default=ROOT / "lite")
     page = build(parser.parse_args().folder.absolute())
-    print(f"minigrad: the lessons for browsers are in {page.parent}. To try them: {sys.executable} -m http.server -d {page.parent}")
+    print(f"minigrad: the lessons for browsers are in {page.parent}. To try them:")
+    print(f"  {sys.executable} -m http.server -d {page.parent}")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Nothing:
 class _Module(ModuleType):
     """A module with every name, but for one by which a framework of tensors is known."""
 
-    __path__: list[str] = []
+    __path__ = ()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("tensor", "Tensor"):

@@ -25,7 +25,8 @@ async (source) => {
     const ready = Graphviz.load();
     ready.then(() => postMessage(null));
     onmessage = async ({ data: [dot, form] }) => {
-      try { postMessage({ made: (await ready).layout(dot, form, "dot") }); } catch (error) { postMessage({ error: String(error) }); }
+      try { postMessage({ made: (await ready).layout(dot, form, "dot") }); }
+      catch (error) { postMessage({ error: String(error) }); }
     };`);
   let worker = null;
   const answer = (worker) => new Promise((resolve, reject) => {

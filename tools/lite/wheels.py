@@ -18,11 +18,27 @@ from pathlib import Path
 from typing import Any
 
 # Packages of the index, all pure Python. Versions are those of Pyodide's own lock file where it has the package.
-PINNED = """
-anywidget==0.9.21 asttokens==3.0.0 comm==0.2.3 decorator==5.2.1 executing==2.2.0 graphviz==0.21 ipython==9.0.2 ipywidgets==8.1.8
-matplotlib-inline==0.1.7 micropip==0.11.0 packaging==24.2 psygnal==0.14.0 pure-eval==0.2.3
-pygments==2.19.1 six==1.17.0 stack-data==0.6.3 traitlets==5.14.3 typing-extensions==4.14.1 tqdm==4.67.1
-""".split()
+PINNED = [
+    "anywidget==0.9.21",
+    "asttokens==3.0.0",
+    "comm==0.2.3",
+    "decorator==5.2.1",
+    "executing==2.2.0",
+    "graphviz==0.21",
+    "ipython==9.0.2",
+    "ipywidgets==8.1.8",
+    "matplotlib-inline==0.1.7",
+    "micropip==0.11.0",
+    "packaging==24.2",
+    "psygnal==0.14.0",
+    "pure-eval==0.2.3",
+    "pygments==2.19.1",
+    "six==1.17.0",
+    "stack-data==0.6.3",
+    "traitlets==5.14.3",
+    "typing-extensions==4.14.1",
+    "tqdm==4.67.1",
+]
 # What a notebook in a browser never uses, by package: prefixes of paths in the wheel
 UNUSED = {
     "ipython": ["IPython/testing/plugin/", "IPython/sphinxext/", "IPython/terminal/"],
@@ -40,7 +56,7 @@ KEPT = (
 STUBS = {
     "ipython": {
         "IPython/terminal/__init__.py": b"",
-        "IPython/terminal/embed.py": b'def embed(*values, **options):\n    raise RuntimeError("There is no terminal in a browser.")\n',
+        "IPython/terminal/embed.py": b"embed = None\n",
     }
 }
 # Of Python's own library and of NumPy, where they are served from this site: prefixes and patterns of what no lesson imports
@@ -92,9 +108,16 @@ def write_wheel(folder: Path, name: str, version: str, files: dict[str, bytes]) 
     stem = f"{re.sub(r'[-_.]+', '_', name)}-{version}"
     information = f"{stem}.dist-info"
     files = dict(files)
-    files.setdefault(f"{information}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode())
-    files.setdefault(f"{information}/WHEEL", b"Wheel-Version: 1.0\nGenerator: tools.lite\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-    files[f"{information}/RECORD"] = "".join(f"{path},,\n" for path in [*files, f"{information}/RECORD"]).encode()
+    files.setdefault(
+        f"{information}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
+    )
+    files.setdefault(
+        f"{information}/WHEEL",
+        b"Wheel-Version: 1.0\nGenerator: tools.lite\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    )
+    files[f"{information}/RECORD"] = "".join(
+        f"{path},,\n" for path in [*files, f"{information}/RECORD"]
+    ).encode()
     path = folder / f"{stem}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for file, content in files.items():
@@ -106,7 +129,9 @@ def contents(wheel: Path) -> dict[str, bytes]:
     """The files of a wheel; what it would install outside of site-packages is named by where it goes."""
     with zipfile.ZipFile(wheel) as archive:
         return {
-            re.sub(r"^[^/]+\.data/data/", "", name): archive.read(name) for name in archive.namelist() if not name.endswith("/")
+            re.sub(r"^[^/]+\.data/data/", "", name): archive.read(name)
+            for name in archive.namelist()
+            if not name.endswith("/")
         }
 
 
@@ -132,10 +157,15 @@ def trimmed(wheel: Path, folder: Path) -> Package:
 def slimmed(archive: Path, into: Path, unused: str) -> Path:
     """A copy of a wheel or zip archive without the files that match ``unused``."""
     into = into / archive.name
-    with zipfile.ZipFile(archive) as source, zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as copy:
+    with (
+        zipfile.ZipFile(archive) as source,
+        zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as copy,
+    ):
         for file in source.infolist():
             if not re.match(unused, file.filename):
-                copy.writestr(zipfile.ZipInfo(file.filename, STAMP), source.read(file), zipfile.ZIP_DEFLATED, 9)
+                copy.writestr(
+                    zipfile.ZipInfo(file.filename, STAMP), source.read(file), zipfile.ZIP_DEFLATED, 9
+                )
     return into
 
 
@@ -153,8 +183,24 @@ def left_out(name: str, folder: Path) -> Package:
 def download(into: Path, requirements: list[str] = PINNED) -> list[Path]:
     """Fetch pure wheels with pip; those that are there are not fetched again."""
     into.mkdir(parents=True, exist_ok=True)
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", str(into)]
-    pure = ["--only-binary=:all:", "--python-version=3.13", "--implementation=py", "--abi=none", "--platform=any"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--dest",
+        str(into),
+    ]
+    pure = [
+        "--only-binary=:all:",
+        "--python-version=3.13",
+        "--implementation=py",
+        "--abi=none",
+        "--platform=any",
+    ]
     subprocess.run([*pip, *pure, *requirements], check=True)
     return sorted(into.glob("*.whl"))
 
@@ -166,8 +212,13 @@ def of_pyodide(lock: dict[str, Any], name: str, base: str) -> list[Package]:
         entry = lock["packages"][canonical(waiting.pop())]
         if entry["name"] not in found:
             found[entry["name"]] = Package(
-                canonical(entry["name"]), entry["version"], None, entry["imports"], entry["depends"],
-                base + entry["file_name"], entry["sha256"],
+                canonical(entry["name"]),
+                entry["version"],
+                None,
+                entry["imports"],
+                entry["depends"],
+                base + entry["file_name"],
+                entry["sha256"],
             )
             waiting += entry["depends"]
     return [*found.values()]
