@@ -1,9 +1,10 @@
 // Two passes side by side: one toolbar over both, one step for both.
 
 import { h } from "./elements.js";
+import { abilities } from "./pane.js";
 
 // Opens a pane for each pass of `model`'s data. The longer pass has the toolbar; the other one follows it.
-export function openBeside(model, el, Pane) {
+abilities.openBeside = (model, el, Pane) => {
   const passes = JSON.parse(model.get("data")).beside, options = model.get("options"), counts = passes.map((data) => data.steps.length), lead = counts.indexOf(Math.max(...counts));
   const hosts = passes.map(() => h("div")), head = h("div", { class: "mgv-head" }, options.said ? h("p", { class: "mgv-said", role: "note" }, options.said) : null), panes = [];
   const roles = (i) => (i === lead ? { followers: () => panes.filter((_, n) => n !== lead) } : { lead: () => panes[lead] });
@@ -17,4 +18,4 @@ export function openBeside(model, el, Pane) {
   for (const i of [lead, ...passes.keys()]) if (!panes[i]) { panes[i] = new Pane(part(passes[i], i), hosts[i]); if (i === lead) head.prepend(panes[i].bar); }
   for (const pane of panes) pane.settle(true);
   return { close: () => panes.forEach((pane) => pane.close()), onSize: () => panes.forEach((pane) => pane.onSize()), address: () => panes[lead].address() };
-}
+};

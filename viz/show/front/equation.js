@@ -5,17 +5,18 @@
 import { h } from "./elements.js";
 import { arrayView } from "./numbers.js";
 
-// code of a rule that multiplies what arrives, entry by entry, by something else: "grad * other", "-grad * sin(self)"
-const PRODUCT = /^-?grad(?: [*/] (?!.*\bgrad\b)(?!.*@)(?!.*\.(?:sum|mean|mT|T|t)\b).*)?$/;
+// nodes whose rule acts entry by entry
+const ELEMENTWISE = /^(Add|Sub|Rsub|Mul|Div|Neg|Pow|Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Tanh|Sinh|Cosh|Sigmoid|Relu|Abs|Square|Reciprocal|Clamp|Softplus|Silu|Gelu|LeakyRelu|Elu|Clone|Where)Backward/;
 const TOKENS = /(?<![.\w])[A-Za-z_]\w*(?![\w(]|\.(?:shape|numel|ndim|dtype))/g; // names in code, but for attributes and functions
 
 const alike = (a, b) => Boolean(a && b) && String(a) === String(b);
 
-// ∂output/∂input along one edge, where it acts entry by entry: an array like any other, or null.
-export function local(total, value, code, reduced) {
-  if (!total?.values || !value?.values || reduced || !(alike(total.shape, value.shape) ? PRODUCT.test(code || "") : false)) return null;
-  const values = value.values.map((v, i) => (typeof v === "number" && typeof total.values[i] === "number" && total.values[i] !== 0 ? Number((v / total.values[i]).toPrecision(6)) : null));
-  if (values.includes(null)) return null;
+// ∂output/∂input along one edge: where the rule acts entry by entry, or one number arrives. An array like any other, or null.
+export function local(step, { value, reduced }) {
+  const { total } = step;
+  if (step.totals || !total?.values || !value?.values || reduced || (total.values.length > 1 && !(ELEMENTWISE.test(step.name) && alike(total.shape, value.shape)))) return null;
+  const values = value.values.map((v, i) => { const g = total.values[i] ?? total.values[0]; return typeof v === "number" && typeof g === "number" && g !== 0 ? Number((v / g).toPrecision(6)) : null; });
+  if (values.includes(null) || !values.length) return null;
   return { shape: value.shape, dtype: value.dtype, values, min: Math.min(...values), max: Math.max(...values), nonfinite: 0 };
 }
 

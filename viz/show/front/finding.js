@@ -13,7 +13,7 @@ export const finding = {
   // Everything that has a name: { words, node } of a function or a leaf, { words, box, node } of a module, once each.
   things() {
     const { data } = this, all = new Map(), boxes = (picture) => {
-      for (const [id, node] of Object.entries(picture.nodes)) if (node.kind === "fold") all.set(node.name, { words: `${node.name} ${node.tooltip ?? ""}`, box: id, node: Object.keys(picture.folds).find((f) => picture.folds[f] === id) });
+      for (const [id, node] of Object.entries(picture.nodes)) if (node.kind === "fold") all.set(node.name, { words: `${node.name} ${/: (\w+), [\d,]+ param/.exec(node.tooltip)?.[1] ?? ""}`, box: id, node: Object.keys(picture.folds).find((f) => picture.folds[f] === id) });
       Object.values(picture.insides || {}).forEach(boxes);
     };
     this.pictures.forEach(boxes);

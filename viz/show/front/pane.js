@@ -4,7 +4,6 @@
 // the keys of the widgets boxed with it) and its own model, nothing else: no network, no storage of data, no global state but
 // the learner's "just show me". The picture is laid out once, in Python; a step changes classes and paints cells.
 
-import { openBeside } from "./beside.js";
 import { arrange, h, keepKeys, s } from "./elements.js";
 import { exporting } from "./exporting.js";
 import { finding } from "./finding.js";
@@ -50,7 +49,7 @@ export function render({ model, el }) {
   return () => pane.close();
 }
 
-const open = (model, el) => (String(model.get("data")).startsWith('{"beside"') ? openBeside(model, el, Pane) : new Pane(model, el));
+const open = (model, el) => (String(model.get("data")).startsWith('{"beside"') ? abilities.openBeside(model, el, Pane) : new Pane(model, el));
 
 class Pane {
   constructor(model, el) {

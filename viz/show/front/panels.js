@@ -81,7 +81,7 @@ export const panels = {
   rule(step, asked) {
     const outs = step.outgoing || [], sent = outs.filter((out) => out.value), rules = new Map(outs.map((out, i) => [out, (step.rules || [])[i]])), wide = this.columnWidth - 28;
     const name = h("p", { class: "mgv-name" }, h("code", {}, step.name), step.tensor ? [" of ", h("b", {}, step.tensor)] : null);
-    const factors = new Map(sent.map((out) => [out, asked ? null : local(step.total, out.value, rules.get(out)?.code, out.reduced)]));
+    const factors = new Map(sent.map((out) => [out, asked ? null : local(step, out)]));
     const shown = new Set((sent.length ? sent : outs).filter((out) => !factors.get(out) && (!asked || (step.incoming || []).length < 2)).flatMap((out) => [...shownIn(rules.get(out)?.code)]));
     const groups = []; // one gradient may go to several
     for (const out of sent.length ? sent : asked ? outs : []) {

@@ -4,7 +4,7 @@ import { columns } from "./columns.js";
 import { h } from "./elements.js";
 import { opened } from "./boxes.js";
 
-const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 1080, NARROW = 256; // px of a node's text, and in a box that was opened; scale; width of the pane for panels beside each other, beside the picture, in two columns, of one at least
+const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 880, NARROW = 256; // px of a node's text, and in a box that was opened; scale; width of the pane for panels beside each other, beside the picture, in two columns, of one at least
 const MANY = 40, MARGIN = 14, LEAST_TALL = 400; // steps; px below the pane; a pane that would be lower than that may begin above the sight
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
 export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
@@ -64,7 +64,7 @@ export const viewport = {
     if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
     const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || kindOf(picture) === this.wanted);
     const pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE);
-    let side = wide >= WIDE ? Math.round(Math.max(NARROW, Math.min(400, wide * 0.25))) : 0;
+    let side = wide >= WIDE ? Math.round(wide < 1000 ? 216 : Math.min(400, wide * 0.25)) : 0;
     const stage = side ? free : Math.max(130, Math.round(free * 0.62));
     let chosen = pick(side, stage);
     if (!side && wide >= PAIR) { // between the two: beside a picture that loses little by it, else below it and beside each other
