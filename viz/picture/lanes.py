@@ -92,28 +92,21 @@ class Lanes(View):
     def words(self, f: Function, drawn: set[Edge]) -> tuple[Item, Item]:
         """The operation on its way forward, and its backward function on the way back."""
         said = fit(operation(f, drawn), self.widest, SUB, bold=True)
-        name = fit(
-            f.name if self.whole_names or f.kind == "custom" else rules.base_name(f.name), self.widest, LABEL
-        )
-        pair = []
-        for kind, text, size, tip in (
-            ("op", said, SUB, rules.expression(f, operand_names(f))),
-            ("function", name, LABEL, function_tooltip(f)),
-        ):
-            wide = max(round(width(text, size, bold=kind == "op") + 13), 22)
-            line = Line("name", text, size, bold=kind == "op", x=wide / 2, y=13.5)
-            classes = classes_of(f) if kind == "function" else []
-            more = {
-                "function": f,
-                "name": said if kind == "op" else f.outputs[0].name,
-                "output": f.outputs[0],
-                "classes": classes,
-            }
-            pair.append(self.p.add(kind, "pill", Column([line], wide, 19), tip, **more))
-        op, back = pair
+        called = f.name if self.whole_names or f.kind == "custom" else rules.base_name(f.name)
+        more = {"function": f, "output": f.outputs[0]}
+        op = self.word("op", said, rules.expression(f, operand_names(f)), name=said, **more)
+        about = {"name": f.outputs[0].name, "classes": classes_of(f)}
+        back = self.word("function", fit(called, self.widest, LABEL), function_tooltip(f), **about, **more)
         self.p.below[back] = op
         self.p.of_function[f] = back
         return op, back
+
+    def word(self, kind: str, text: str, tip: str, **more) -> Item:
+        """A word on the way of an arrow."""
+        size, bold = (SUB, True) if kind == "op" else (LABEL, False)
+        wide = max(round(width(text, size, bold=bold) + 13), 22)
+        column = Column([Line("name", text, size, bold=bold, x=wide / 2, y=13.5)], wide, 19)
+        return self.p.add(kind, "pill", column, tip, **more)
 
     def tensor(self, f: Function, nr: int) -> tuple[Item, Item]:
         """A result and its gradient."""
@@ -210,15 +203,11 @@ class Lanes(View):
         if (card, head) in self.cuts:
             return
         self.cuts.add((card, head))
-        pair = []
-        for kind, text in (("op", "detach"), ("cut", "nothing comes back")):
-            wide = round(width(text, LABEL, bold=True) + 14)
-            line = Line("name", text, LABEL, bold=kind == "op", x=wide / 2, y=13)
-            tip = f"{card.name} is {head.name} cut off by detach(): no gradient goes back from it"
-            pair.append(self.p.add(kind, "pill", Column([line], wide, 19), tip, name=text))
-        self.p.below[pair[1]] = pair[0]
-        self.p.link(head, pair[0], "flow", f"{head.name} is detached", headless=True)
-        self.p.link(pair[0], card, "flow", f"{card.name} shares the numbers of {head.name}")
+        tip = f"{card.name} is {head.name} cut off by detach(): no gradient goes back from it"
+        op = self.word("op", "detach", tip, name="detach")
+        self.p.below[self.word("cut", "nothing comes back", tip, name="nothing comes back")] = op
+        self.p.link(head, op, "flow", f"{head.name} is detached", headless=True)
+        self.p.link(op, card, "flow", f"{card.name} shares the numbers of {head.name}")
 
 
 def _short(name: str, limit: float) -> str:

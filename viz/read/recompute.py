@@ -16,8 +16,7 @@ from .graph import Function, Graph
 from .names import operand_names
 from .values import KEPT, Value, size_of
 
-Array = Any
-FORWARD: dict[str, Callable[..., Array]] = {
+FORWARD: dict[str, Callable[..., Any]] = {
     "Add": lambda a, b: a + b,
     "Sub": lambda a, b: a - b,
     "Rsub": lambda a, other: other - a,
@@ -70,10 +69,8 @@ def _again(f: Function, found: dict[Function, Value]) -> Value | None:
     base, out = rules.base_name(f.name), f.outputs[0]
     if base not in FORWARD or out.shape is None or size_of(out.shape) > KEPT:
         return None
-    if base in ("Sum", "Mean") and out.shape:  # along an axis
-        return None
     operands = operand_names(f)
-    if operands.get("alpha", "1") != "1":
+    if (base in ("Sum", "Mean") and out.shape) or operands.get("alpha", "1") != "1":  # along an axis
         return None
     args: list[Any] = []
     for e in f.edges:
