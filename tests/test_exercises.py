@@ -119,9 +119,8 @@ def test_an_exercise_has_all_its_words():
     for exercise in EXERCISES:
         advice = [wrong.advice for wrong in exercise.wrong]
         texts = [exercise.why, exercise.shows, *exercise.hints, *exercise.about.values(), *advice]
-        if (
-            not re.fullmatch(r"\d{1,2}[a-z]?\.\d{1,2}", exercise.id)
-            or not (len(set(advice)) >= 3 and len(exercise.hints) >= 1)
+        if not re.fullmatch(r"\d{1,2}[a-z]?\.\d{1,2}", exercise.id) or not (
+            len(set(advice)) >= 3 and len(exercise.hints) >= 1
         ):
             failed.append(f"{exercise.id}: {len(exercise.hints)} hints, wrong answers {advice}")
         failed += [f"{exercise.id}: {text!r}" for text in texts if not text.strip()]
@@ -1072,7 +1071,10 @@ def test_progress_of_the_time_before_lesson_9_was_cut_in_two_is_found_under_the_
 def test_so_is_progress_of_the_time_before_lesson_12_was_cut_in_two():
     old = {"names": 2, "solved": ["9.3", "12.3", "12.4", "12.6"], "guesses": {"12.c": "d", "9.c": "a"}}
     kept = store.tidy(old)
-    assert kept["solved"] == ["9.3", "12.3", "12b.2", "12b.3"] and kept["guesses"] == {"12b.a": "d", "9.c": "a"}
+    assert kept["solved"] == ["9.3", "12.3", "12b.2", "12b.3"] and kept["guesses"] == {
+        "12b.a": "d",
+        "9.c": "a",
+    }
     assert store.tidy(kept) == kept
     assert store.tidy({"solved": ["12.5", "9.10"]})["solved"] == ["12b.1", "9b.8"]
 
@@ -1168,7 +1170,7 @@ def test_what_was_done_without_a_file_gets_into_none(progress_file, monkeypatch)
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(progress_file))
     predict("4.a", 12)
     assert store.load()["predicted"] and not store.load()["tries"]
-    assert "tries" not in progress_file.read_text().replace('"tries": {}', "")
+    assert "tries" not in progress_file.read_text(encoding="utf-8").replace('"tries": {}', "")
 
 
 def test_a_note_that_found_the_file_locked_is_written_when_the_kernel_ends(progress_file, monkeypatch):
@@ -1179,7 +1181,7 @@ def test_a_note_that_found_the_file_locked_is_written_when_the_kernel_ends(progr
     assert not progress_file.exists() and store.load()["predicted"]
     lock.unlink()
     store._last_try()
-    assert "4.a" in progress_file.read_text()
+    assert "4.a" in progress_file.read_text(encoding="utf-8")
 
 
 def test_two_kernels_never_lose_a_note(progress_file):

@@ -40,9 +40,7 @@ def test_a_right_engine_is_called_right():
 def test_it_never_raises(engine):
     look = where(engine)
     assert (
-        "12 is right" in look.sentence
-        or "did not finish" in look.sentence
-        or "`where(run)`" in look.sentence
+        "12 is right" in look.sentence or "did not finish" in look.sentence or "`where(run)`" in look.sentence
     )
     assert "\n" not in repr(look) and len(repr(look)) <= 110 and "<script" not in look._repr_html_()
 

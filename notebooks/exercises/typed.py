@@ -45,7 +45,17 @@ LOOKS_LIKE = (  # typographic signs, and what is meant by them
     ("[\u2018\u2019\u201a\u2032`]", "'"), ("[\u201c-\u201f]", '"'), (r"\s", " "),
 )  # fmt: skip
 COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-PARTS = {"half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+PARTS = {
+    "half": 2,
+    "halves": 2,
+    "third": 3,
+    "quarter": 4,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "eighth": 8,
+    "tenth": 10,
+}
 PLAIN = (  # ways of writing, and the plain one; in this order
     (r"^\$+(.*?)\$+$", r"\1"), (r"\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}", r"((\1)/(\2))"),
     (r"(\d*\.\d*)\((\d)\)", r"\1\2\2\2\2\2\2\2\2"), (r"(?<=\d)\.{2,3}$", ""), (r"\?+$", ""),
