@@ -85,7 +85,7 @@ def test_links_lead_to_the_repository_that_it_was_built_from(address, home):
     assert links["Source"] == home and links["Issues"] == f"{home}/issues"
 
 
-@pytest.mark.parametrize("address", ["", "/home/someone/clone", "../clone", "C:\\clone"])
+@pytest.mark.parametrize("address", ["", "/home/me/clone", "../clone", "C:\\clone"])
 def test_a_clone_of_a_folder_has_no_links(address):
     assert hatch_build.urls(address) == {}
 
