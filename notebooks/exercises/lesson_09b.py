@@ -844,7 +844,7 @@ EXERCISES: list[Exercise] = [
             for p in parameters:
                 if p.grad is not None:
                     p -= lr * p.grad
-                    p.grad = None :: While operations are recorded, nobody may write into a leaf that asks. Put the loop under `torch.no_grad()`.
+                    p.grad = None :: While operations are recorded, a leaf that requires a gradient must not be written to. Put the loop under `torch.no_grad()`.
 
             with torch.no_grad():
                 for p in parameters:
