@@ -187,7 +187,10 @@ def multinomial(
     message = "multinomial only supports floating-point dtypes for input, got: {.word}"
     check(weights.dtype.kind == "f", message, weights.dtype)
     check(weights.ndim in (1, 2), "prob_dist must be 1 or 2 dim")
-    message, count = "multinomial: several samples with replacement are not offered here", weights.shape[-1]
+    message, count = (
+        "minigrad does not implement multinomial() for several samples with replacement",
+        weights.shape[-1],
+    )
     check(not replacement or num_samples == 1, message, error=NotImplementedError)
     check(0 < num_samples <= count, "multinomial: {} samples of {}", num_samples, count)
     possible = ((weights >= 0) & (weights < np.inf)).all()

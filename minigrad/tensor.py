@@ -87,11 +87,8 @@ class Tensor(TensorMethods):
         if all(hasattr(n, "__index__") for n in data) or isinstance(data[0], Size):
             size = data[0] if data and isinstance(data[0], Size) else data or (0,)
             return rebuilt(cls, np.empty(size, dtypes.default_float()), False, {})
-        message, fits = (
-            "new(): data must be a sequence (got {})",
-            len(data) == 1 and hasattr(data[0], "__len__"),
-        )
-        check(fits, message, type(data[0]).__name__, error=TypeError)
+        fits = len(data) == 1 and hasattr(data[0], "__len__")
+        check(fits, "new(): data must be a sequence (got {})", type(data[0]).__name__, error=TypeError)
         return rebuilt(cls, np.array(data[0], dtypes.default_float()), False, {})
 
     # ------------------------------------------------------------------ its memory

@@ -88,10 +88,8 @@ def overwrite(op: Op, inputs: tuple, compute, store, old, needs_old: bool = Fals
     target, recording = inputs[0], is_recorded(op, inputs)
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)
-    one_number, itself = (
-        op.name in ("fill", "zero"),
-        op.name == "copy" and same_memory_layout(target, inputs[1]),
-    )
+    one_number = op.name in ("fill", "zero")
+    itself = op.name == "copy" and same_memory_layout(target, inputs[1])
     new = compute((old(target), *inputs[1:]) if "self" in op.saves and (recording or needs_old) else inputs)
     if not itself and (len(inputs) > 1 or not one_number):
         check_memory(inputs)

@@ -72,6 +72,8 @@ def expanded(self: ndarray, size: tuple) -> ndarray:
     """What `expand` shows, as an array that can be written to."""
     if size == self.shape:
         return self.view()
+    if not self.ndim and min(size) >= 0:
+        return ndarray(size, self.dtype, self, 0, (0,) * len(size))
     lead, strides = len(size) - self.ndim, [0] * (len(size) - self.ndim) + list(self.strides)
     check(lead >= 0, TOO_FEW, self.dtype, self.shape, size, len(size), self.ndim)
     own = (1,) * lead + self.shape

@@ -42,7 +42,9 @@ class Algorithm(Optimizer):
             if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
         for name in ("differentiable", "centered"):
-            check(not defaults.get(name), "{}=True is not implemented here", name, error=NotImplementedError)
+            check(
+                not defaults.get(name), "minigrad does not implement {}=True", name, error=NotImplementedError
+            )
         super().__init__(params, defaults)
         self.steps = 0
         self._work: dict[Tensor, ndarray] = {}  # for each parameter an array to compute in
