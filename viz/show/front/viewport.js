@@ -71,7 +71,7 @@ export const viewport = {
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
-    const pair = !side && wide >= PAIR, two = wide >= BROAD ? Math.round(2 * side) : 0;
+    const pair = !side && wide >= PAIR, two = wide >= BROAD ? Math.round(Math.max(2 * side, Math.min(540, 0.56 * wide))) : 0;
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 128);
