@@ -80,7 +80,7 @@ def _answers(count, classes=3):
 class _Wary(torch.optim.SGD):
     """Says so if a step is taken without a gradient, and counts the steps."""
 
-    steps = 0
+    taken = 0
 
     def step(self, closure=None):
         if all(p.grad is None for group in self.param_groups for p in group["params"]):
@@ -88,7 +88,7 @@ class _Wary(torch.optim.SGD):
                 "`step()` was called, and there was no gradient to step by: it had been cleared, or no pass had run yet. "
                 "Cleared *before* the pass, stepped *after* it."
             )
-        self.steps += 1
+        self.taken += 1
         return super().step(closure)
 
 
@@ -118,12 +118,12 @@ def _epochs(epoch) -> Iterator[tuple]:
         )
     yield (
         "Backward passes and steps for one batch:",
-        f"{len(passes)} and {optimizer.steps}",
+        f"{len(passes)} and {optimizer.taken}",
     )
     yield "The first layer after one batch", after
     epoch(model, optimizer, batches)
     yield "and after five more", model[0].weight.detach().clone()
-    yield "Steps for five batches", float(optimizer.steps - 1)
+    yield "Steps for five batches", float(optimizer.taken - 1)
     if told := watch.told():
         raise Complaint(told)
     listening.remove()
@@ -463,6 +463,8 @@ EXERCISES: list[Exercise] = [
                 optimizer.step() :: `model` is left in eval mode
 
             loss = cross_entropy(model(x), y) => (cross_entropy(model(x), y) / len(batches)).backward() ;; loss.backward() => :: The loss is divided by the number of batches. Each batch has a step of its own here, and its loss counts in full.
+            optimizer.zero_grad() => optimizer = torch.optim.SGD(model.parameters(), lr=0.1) :: You make an optimizer of your own. Use the one that is passed in, and clear the gradients.
+            cross_entropy(model(x), y) => torch.nn.functional.nll_loss(model(x), y) :: `nll_loss` expects *logarithms* of probabilities. `cross_entropy` takes the scores as they are.
             looped_as("loss", "zero_grad", "backward", "step") :: right
             looped_as("loss", "backward", "step", "zero_grad") :: right
         """,
@@ -512,6 +514,8 @@ EXERCISES: list[Exercise] = [
             model.eval(); return saliency(model, picture, label) :: `model` is left in eval mode
             g.abs().reshape(8, 8).flip(0)         :: The picture is upside down: leave the rows in their order.
             g.abs().reshape(8, 8) / g.abs().sum() :: Divided by their sum. Here you need the sizes themselves, as they come.
+            map_with(loss=lambda scores, label: scores.max()) :: That is the gradient of the largest *score*. The loss depends on all ten, and on `label`.
+            g.abs().sum(0)                        :: The first axis is gone, the second is still there. Make it 8 × 8: `reshape(8, 8)`.
             picture.reshape(8, 8)                 :: That is the picture. How much the loss moves with each pixel is its *gradient*.
             -saliency(model, picture, label)      :: A size is never negative: leave out the minus.
             saliency(model, picture, label)[None, None].squeeze() :: right
@@ -564,6 +568,9 @@ EXERCISES: list[Exercise] = [
             (p + eps * g / g.norm()).clamp(0, 1) :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
             (p + eps).clamp(0, 1)            :: Every pixel gets darker by the same amount: the gradient is not in it.
             (p * (1 + eps * g.sign())).clamp(0, 1) :: Multiplied, white paper stays white. Add the step.
+            (p + eps * g.sign()).abs()       :: `abs` turns a pixel below 0 round instead of cutting it off at 0, and what is above 1 stays.
+            torch.sigmoid(p + eps * g.sign()) :: A sigmoid changes every pixel. Cut off only what is below 0 or above 1: `clamp`.
+            (p - eps * g.abs()).clamp(0, 1)  :: The sizes give no direction: with `- abs()` every pixel gets lighter.
             g.sign()                         :: That is the direction alone. Take a step of size `eps` along it, from `picture`.
             (p + 0.1 * g.sign()).clamp(0, 1) :: 0.1 is the size in one call. Use `eps`.
             (p - eps * g).clamp(0, 1)        :: Two things: the step goes the wrong way, and it is not the same for all pixels. `+ eps * g.sign()`.
@@ -602,6 +609,7 @@ EXERCISES: list[Exercise] = [
             sum(g.norm() for g in grads).sqrt()          :: The root of the sum of *lengths*. Square each entry, add, and then one root.
             sum(g.sum() ** 2 for g in grads).sqrt()      :: First added, then squared: entries of different sign cancel. Square each entry first.
             sum((g * g).sum() for g in grads)            :: The root is missing: that is the square of the length.
+            sum((g * g).sum() for g in grads) ** 2       :: You square once more. The length is the *root* of the sum: `** 0.5`.
             sum(g.norm() for g in grads)                 :: Lengths of parts do not add up to the length of the whole: squares do.
             sum(g.abs().sum() for g in grads)            :: That is the sum of the sizes. The length squares, adds and takes the root.
             sum(g.sum() for g in grads)                  :: Plus and minus cancel in that sum. Square first.
@@ -682,7 +690,9 @@ EXERCISES: list[Exercise] = [
             cross_entropy(model(x), target) => model(x).sum() :: That is the sum of all scores. `target` is not in it.
             range(steps): => range(steps + 1): :: One step too many: `range(steps)`.
             range(steps): => range(3): :: 3 is the number of steps in one call. Use `steps`.
-            return x.detach() => >> return x.detach() :: A `return` inside the loop ends it after the first step.
+            return x.detach() => >> return x.detach() :: Only the first step counts: a `return` inside the loop ends it, or each step begins at `picture` again.
+            return x.detach() => return picture :: That is the picture as it came in. Return the last one, `x`.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = x - (eps * g.sign()).clamp(0, 1) :: You cut off the *step*, so no pixel gets darker. Cut off the result.
             return x.detach() => return x :: its whole history hangs on it
             x = (x - eps * g.sign()).clamp(0, 1) => x = torch.clip(x - eps * torch.sign(g), 0, 1) :: right
             cross_entropy(model(x), target) => -torch.log_softmax(model(x), 1)[0, target[0]] :: right
