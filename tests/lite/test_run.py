@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.lesson_files import LESSONS
-from tools.lite.__main__ import ELSEWHERE
+from tools.lite.__main__ import elsewhere
 
 NAMES = [*(path.stem for path in LESSONS), "index", "glossary", "exam"]
 WIDGET = "window.jupyterapp?.shell.currentWidget"
@@ -53,7 +53,7 @@ def page(browser, address) -> Iterator[Any]:
     yield page
     context.close()
     assert not [
-        url for url in asked if not url.startswith(("http://localhost:", "data:", "blob:", ELSEWHERE))
+        url for url in asked if not url.startswith(("http://localhost:", "data:", "blob:", elsewhere()))
     ]
 
 

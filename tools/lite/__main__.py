@@ -37,7 +37,6 @@ JUPYTERLITE = [
 WIDGETS = ["jupyterlab_widgets==3.0.15", "anywidget==0.9.21"]  # for their extensions of JupyterLab
 PYODIDE = "0.29.3"  # what this kernel is made for
 GRAPHVIZ = "1.29.2"
-ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"  # Pyodide's own server
 # Pyodide itself: its files, and their size
 CORE = {"pyodide.js": 18_597, "pyodide.asm.js": 1_074_322, "pyodide.asm.wasm": 8_647_684}
 LIBRARY = "python_stdlib.zip"  # Python's own library; always served from here, without what no lesson uses
@@ -84,6 +83,13 @@ def npm(name: str, version: str) -> Path:
         subprocess.run(["tar", "xzf", archive.name, "--strip-components=1"], cwd=folder, check=True)
         archive.unlink()
     return folder
+
+
+def elsewhere() -> str:
+    """Where Pyodide's own server has this version, as Pyodide's own program says it."""
+    program = (npm("pyodide", PYODIDE) / "pyodide.js").read_text(encoding="utf-8")
+    (address,) = set(re.findall(r"https://[^`\"' ]*/v\$\{\w+\}/full/", program))
+    return re.sub(r"\$\{\w+\}", PYODIDE, address)
 
 
 def environment() -> Path:
@@ -190,7 +196,7 @@ def python_for_browsers(folder: Path) -> tuple[list[Package], dict[str, Any], st
     lock = json.loads(lock_file.read_text(encoding="utf-8"))
     wheels.slimmed(source / LIBRARY, folder, wheels.UNUSED_LIBRARY)
     if not chosen and not wheel:
-        return wheels.of_pyodide(lock, "matplotlib", ELSEWHERE), lock["info"], ELSEWHERE + "pyodide.js"
+        return wheels.of_pyodide(lock, "matplotlib", elsewhere()), lock["info"], elsewhere() + "pyodide.js"
     for name in CORE:
         if not (source / name).is_file():
             sys.exit(f"minigrad: {source / name} is missing: PYODIDE must name a whole Pyodide distribution.")
