@@ -160,7 +160,7 @@ def test_the_cell_magic_draws_what_the_cell_ends_with(t):
 
     shell = Shell(t=t)
     drawing = run(shell, "draw", "w = t.tensor([1.0, 2.0], requires_grad=True)\ny = w * 3\nz = y.sum()\nz")
-    assert repr(drawing) == "Drawing(z: 3 nodes, 3 edges, graph view)"
+    assert repr(drawing) == "Drawing(z: 3 nodes, 3 edges, lanes view)"
     assert (
         drawing.graph.source["lines"] == ["y = w * 3", "z = y.sum()", "z"]
         or drawing.graph.source["lines"][0] == "y = w * 3"
@@ -193,7 +193,7 @@ def test_a_batch_under_vmap_is_a_stack(t):
     product = next(i.name for i in drawing.picture.items if i.function and i.function.name == "MulBackward0")
     assert stacks == {product: "3 × (2,)", "h": "3 × (2,)", "y": "3 × scalar"}
     assert drawing.svg.count('class="behind"') == 2 * len(stacks)
-    data = payload(loss)
+    data = payload(loss, view="graph")
     assert {n["name"]: n["batch"] for n in data["nodes"].values() if n["batch"]} == dict.fromkeys(stacks, 3)
     h = next(n for n in data["nodes"].values() if n["name"] == "h")
     assert h["shape"] == h["value"]["shape"] == [3, 2]
@@ -253,7 +253,7 @@ def test_operands_that_the_graph_does_not_keep_are_known(t):
         target = t.tensor([[1.0], [0.0]])
         err = x @ w - target
         loss = ((err + 3) ** 2).sum()
-    items = viz.draw(loss).picture.items
+    items = viz.draw(loss, view="graph").picture.items
     assert {i.name: i.kind for i in items if i.kind in ("input", "none")} == {
         "x": "input",
         "target": "input",

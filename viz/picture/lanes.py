@@ -93,10 +93,9 @@ class Lanes(View):
         """The operation on its way forward, and its backward function on the way back."""
         said = fit(operation(f, drawn), self.widest, SUB, bold=True)
         called = f.name if self.whole_names or f.kind == "custom" else rules.base_name(f.name)
-        more = {"function": f, "output": f.outputs[0]}
-        op = self.word("op", said, rules.expression(f, operand_names(f)), name=said, **more)
-        about = {"name": f.outputs[0].name, "classes": classes_of(f)}
-        back = self.word("function", fit(called, self.widest, LABEL), function_tooltip(f), **about, **more)
+        op = self.word("op", said, rules.expression(f, operand_names(f)), function=f, name=said)
+        about = {"function": f, "output": f.outputs[0], "name": f.outputs[0].name, "classes": classes_of(f)}
+        back = self.word("function", fit(called, self.widest, LABEL), function_tooltip(f), **about)
         self.p.below[back] = op
         self.p.of_function[f] = back
         return op, back
