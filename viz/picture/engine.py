@@ -1,8 +1,7 @@
 """Graphviz itself: DOT in, positions or a picture out.
 
-On a computer it runs inside ``pygraphviz``, whose wheel carries it. In a browser, which has neither processes nor C libraries,
-it is Graphviz compiled to WebAssembly, in the module ``wasm_graphviz`` of the browser lessons. Both give the same positions:
-sizes and labels are ours.
+On a computer it runs inside ``pygraphviz``, whose wheel carries it; in a browser it is Graphviz compiled to WebAssembly, in the
+module ``wasm_graphviz`` of the browser lessons. Both give the same positions: sizes and labels are ours.
 """
 
 from __future__ import annotations
