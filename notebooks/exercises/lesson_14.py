@@ -435,7 +435,7 @@ EXERCISES: list[Exercise] = [
         },
         hints=(
             "First the values, line by line. If they are all finite, then the way back.",
-            "$e^{88}$ is near the end of `float32`. A root has an infinite slope at 0. 0 by 0 is no number.",
+            "$e^{88}$ is near the end of `float32`. A root has an infinite slope at 0. 0 by 0 is not a number.",
             "In `penalty` all values are good: 0, 0, 1. On the way back 0.1 arrives at the root of 0.",
         ),
         answers=r"""

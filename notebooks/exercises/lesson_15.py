@@ -355,7 +355,7 @@ EXERCISES: list[Exercise] = [
             return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for _ in range(len(x))]) :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
 
             y = f(x); return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))]) :: That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that should be differentiated.
-            (g,) = torch.autograd.grad(f(x), x); return torch.outer(g, g) :: That multiplies the gradient with itself. A second derivative is no product of first ones.
+            (g,) = torch.autograd.grad(f(x), x); return torch.outer(g, g) :: That multiplies the gradient with itself. A second derivative is not a product of first ones.
             torch.diag(torch.diag(hessian(f, x)))    :: Only the diagonal. $g_0$ changes with the other inputs too.
             torch.stack([hessian(f, x)[0]] * len(x)) :: Each row is the first one. Use `i`.
 

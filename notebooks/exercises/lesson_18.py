@@ -89,7 +89,7 @@ ROWS = {
 }
 
 
-def _weighed(safe_weights: Callable) -> Iterator[tuple]:
+def _masked_weights(safe_weights: Callable) -> Iterator[tuple]:
     for name, rows in ROWS.items():
         allowed = torch.tensor(rows) > 0
         scores = (_table(*allowed.shape) * 3).requires_grad_()
@@ -532,7 +532,7 @@ EXERCISES: list[Exercise] = [
         title="a row with nothing in it",
         names=("safe_weights",),
         solution=safe_weights,
-        probe=_weighed,
+        probe=_masked_weights,
         look={
             "": "In a row without anything allowed: weights of 0 and gradients of 0. In every other row: the softmax of what is allowed."
         },
@@ -612,7 +612,7 @@ EXERCISES: list[Exercise] = [
             (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
             return [j + 1 for j in range(len(x)) if g[j].abs().sum() > 0] :: Positions count from 0.
             reading(number=lambda row: row.prod()) :: If one entry of the row is 0, its product is 0 and so are most slopes. Add the entries up, with unequal weights.
-            f(x)[t] => f(x[: t + 1])[t] :: You hand over nothing that comes later, so a leak cannot show. Hand over all of `x`.
+            f(x)[t] => f(x[: t + 1])[t] :: You pass nothing that comes later, so a leak cannot show. Pass all of `x`.
             f(x)[t] => f(x) :: That is the whole table. The question is about row `t`: `f(x)[t]`.
             f(x)[t] => f(x[t]) :: `f` needs all positions. Take the row of its *result*: `f(x)[t]`.
             range(len(x)) => range(t) :: Position `t` itself may be read as well, and a leak reads later ones: `range(len(x))`.
