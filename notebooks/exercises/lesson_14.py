@@ -82,6 +82,11 @@ def _slopes(inputs: list[list[float]], *, any_at_0: bool = False) -> Callable[[C
     return probe
 
 
+def _root_probe(function: Callable) -> Iterator[tuple]:
+    yield from _slopes([[4.0, 0.0, 0.25], [-9.0, 1.0], [1e-8, 1e-4, 0.01]])(function)
+    yield "Is it exactly 0 at 0 and at -9?", bool((function(torch.tensor([0.0, -9.0])) == 0).all())
+
+
 # the detector
 
 
@@ -327,7 +332,7 @@ EXERCISES: list[Exercise] = [
         title="where, twice",
         names=("safe_sqrt",),
         solution=safe_sqrt,
-        probe=_slopes([[4.0, 0.0, 0.25], [-9.0, 1.0], [1e-8, 1e-4, 0.01]]),
+        probe=_root_probe,
         why="The inner `where` keeps the bad input away from the root; backward it sends 0 to `x` there. The outer one sets the value.",
         shows="A 0 arrives at a root that never saw a 0: $0 \\cdot \\frac{1}{2} = 0$.",
         look={"": "`inside` is what the root gets: `x` where that is positive, a harmless number elsewhere."},
@@ -353,6 +358,7 @@ EXERCISES: list[Exercise] = [
             torch.sqrt(x[x > 0])                        :: The bad entries have been left out in front of the root, and that is a cure. But the shape should stay: 0 where `x` is not positive.
             torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: The 0 itself still reaches the root (by `>=`, or by a clamp at 0). Only numbers above 0 may pass: `x > 0`.
             torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.
+            torch.sqrt(torch.clamp(x, min=1e-12))       :: Close: the root of the limit comes out where `x` is not positive, a small number and not 0. Set the value with a `where`.
             torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired behind the root. Its rule still runs where `x` is 0 or less.
             torch.where(x > 0, torch.sqrt(x.clamp(min=0.2)), 0.0) :: The clamp is so high that it changes small numbers: below 0.2 the root is no longer that of `x`. Give the root `x` itself wherever `x` is positive.
             torch.where(x > 0, torch.sqrt(x.clamp(min=1e-3)), 0.0) :: The clamp changes the numbers between 0 and 0.001: there the root is no longer that of `x`, and their gradient is 0.
