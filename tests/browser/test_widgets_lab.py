@@ -90,7 +90,7 @@ def test_two_passes_move_together_and_show_where_they_differ(browser: Browser, l
         run(lesson)
         panes = lesson.page.locator(".mgv[data-ready]")
         expect(panes).to_have_count(2)
-        expect(lesson.page.get_by_role("toolbar")).to_have_count(1)
+        expect(lesson.page.get_by_role("toolbar", name="Backward pass")).to_have_count(1)
         panes.nth(0).locator(".mgv-frame").focus()
         lesson.page.keyboard.press("ArrowRight")
         lesson.page.wait_for_function(

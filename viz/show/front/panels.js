@@ -170,7 +170,7 @@ export const panels = {
   // The source stands there once; a step only marks another line, and brings it into sight.
   buildSource() {
     const source = this.data.source;
-    if (!source || !source.lines.length) return null;
+    if (!source || !source.lines.length || this.options.cut) return null; // what viz.explore explores is right above it
     this.lines = source.lines.map((text, i) => h("span", { class: "mgv-line", onclick: () => this.goToLine(i) }, h("i", { "aria-hidden": "true" }, String((source.first || 1) + i)), h("code", {}, text || " ")));
     return this.column("Source", h("pre", { class: "mgv-source", "aria-label": source.file || "source" }, this.lines));
   },
