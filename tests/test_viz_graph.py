@@ -484,7 +484,7 @@ def branches(t):
 @pytest.mark.parametrize("program", [lstm_by_hand, branches])
 def test_for_a_small_window_a_graph_is_folded_into_few_boxes_none_on_a_cycle(t, program):
     data = viz.show.payload.payload(program(t))
-    few = [p for p in [data, *data["pictures"]] if p["fold"]][-1]  # boxes by number only where there are no modules
+    few = [p for p in [data, *data["pictures"]] if p["fold"]][-1]
     nodes = {ident for ident, node in few["nodes"].items() if node["kind"] in ("fold", "function")}
     assert len(nodes) <= (BOXES if few["fold"] == "module" else BOXES // 3)
     assert_no_cycle(few)

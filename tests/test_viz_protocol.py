@@ -115,7 +115,7 @@ def test_an_engine_of_ones_own_is_drawn_with_the_callers_names():
     x, z = diamond()
     drawing = viz.draw(z)
     assert repr(drawing) == "Drawing(z: 4 nodes, 6 edges, lanes view)"
-    assert [i.name for i in drawing.picture.items if i.kind == "leaf"] == ["x", "x"]  # its value, and its gradient
+    assert [i.name for i in drawing.picture.items if i.kind == "leaf"] == ["x", "x"]
     assert x.grad is None
 
 

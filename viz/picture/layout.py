@@ -24,7 +24,7 @@ from .dot import digraph
 from .parts import Item, Link, Picture
 
 LANES = ("values, forward →", "← gradients, backward"), ("values, forward ↓", "gradients, backward ↑")
-BETWEEN, HEAD, NOTE = 30.0, 7.0, 10.5  # points between two lanes; of the head of an arrow, and of the words at a lane
+BETWEEN, HEAD, NOTE = 30.0, 7.0, 10.5  # points between lanes; of an arrow head, of the words at a lane
 QUICK = 50  # items and links; of up to so many the better one of two layouts is taken
 IN_PROCESS = 150  # items and links; of up to so many a layout takes some hundredths of a second: no process is started for it
 # the time limit of a layout: of processor time where the system can measure it, so that a busy machine draws the same
