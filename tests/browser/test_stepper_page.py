@@ -123,7 +123,7 @@ def test_a_step_shows_parts_and_sum_rule_saved_tensors_and_what_it_sends(browser
         pane.press("ArrowRight")
         pane.at(5)
         assert pane.grads() == {"x": [12.0]}
-        assert "x.grad = grad" in pane.column("Rule").inner_text()
+        assert "x.grad = grad" in pane.column("Adds to .grad").inner_text()
 
 
 def test_who_waits_for_whom_is_said(browser: Browser, tmp_path: Path):
