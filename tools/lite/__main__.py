@@ -48,7 +48,8 @@ LAB_POLICY = (
 )
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 STARTS = '"import pyodide_kernel"'  # in the kernel's program: the last statement before it is ready
-FIRST = "index.ipynb"
+# in the same program: what a failed cell returns; one that raises on purpose must not stop those after it
+FAILED = r"(\((\w)\.ename,\2\.evalue,\2\.traceback\))(,\2\}async complete)"
 # what a kernel has from its beginning; matplotlib is fetched when a lesson imports it
 AT_ONCE = [
     "ipykernel",
@@ -263,7 +264,10 @@ def patch_kernel(site: Path) -> None:
         program = path.read_text(encoding="utf-8")
         if STARTS in program:
             more = f'{STARTS},"import lesson_kernel","await lesson_kernel.start()"'
-            path.write_text(program.replace(STARTS, more), encoding="utf-8")
+            program = re.sub(
+                FAILED, r"\1,!1===e.stop_on_error&&(\2.status='ok')\3", program.replace(STARTS, more)
+            )
+            path.write_text(program, encoding="utf-8")
             patched += 1
     if not patched:
         raise RuntimeError(f"the kernel's program has changed: {STARTS} is not in it")
