@@ -159,7 +159,7 @@ class Stop:
 
 NINETY_MINUTES = (
     Stop(
-        "the order of the walk, and 16, 4 and 2 for 12",
+        "the order of the walk, and how 12 becomes 16, 4 or 2",
         "4",
         ("Which node has to wait?", "Three careless engines"),
         20,
