@@ -136,7 +136,7 @@ ROUTES = (
             ("None and zero, and what retain_graph really does", ("5",)),
             ("why no Jacobian is ever built", ("6",)),
             ("write the engine yourself", ("7",)),
-            ("why freezing by a flag and by a block are not the same", ("8",)),
+            ("why freezing with a flag and freezing with a block are not the same", ("8",)),
             ("loops that run and do not learn", ("9b",)),
             ("where the memory goes", ("10",)),
             ("a function and a hook of your own, and what gradcheck shows", ("12", "13")),
