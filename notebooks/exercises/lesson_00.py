@@ -71,8 +71,8 @@ def straight_or_not(seen: dict[str, Any]) -> str:
             "number, the same one everywhere."
         )
     if slopes[0] == 0:
-        return "Your `f` is flat: it does not move when `x` does. What multiplies `x` in it, all in all?"
-    return f"A straight line, but with another slope, {slopes[0]:g}. Which number multiplies `x` in it, all in all?"
+        return "Your `f` is flat: it does not move when `x` does. What is `x` multiplied by in it, overall?"
+    return f"A straight line, but with another slope, {slopes[0]:g}. Which number is `x` multiplied by in it, overall?"
 
 
 def gradient_of_3x() -> float:
@@ -119,7 +119,7 @@ EXERCISES: list[Exercise] = [
             2.0   :: 2 is the value of $x$, not how fast $y$ grows.
             0.07  :: That is how far $y$ goes when $x$ goes 0.01. The slope is the ratio of the two.
             3.5   :: That is $7/2$. Nothing is divided by $x$: how far does $y$ move per unit of $x$?
-            1.0   :: 1 is where the way back begins. The multiplication makes more of it.
+            1.0   :: 1 is where the way back begins. The multiplication then scales it.
             0.0   :: A slope of 0 would mean that $y$ does not change when $x$ moves. Compute it for $x = 2$ and $x = 3$.
             None  :: `None` is what is in `x.grad` *before* the backward pass. After it, there is a number.
             4.0   :: $7 - 3$: the 3 belongs to the lesson's example. Here there is only $7x$.

@@ -58,8 +58,8 @@ def places_of_a_nudge(seen: dict[str, Any]) -> str:
         return ""
     if steps.size > 2:
         return (
-            f"`f` is run at {steps.size} places. There are more exact formulas with more of them, but here two are asked "
-            "for: $x + h$ and $x - h$."
+            f"`f` is run at {steps.size} places. There are more exact formulas with more of them, but use two "
+            "here: $x + h$ and $x - h$."
         )
     if steps.tolist() == [0.0]:
         return "`f` is run at `x` alone. A nudge compares the values at *two* places: $x + h$ and $x - h$."
@@ -110,7 +110,7 @@ QUESTIONS: list[Question] = [
         answers=r"""
             17.0 :: $14 + 3$. But the second step magnifies what the first has magnified already: $14 \cdot 3 = 42$.
             14.0 :: 14 is per unit of $u$. When $x$ moves by 1, $u$ moves by 3.
-            3.0  :: 3 is how far $u$ moves. $y$ makes 14 times as much of it.
+            3.0  :: 3 is how far $u$ moves. $y$ moves 14 times as far.
             49.0 :: 49 is the value of $y$. Its slope is $14 \cdot 3 = 42$.
             12.0 :: That is $2 \cdot x \cdot 3$. The square acts on $u = 7$, not on $x = 2$: $2 \cdot 7 \cdot 3 = 42$.
         """,
@@ -125,7 +125,7 @@ EXERCISES: list[Exercise] = [
         names=("central",),
         solution=central,
         why="How far $f$ moved, divided by how far $x$ moved. From $x - h$ to $x + h$ it is $2h$.",
-        shows="You have a judge for every slope: it needs nothing but the function. (Only at a kink or a jump it has no say: see below.)",
+        shows="You have a judge for every slope: it needs nothing but the function. (Do not rely on it at a kink or a jump: see below.)",
         look={"": "How far has $f$ moved, between which two places? And how far apart are they?"},
         hints=(
             "Above the line: the value on the right, minus the value on the *left*. Where is the left point?",
@@ -213,10 +213,10 @@ EXERCISES: list[Exercise] = [
             dy_dx = 1.0       :: 1 is where the walk back begins, at $y$. Then come the two steps.
             dy_dx = 39.5      :: That is the mean of the two, $(4 + 75)/2$. Nothing is averaged along a path, and nothing added: *multiply*.
             dy_dx = 150.0     :: That is half of the product. Nothing is averaged along a path: $u$ moves 4 per unit of $x$, and $y$ 75 per unit of $u$.
-            dy_dx = 37.5      :: 75 was halved. Nothing is averaged along a path: take the 75 as many times as $u$ moves per unit of $x$.
+            dy_dx = 37.5      :: 75 was halved. Nothing is averaged along a path: multiply the 75 by how far $u$ moves per unit of $x$.
             dy_dx = 18.75     :: You divided. $y$ moves 75 per unit of $u$, and $u$ moves *4* per unit of $x$: more, not less.
             dy_dx = 125.0     :: 125 is the *value* of $y$. How far it moves when $x$ does is the product of the two lines above.
-            dy_dx = 4.0       :: 4 is how far $u$ moves. What does $y$ make of it?
+            dy_dx = 4.0       :: 4 is how far $u$ moves. How far does that move $y$?
             dy_dx = 12.0      :: That is a formula with $x = 2$ put in where $u = 5$ belongs. Multiply the two lines above.
             dy_du = 30.0      :: $6u$ is the slope of $3u^2$: you have taken the derivative twice. Once is enough.
             dy_du = 6.0       :: $3 \cdot 2$ is the derivative of neither: it is $3u^2$, at $u = 5$.
@@ -266,10 +266,10 @@ EXERCISES: list[Exercise] = [
             -1, -1, 0         :: Those are the signs of $x$. Look at the curve: does it rise or fall at that place?
             1, -1, 0          :: At 0 the curve passes *through* the line, and it is not flat there: it goes from above to below.
             1, 1, -1          :: At $-0.5$ the curve is already past its top and on its way down.
-            4.75, -1.25, -2   :: Those are the slopes themselves, and right. Here only their signs are asked for: `1`, `-1` or `0`.
+            4.75, -1.25, -2   :: Those are the slopes themselves, and they are right. Enter only their signs: `1`, `-1` or `0`.
             at_0 = 1          :: At 0 the curve comes from its top, on the left, and is on its way to its bottom, on the right.
             at_minus_1_5 = 0  :: At $-1.5$ the curve is steep. It is flat only at its top and at its bottom, at about $-0.8$ and $0.8$.
-            at_minus_1_5 = -1 :: At $-1.5$ the curve lies low, but it climbs. Which way does it *go* as you walk to the right?
+            at_minus_1_5 = -1 :: At $-1.5$ the curve is low, but it climbs. Which way does it *go* as you walk to the right?
             1, 0, -1          :: The top, where it is flat, is at about $-0.8$. At $-0.5$ the curve is on its way down.
         """,
         rtol=1e-6,
@@ -305,7 +305,7 @@ EXERCISES: list[Exercise] = [
             (torch.sigmoid(t + 0.001) - torch.sigmoid(t - 0.001)) / 0.002 * 0 + 0.25 :: 0.25 is right at 0. On both sides it dies away: the slope has to depend on `t`.
             torch.sigmoid(t) * (1 - t)                :: The first factor is right. The other factor is $1 - \sigma(t)$, not $1 - t$.
             torch.sigmoid(t) * torch.sigmoid(1 - t)   :: The 1 belongs outside: $1 - \sigma(t)$, and not $\sigma$ of $1 - t$.
-            torch.sigmoid(t) / (1 - torch.sigmoid(t)) :: The two factors are right, but they are multiplied. (Divided they make $e^t$.)
+            torch.sigmoid(t) / (1 - torch.sigmoid(t)) :: The two factors are right, but multiply them. (Divided, they make $e^t$.)
             torch.sigmoid(t) * (1 + torch.sigmoid(t)) :: Almost: $1 - \sigma$, not $1 + \sigma$.
             torch.sigmoid(t)                          :: That is the value of the sigmoid. Its slope is smaller: look at the second column.
             1 - torch.sigmoid(t)                      :: This is one of two factors. At $t = 0$ the slope is 0.25: half of what you have.
@@ -318,7 +318,7 @@ EXERCISES: list[Exercise] = [
             torch.sigmoid(t) * (1 - torch.sigmoid(t)) * t :: The two factors are right. The extra `t` does not belong there: $t$ comes in only through $\sigma(t)$.
             torch.sigmoid(abs(t)) * (1 - torch.sigmoid(t)) :: `abs` does not belong there. The two factors $\sigma$ and $1 - \sigma$ already make the slope the same on both sides.
             torch.sigmoid(t) * (1 - torch.tanh(t))    :: Both factors are made of the *same* $\sigma(t)$: there is no tanh in the sigmoid's slope.
-            0.25 * torch.exp(-t * t / 4)              :: That is a bell that looks like the slope and is not it. Use $\sigma$: $\sigma$ times $1 - \sigma$.
+            0.25 * torch.exp(-t * t / 4)              :: That is a bell that looks like the slope but is a different curve. Use $\sigma$: $\sigma$ times $1 - \sigma$.
             (torch.sigmoid(t + 0.1) - torch.sigmoid(t - 0.1)) / 0.2 :: That is a nudge, and with a step of 0.1 it is only nearly right. Write the slope with $\sigma(t)$ itself.
             (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum() :: You add the slopes up. Each entry of `t` has a slope of its own: leave out the `sum`.
             torch.sigmoid(t * (1 - t))                :: The sigmoid goes on the outside there, and the formula inside. It is the other way round: first $\sigma(t)$, then $\sigma$ times $1 - \sigma$.
@@ -352,9 +352,9 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             2.0, "b"  :: With $b = 2$, $u$ is 8 and the slope is $2 \cdot 8 \cdot 3 = 48$. It is $u$ that has to double, not $b$.
-            7.0, "b"  :: 7 more than before is right, and before it was 1. With $b = 7$ $u$ is 13 and the slope 78.
+            7.0, "b"  :: 7 more than before is right, and before it was 1. With $b = 7$, $u$ is 13 and the slope is 78.
             14.0, "b" :: 14 is what $u$ has to be. $u = 6 + b$.
-            b = 0.5   :: Half of $b$ makes it less steep: $u$ is 6.5 then. It should become *twice* as steep.
+            b = 0.5   :: Half of $b$ makes it less steep: then $u$ is 6.5. It should become *twice* as steep.
             b = 1.0   :: With $b = 1$ it is the old slope, 42.
             b = 4.0   :: With $b = 4$, $u = 10$ and the slope 60. What must $u$ be, for $6u = 84$?
             b = 3.0   :: With $b = 3$, $u = 9$ and the slope 54. What must $u$ be, for $6u = 84$?

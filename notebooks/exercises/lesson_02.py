@@ -254,7 +254,7 @@ FACTS = {
         "b": "Look at the line of `b`: it was made to ask.",
         "c": "A result asks if one of its inputs does. What was `c` made from?",
         "d": "A result asks automatically as soon as one of its inputs asks. How else would a gradient get through it?",
-        "e": "True and False do not move by a little. What has no slope cannot ask for one.",
+        "e": "True and False do not move by a little. A tensor without a slope cannot ask for one.",
         "f": "A detached tensor counts as a plain number from then on: it does not ask.",
         "g": "The slope of rounding is 0 nearly everywhere, and that is a slope: the result of `b.round()` asks, as `b` does.",
         "h": "`h` was made from a tensor that asks. Does it ask, then?",
@@ -266,7 +266,7 @@ FACTS = {
         "d": "An operation made `d`, and `b` asked: so its way back was recorded.",
         "e": "There is no way back through a comparison, so none is recorded.",
         "f": "`detach()` cuts the way back off. What is recorded behind `f`?",
-        "g": "Rounding has a way back: it hands on zeros. It was recorded like any other operation.",
+        "g": "Rounding has a way back: it passes on zeros. It was recorded like any other operation.",
         "h": "A product made `h` of a tensor that asks: its way back was recorded.",
     },
 }
@@ -341,13 +341,13 @@ EXERCISES: list[Exercise] = [
             has_function = "dgh"    # made from one that asked, by something that has a derivative
             """,
         why=(
-            "`is_leaf` is the same as having no `grad_fn`: the two answers share no letter, and together they are all eight. "
+            "`is_leaf` is the same as having no `grad_fn`: the two answers have no letter in common, and together they cover all eight. "
             "`requires_grad` is passed on from the inputs to the result, except where there is no derivative."
         ),
-        shows="From these three you can tell, of any tensor, whether a gradient will get to it, through it, or neither.",
+        shows="From these three you can tell for any tensor whether a gradient will reach it, pass through it, or neither.",
         hints=(
             "Go through them one at a time: is there an input that asks? Does the operation have a derivative?",
-            "If both are so, it has a `grad_fn`, it asks itself, and it is not a leaf. Otherwise it has no `grad_fn` and is a leaf.",
+            "If both are true, the result has a `grad_fn`, asks for a gradient, and is not a leaf. Otherwise it has no `grad_fn` and is a leaf.",
             "Put them in a cell and print `.is_leaf`, `.requires_grad` and `.grad_fn` of each. But answer first.",
         ),
         probe=states,
@@ -462,8 +462,8 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             minus = 'AddBackward0'                      :: $x - y$ is $x + (-y)$, but it has a function of its own.
             minus = 'MinusBackward0'                    :: Almost: the short name of a difference is three letters, as in `torch.sub`.
-            minus = 'SubtractBackward0'                 :: Almost: names are short. `torch.subtract` is another name for the operation, and what ran is its short one.
-            minus = 'DifferenceBackward0'               :: It goes by the name of the operation, and its short one: a difference is what is left when you *sub*tract.
+            minus = 'SubtractBackward0'                 :: Almost: names are short. `torch.subtract` is another name for the operation, and the function uses the short one.
+            minus = 'DifferenceBackward0'               :: The name is the operation's, in its short form: a difference is what is left when you *sub*tract.
             minus = 'NegBackward0'                      :: `neg` changes a sign. Here two tensors are subtracted in one operation.
             minus = None                                :: `minus` has a `grad_fn`: `x` and `y` ask, and a difference has a slope.
             average = 'SumBackward0'                    :: A mean is not recorded as a sum and a division: it is one operation.

@@ -103,7 +103,7 @@ QUESTIONS: list[Question] = [
             6.0   :: 6 is the local part. It still has to be multiplied by the $1/3$ that arrives from the mean.
             1 / 3 :: $1/3$ is what arrives. It still has to be multiplied by the 6 that the weight is multiplied by.
             1.0   :: 1 belongs to `w[0, 0]`, which is multiplied by `x[0, 0]` = 3. The first index of `w` chooses the entry of `x`.
-            18.0  :: $6 \cdot 3$: but the mean hands on a third, not three times as much.
+            18.0  :: $6 \cdot 3$: but the mean passes on a third, not three times as much.
         """,
         missed="Two numbers are multiplied: $1/3$ arrives from the mean, and the weight is multiplied by `x[0, 1]` = 6.",
     ),
@@ -131,14 +131,14 @@ EXERCISES: list[Exercise] = [
             upstream * 2           :: 2 is the slope of $2x$. The slope of $x^2$ depends on where $x$ is.
             upstream + 2 * x       :: Along a path gradients are *multiplied*: how much $y$ moves for $x$, times how much $z$ moves for $y$.
             (upstream + 2 * x) / 2 :: Averaged. Along a path nothing is averaged and nothing is added: what arrives *times* the local derivative.
-            upstream               :: That hands on what arrives as it is, as an addition does. The square has a local derivative: $2x$.
+            upstream               :: That passes on what arrives as it is, as an addition does. The square has a local derivative: $2x$.
             x**2                   :: That is the forward pass once more. Backward multiplies what arrives by the local derivative.
             upstream * x / 2       :: The 2 of $x^2$ comes down as a *factor*: $2x$. It does not divide.
             upstream / (2 * x)     :: The local derivative is right, and you divide by it. What arrives is *multiplied* by it.
             upstream * 2 * x**2    :: The 2 is there, but the exponent goes down by one: the derivative of $x^2$ is $2x$.
             -upstream * 2 * x      :: The size is right, the sign is not: $x^2$ rises where $x$ is positive.
             upstream * 3 * x**2    :: $3x^2$ is the derivative of $x^3$. Here $x$ is squared.
-            upstream**2 * 2 * x    :: What was squared is `x`, and that on the way forward. `upstream` comes in once, as it is.
+            upstream**2 * 2 * x    :: It was `x` that was squared, on the way forward. `upstream` comes in once, as it is.
             upstream * 2 * abs(x)  :: `abs` does not belong there: where $x$ is negative, $x^2$ falls as $x$ rises, and its slope $2x$ is negative.
             abs(upstream) * 2 * x  :: `abs` does not belong there: what arrives may be negative, and it is multiplied in as it is.
             upstream * (x + 2)     :: The 2 of $2x$ is a factor: `2 * x`, not `x + 2`.
@@ -176,13 +176,13 @@ EXERCISES: list[Exercise] = [
             torch.ones_like(x) / x.numel() + upstream    :: What arrives and the local derivative are *multiplied*, not added.
             upstream * torch.ones_like(x) * x.numel()    :: Each entry is *divided* by $n$ on its way into the mean, and so is what comes back.
             upstream * torch.ones_like(x) / x.sum()      :: Divided by the *sum* of the entries. A mean divides by their *number*, `x.numel()`.
-            upstream * torch.ones_like(x) / 3            :: 3 is right for three entries. `x` may have another number of them: `x.numel()`.
+            upstream * torch.ones_like(x) / 3            :: 3 is right for three entries. `x` may have a different number of them: `x.numel()`.
             upstream * x.mean()                          :: That runs the mean forward once more. Backward needs only how much each entry counts in it.
             upstream * torch.ones_like(x) / (x.shape[0] * x.shape[-1]) :: `x.shape[0] * x.shape[-1]` counts the entries only if there are two axes. `x.numel()` counts them whatever the shape.
             upstream * torch.ones_like(x) / max(x.shape) :: That divides by the longer side. The mean divides by the number of *entries*: `x.numel()`.
-            abs(upstream) * torch.ones_like(x) / x.numel() :: `abs` does not belong there: what arrives may be negative, and is handed on with its sign.
+            abs(upstream) * torch.ones_like(x) / x.numel() :: `abs` does not belong there: what arrives may be negative, and is passed on with its sign.
             torch.ones(1, x.numel()) * upstream / x.numel() :: The numbers are right, but they are laid out as one row. A gradient has the shape of its tensor: `torch.ones_like(x)`.
-            [upstream / x.numel()] * x.numel()           :: The numbers are right, but they are in a list. A tensor in the shape of `x` is needed: `torch.ones_like(x)`.
+            [upstream / x.numel()] * x.numel()           :: The numbers are right, but they are in a list. Return a tensor in the shape of `x`: `torch.ones_like(x)`.
             upstream * x / x.sum()                       :: That divides it according to how *large* each entry is. In a mean each counts the same, $1/n$.
             upstream * torch.ones_like(x) / x.numel() ** 0.5 :: Divided by the root of $n$. Each entry counts $1/n$ in a mean.
             x / x.numel()                                :: That is `x` divided by $n$. What should be divided is what *arrives*: `upstream`, the same for each entry.
@@ -205,7 +205,7 @@ EXERCISES: list[Exercise] = [
         solution=matmul_backward,
         why=(
             "`y[i, j]` adds up `x[i, k] * w[k, j]` over $k$. So `w[k, j]` meets `x[i, k]`, and $\\bar w = x^\\top \\bar y$; "
-            "`x[i, k]` meets `w[k, j]`, and $\\bar x = \\bar y\\, w^\\top$. The shapes leave no other way."
+            "`x[i, k]` meets `w[k, j]`, and $\\bar x = \\bar y\\, w^\\top$. The shapes allow nothing else."
         ),
         shows="Each factor gets what arrived times *the other factor*, as with numbers. The transposes only make the shapes fit.",
         look={
@@ -219,7 +219,7 @@ EXERCISES: list[Exercise] = [
         cases=_matmul_cases,
         returns=("grad_x", "grad_w"),
         answers=r"""
-            (x.T @ upstream, upstream @ w.T)           :: Both are right, and in the wrong order: the gradient of `x` comes first, as in `x @ w`.
+            (x.T @ upstream, upstream @ w.T)           :: Both are right, but in the wrong order: the gradient of `x` comes first, as in `x @ w`.
             (upstream @ w.T, upstream.T @ x)           :: The gradient of `w` came out transposed. `w` is (2, 3), so its gradient is (2, 3) too.
             (w.T, x.T)                                 :: These are the local parts. What arrived, `upstream`, has to be multiplied in.
             (upstream * w, upstream * x)               :: `*` works entry by entry. The forward was `@`, and so is its backward, with a transpose to make shapes fit.
@@ -230,7 +230,7 @@ EXERCISES: list[Exercise] = [
             (upstream @ w.T, None)                     :: `grad_w` is `None`. Return a value for it.
             (upstream, upstream @ w.T, x.T @ upstream) :: It returns 3 values.
             {"x": upstream @ w.T, "w": x.T @ upstream} :: It returns a dictionary
-            (upstream @ w.T, x.T @ upstream / len(x))  :: Averaged over the rows. Nothing is averaged: each row brings its part to `w`, and the product adds them up.
+            (upstream @ w.T, x.T @ upstream / len(x))  :: You averaged over the rows. Nothing is averaged: each row brings its part to `w`, and the product adds them up.
             (2 * upstream @ w.T, x.T @ upstream)       :: Nothing is doubled: there is one way from `x` to the result, and one from `w`.
             (w.T @ upstream, upstream @ x.T)           :: The order of the factors: `upstream` takes the place of the result. For `x` it is first, for `w` it is last.
             (upstream @ w.T, x.T)                      :: `grad_w` is the local part alone. What arrived, `upstream`, has to be multiplied in.
@@ -243,7 +243,7 @@ EXERCISES: list[Exercise] = [
             (upstream @ w.T, torch.outer(x[0], upstream[0])) :: That takes the first row of `x` only. There may be several rows, and each brings its part to `w`.
             (upstream[:1] @ w.T, x.T @ upstream)       :: Only the first row of `upstream` is used for `grad_x`. Each row of `x` gets its own.
             (abs(upstream) @ w.T, x.T @ abs(upstream)) :: `abs` does not belong there: what arrives may be negative, and is multiplied in with its sign.
-            (-upstream @ w.T, -x.T @ upstream)         :: The sign is turned. A product hands on what arrives times the other factor, with no minus.
+            (-upstream @ w.T, -x.T @ upstream)         :: The sign is flipped. A product passes on what arrives times the other factor, with no minus.
             (upstream @ w.T, (x.T @ upstream).mean(0)) :: The products are right, but then `grad_w` is averaged. It has the shape of `w`: leave it whole.
             (upstream @ w.T, (x.T @ upstream).sum(0))  :: The products are right, but then `grad_w` is summed. It has the shape of `w`: leave it whole.
             [upstream @ w.T, x.T @ upstream]           :: right
@@ -302,12 +302,12 @@ EXERCISES: list[Exercise] = [
             grad_a = -0.96443                            :: That is $-a$. The slope of $(a - 1)^2$ is $2(a - 1)$.
             grad_z = -0.23477                            :: That is multiplied by $z = 3.3$. The local derivative of the sigmoid is made of its *result*: $a(1 - a)$.
             grad_b = 1.5                                 :: 1.5 is `w`. `b` was added, so what arrives at it is what arrives at `z`.
-            grad_b = -0.0048812                          :: That is times `x`, or times 2. `b` was *added*: it gets what arrives, as it is.
+            grad_b = -0.0048812                          :: You multiplied by `x`, or by 2. `b` was *added*: it gets what arrives, as it is.
             grad_w = -0.0073218                          :: That is multiplied by `w` as well. A product hands each factor *the other one*, and only that: $x = 2$.
             grad_a = -2.0                                :: $2(a - 1)$ at $a = 0$ would be $-2$. What is `a`?
             grad_a = 1.92886                             :: That is $2a$. What is squared is $a - 1$.
             grad_z = -0.0012203                          :: Half of it. Nothing is averaged or shared out on the way: what arrives, times $a(1 - a)$.
-            grad_z = -0.071142                           :: That is what arrives, handed on as it is. The sigmoid multiplies it by $a(1 - a)$.
+            grad_z = -0.071142                           :: That is what arrives, passed on as it is. The sigmoid multiplies it by $a(1 - a)$.
             grad_z = -0.0025307                          :: That is multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.
             grad_b = -0.0012203                          :: An addition does not divide what arrives between its two inputs: both get all of it.
             grad_b = 0.0                                 :: A zero would say that `b` does not matter. Raise it, and $z$ rises by as much.
@@ -333,7 +333,7 @@ EXERCISES: list[Exercise] = [
             "To give `x` a gradient the node needs `w`, so now it keeps `w`, and `x.grad` is filled. What goes to `w` is $x^\\top \\bar y$ "
             "as before: the two inputs do not compete."
         ),
-        shows="What is computed, and what is kept for it, depends on who asks. What `w` gets does not.",
+        shows="What is computed, and what is kept for it, depends on which tensors ask. What `w` gets does not.",
         hints=(
             "Do it: make `x` with `requires_grad=True`, run forward and backward, print `w.grad`, `x.grad` and `y.grad_fn._saved_mat2`.",
             "Print `_saved_mat2` *before* the backward pass: afterwards it is freed.",

@@ -90,19 +90,19 @@ def _wrong_orders() -> tuple[Wrong, ...]:
         (
             0,
             ("h",),
-        ): "When `h` fired, nothing had arrived yet, neither from `k` nor from `a`. So it handed on a zero.",
+        ): "When `h` fired, nothing had arrived yet, neither from `k` nor from `a`. So it passed on a zero.",
         (
             15,
             ("a",),
-        ): "`a` fired before `b`, its only user, so it had nothing to hand on. The part that goes through `a` is lost.",
+        ): "`a` fired before `b`, its only user, so it had nothing to pass on. The part that goes through `a` is lost.",
         (
             0,
             ("a", "b", "h", "k"),
-        ): "That is the way forward. Backward begins at the loss: only there has something arrived, the 1.",
+        ): "That is the way forward. Backward begins at the loss: it is the only node that has received something, the 1.",
         (
             0,
             ("b", "k"),
-        ): "The loss must come first. Before it has fired, no other node has anything to hand on.",
+        ): "The loss must come first. Before it has fired, no other node has anything to pass on.",
     }
     wrongs = []
     for order, (found, early) in _orders():
@@ -216,8 +216,8 @@ QUESTIONS: list[Question] = [
             2.0  :: 2 is what is left when parts replace each other. They are added: $c$ moves with both.
             6.0  :: 6 is what comes out if the two parts, 1 and 2, are *averaged* to 1.5: $1.5 \cdot 4$. `c` moves with both, so they are added.
             13.0 :: 13 is the *value* of `c`. The gradient says how fast it moves.
-            20.0 :: 20 is what an engine finds that goes to `b` first and lets `y` fire twice, with 2 and then with 3. Once, with 3, is right.
-            24.0 :: $2 \cdot 3 \cdot 4$ counts something twice: 3 comes to `y`, and $x \cdot x$ makes $2x = 4$ times as much of it.
+            20.0 :: An engine that goes to `b` first and lets `y` fire twice, with 2 and then with 3, finds 20. It should fire once, with 3.
+            24.0 :: $2 \cdot 3 \cdot 4$ counts something twice: 3 comes to `y`, and $x \cdot x$ multiplies it by $2x = 4$.
             5.0  :: 5 is the value of `a`. The gradient says how fast `c` moves when `x` does.
             3.0  :: 3 is the gradient of `y`. From there one more node: times $2x = 4$.
         """,
@@ -284,21 +284,21 @@ EXERCISES: list[Exercise] = [
             "`(x + x) * x`: the factor on the right gets `x + x` = 10. The sum on the left gets `x` = 5, and hands it to both of its terms.",
         ),
         answers=r"""
-            thrice = 1.5    :: Half of the sum: that is averaged. Three arrows bring what they bring, and it all counts.
+            thrice = 1.5    :: Half of the sum: that is an average. Each of the three arrows brings its part in full.
             thrice = 6.0    :: Each of the three is counted twice. In an addition a term gets what arrives, once.
             mixed = 1.0     :: 1 is what the last `+ x` brings. The product in front of it has two arrows to `x` as well.
             mixed = 0.0     :: Does `x * x + x` stay where it is when `x` rises? Each of the three arrows brings something.
             mixed = 22.0    :: Every arrow is counted twice. Three arrows end at `x`; go along each of them once.
             double = 0.0    :: Both factors contain `x`, so the result moves with it. Follow the arrows to `x`, one by one.
             double = 1.0    :: 1 is what arrives at the product. Each of its factors gets that times the *other* factor.
-            thrice = 0      :: Each of the three moves when `x` does. How far do they go together?
+            thrice = 0      :: Each of the three moves when `x` does. How far do they move altogether?
             thrice = 5      :: 5 is the value of $x$. How much does `x + x + x` rise when `x` rises by 1?
             thrice = 125    :: $5^3$ is `x * x * x`. Here nothing is multiplied.
             thrice = 9      :: Three arrows, and each brings 1: three times one, not three times three.
             mixed = 7       :: The product brings 10: two arrows, each with the *other factor*, which is 5.
-            mixed = 26      :: 25 is the value of the product. What it sends back are two parts: 5, and 5.
+            mixed = 26      :: 25 is the value of the product. It sends back two parts: 5 and 5.
             mixed = 15      :: 5 is the value of $x$. The last `+ x` brings what an addition hands on: 1.
-            double = 30     :: One part too many: the sum on the left gets 5 and hands it to two, that makes 10. The other factor gets 10.
+            double = 30     :: One part too many: the sum on the left gets 5 and hands it to both of its terms, which makes 10. The other factor gets 10.
             double = 100    :: Between the two factors nothing is multiplied: what each of them brings back to `x` is added.
             thrice = 2      :: You have counted the plus signs. How many arrows end at `x`?
             mixed = 5.5     :: That is the mean, $(10 + 1)/2$. What comes along several paths is added, not averaged.
@@ -308,7 +308,7 @@ EXERCISES: list[Exercise] = [
             mixed = 12      :: The last `+ x` is one path, and it brings 1, whatever $x$ is.
             double = 20 / 3 :: That is 20 divided by three paths. Nothing is averaged: each brings its part, and they add up.
             double = 5      :: That is a single part, or the mean of them. Count the arrows to `x`: their parts add up.
-            double = 40     :: One of the factors counts twice in your sum. `(x + x)` gets 5 and hands it on twice; the other `x` gets 10.
+            double = 40     :: One of the factors counts twice in your sum. `(x + x)` gets 5 and passes it on twice; the other `x` gets 10.
             double = 25     :: The factor on the right gets `x + x` = 10. What does the sum on the left get, and to how many does it hand it?
             double = 4      :: $4x$ is right as a formula. Put in $x = 5$.
             1, 11, 20       :: 1 is what *each* of the three brings. There are three, and they add up.
@@ -342,9 +342,9 @@ EXERCISES: list[Exercise] = [
             ([[1, -1], [0.5, 4, 3], [2, 2, 2, 2]],),
         ],
         answers=r"""
-            sum(sum(path) for path in paths)          :: Between paths you add, that is right. *Along* a path each node multiplies.
+            sum(sum(path) for path in paths)          :: Between paths you add: that is right. *Along* a path each node multiplies.
             float(prod(sum(path) for path in paths))  :: The other way round: multiply along a path, add between paths.
-            float(prod(prod(path) for path in paths)) :: Along a path you multiply, that is right. Between paths, add: the two ways are taken *together*, not one after the other.
+            float(prod(prod(path) for path in paths)) :: Along a path you multiply: that is right. Between paths, add: the two ways are taken *together*, not one after the other.
             sum(path[0] * path[1] for path in paths)  :: That is the line of the worked example, where each path has two arrows. Here paths may be of any length: go through *all* numbers of each.
             sum(path[0] * path[1] * path[2] for path in paths) :: That takes three numbers of each path. Paths may be of any length: use a second loop.
 
@@ -364,7 +364,7 @@ EXERCISES: list[Exercise] = [
             return 0.0                            :: Nothing has been added up. Either `along` begins at 0, and a zero times anything stays zero; or the `return` is inside the inner loop, before anything was added.
             sum(prod(path) for path in paths) / len(paths) :: The paths are not averaged. Each brings its part, and the parts add up.
 
-            0.0 => 1 :: One too many comes out: `total` begins at 1. A sum begins at 0; it is `along`, a product, that begins at 1.
+            0.0 => 1 :: The result is 1 too large: `total` begins at 1. A sum begins at 0; it is `along`, a product, that begins at 1.
             paths: => paths[:-1]: :: The last path is left out. Go through all of `paths`: `for path in paths`.
             paths: => paths[1:]: :: The first path is left out. Go through all of `paths`: `for path in paths`.
             along * local => along + local :: Along a path you add. Each node *multiplies* what arrives by its local derivative: `along * local`.
@@ -397,7 +397,7 @@ EXERCISES: list[Exercise] = [
         shows="9 + 3 + 12 = 24: the slope of $12x^2$ at 1. Compare it with the `x.grad` that the machine gives.",
         hints=(
             "Start at `z`. It is a product, so two arrows leave it: one to `v` and one to `u`.",
-            "From `v` two arrows leave: one to `u` (that is the path that is given) and one to `x`.",
+            "Two arrows leave `v`: one to `u` (that is the path that is given) and one to `x`.",
             "In $z = v \\cdot u$, the arrow to `v` carries `u`, which is 3, and the arrow to `u` carries `v`, which is 4.",
         ),
         answers=r"""
@@ -411,8 +411,8 @@ EXERCISES: list[Exercise] = [
             [[3, 1, 3], [3, 3], [4, 3]]         :: From `v` to `x` the local derivative is 1: `v = u + x`, and `x` is added as it is.
             [[3, 1, 3], [3, 1], [12, 3]]        :: 12 is the value of `z`. What does the arrow from `z` to `u` carry? In a product, the factor that is not `u`.
             [[3, 1, 3], [3, 1], [4]]            :: The path through `u` does not end there. From `u` to `x` it is multiplied by 3.
-            [[3, 1, 3], [3, 1], [4, 3], [4, 1]] :: Four are too many. From `u` only one arrow leaves, the one with 3.
-            [[9], [3], [12]]                    :: Those are the products, and right. Write down what is multiplied: one number for each arrow on the path.
+            [[3, 1, 3], [3, 1], [4, 3], [4, 1]] :: Four are too many. Only one arrow leaves `u`, the one with 3.
+            [[9], [3], [12]]                    :: Those are the products, and they are right. Write down what is multiplied: one number for each arrow on the path.
             [[3, 3], [3], [4, 3]]               :: The products are right. But an arrow with a 1 is an arrow too: `v = u + x` has the local derivative 1 on both sides.
             [[3, 1, 3], [3], [4, 3]]            :: The products are right. One arrow is missing: from `v` to `x` it carries a 1, like the one from `v` to `u`.
             [[24]]                              :: 24 is what all paths together bring. Write down the three paths, each with the number on each arrow.
@@ -434,7 +434,7 @@ EXERCISES: list[Exercise] = [
             found_6 = "b"    # y fires with 1 alone:  1 * 6
             found_3 = "c"    # 1 is left at y, and one arrow at x:  1 * 3
             """,
-        why="Right would be $5 \\cdot 6 = 30$: `y` gets 1 from `a` and 4 from `b`, and $2x$ is 6. Each mistake has its own number.",
+        why="The right number is $5 \\cdot 6 = 30$: `y` gets 1 from `a` and 4 from `b`, and $2x$ is 6. Each mistake has its own number.",
         shows="From a wrong number you can read the mistake. That is worth more than knowing that it is wrong.",
         hints=(
             "First the right number: what do `a` and `b` send to `y`, and what is the local derivative of $x \\cdot x$ at 3?",
@@ -472,7 +472,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             "a" :: The numbers stay. But look at the order of the steps: the node that was made last goes first.
             "c" :: Its parts do come in another order. But they are added, and $1 + 2 = 2 + 1$.
-            "d" :: 20 is what an engine finds that goes to `b` first and does *not wait*. The machine waits.
+            "d" :: An engine that goes to `b` first and does *not wait* finds 20. The machine waits.
         """,
     ),
 ]

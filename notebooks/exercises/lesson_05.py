@@ -91,19 +91,19 @@ KEPT_BACK = {
     (
         "requires_grad_",
         CALLED,
-    ): "`requires_grad_` is about asking, and the `y` that was handed over asks already. It is not a leaf, so nothing keeps its gradient: call `y.retain_grad()` before the pass.",
+    ): "`requires_grad_` is about asking, and the `y` that was passed in asks already. It is not a leaf, so nothing keeps its gradient: call `y.retain_grad()` before the pass.",
     (
         "requires_grad",
         SET,
-    ): "`requires_grad` is about asking, and the `y` that was handed over asks already. It is not a leaf, so nothing keeps its gradient: call `y.retain_grad()` before the pass.",
+    ): "`requires_grad` is about asking, and the `y` that was passed in asks already. It is not a leaf, so nothing keeps its gradient: call `y.retain_grad()` before the pass.",
     (
         "detach",
         CALLED,
-    ): "`detach()` gives another tensor, without a history. `z` was computed from `y` itself, before, and knows nothing of it.",
+    ): "`detach()` gives another tensor, without a history. `z` was computed from `y` itself, earlier, and has no connection to it.",
     (
         "clone",
         CALLED,
-    ): "A clone made now is not what `z` was computed from. It is `y` itself whose gradient comes by.",
+    ): "A clone made now is not what `z` was computed from. The gradient reaches `y` itself.",
 }
 """Exercise 5.3: what was done, as the learner's code shows it, if y.grad is empty afterwards."""
 
@@ -127,7 +127,7 @@ def _middle(function) -> Iterator[tuple]:
                 raise Complaint(_why_not_kept(function, x, y, z))
             if not begun and returned is not Ellipsis:
                 raise Complaint(
-                    "No pass has begun at the `z` that was handed over. `y.backward()` begins at `y` (and gives a 1, as "
+                    "No pass has begun at the `z` that was passed in. `y.backward()` begins at `y` (and gives a 1, as "
                     "always), and a `z = ...` inside your function makes another `z`."
                 )
         yield "It returns", returned
@@ -139,7 +139,7 @@ def _why_not_kept(function, x, y, z) -> str:
     if x.grad is None:
         if "retain_grad" in used:
             return "You asked for it, but no pass has run. It is `z` that a pass has to begin at."
-        return "No backward pass has run, so no gradient has come by anywhere. It is `z` that a pass has to begin at."
+        return "No backward pass has run, so no gradient has arrived anywhere. It is `z` that a pass has to begin at."
     if z.retains_grad and not y.retains_grad:
         return "It is `z` that you have asked to keep its gradient. You need that of `y`: `y.retain_grad()`."
     for (name, how), told in KEPT_BACK.items():
@@ -243,7 +243,7 @@ QUESTIONS: list[Question] = [
         truth=lambda: "b",
         found="Yes: each `mean()` divides by 2 where the full batch divides by 8, and the four are added.",
         answers=r"""
-            "a" :: So it is told. It would be right with `sum()`. But each `mean()` divides by its own 2, where the full batch divides by 8.
+            "a" :: Some tutorials say so. It would be right with `sum()`. But each `mean()` divides by its own 2, where the full batch divides by 8.
             "c" :: It is the other way round: four means are added, and none of them was divided by four.
             "d" :: That would be so if each pass replaced what is there. It adds.
         """,
@@ -360,12 +360,12 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             loss = ((w * x - t) ** 2).mean() => ((w * x - t) ** 2).mean().backward() ;; (loss * (1 / len(xs))).backward() => :: Each piece counts in full, so with $n$ pieces the gradient is $n$ times as large. Scale each loss.
-            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / 4).backward() ;; (loss * (1 / len(xs))).backward() => :: For four pieces that is right. There may be another number of them: `len(xs)`.
+            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / 4).backward() ;; (loss * (1 / len(xs))).backward() => :: For four pieces that is right. There may be a different number of them: `len(xs)`.
             loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(x)) :: `len(x)` is the length of *one* piece, and its `mean()` has taken care of that. What counts is how many pieces there are.
             loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / (len(xs) * len(x))) :: That divides by the length of a piece a second time. Its `mean()` has done that already.
             loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() * len(xs)) :: That makes it larger still. Each piece counts one part of the whole: *divide* by their number.
             loss = ((w * x - t) ** 2).mean() => w.grad = None ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(xs)) :: Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.
-            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() * 0.5).backward() ;; (loss * (1 / len(xs))).backward() => :: For two pieces that is right. There may be another number of them: `len(xs)`.
+            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() * 0.5).backward() ;; (loss * (1 / len(xs))).backward() => :: For two pieces that is right. There may be a different number of them: `len(xs)`.
             loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))).backward() => return (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first piece has been through a pass. Is there a `return` inside the loop?
             [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)] :: `w.grad` is empty: no backward pass has run.
 
@@ -398,7 +398,7 @@ EXERCISES: list[Exercise] = [
                 w.data = w.data - 0.01 * w.grad
             return :: Your function changes its input `w` in place
 
-            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).sum() / 12).backward() ;; (loss * (1 / len(xs))).backward() => :: 12 is right for one batch. How many numbers there are all together differs: take `mean()`, and divide by `len(xs)`.
+            loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).sum() / 12).backward() ;; (loss * (1 / len(xs))).backward() => :: 12 is right for one batch. The total number of entries varies: take `mean()`, and divide by `len(xs)`.
 
             for x, t in zip(ts, xs, strict=True):
                 (((w * x - t) ** 2).mean() / len(xs)).backward() :: Inputs and targets have changed places: `zip(xs, ts)`.
@@ -437,9 +437,9 @@ EXERCISES: list[Exercise] = [
             y.retain_grad() => y.retain_grad = True :: `y.retain_grad = True` puts a value in place of the method
             retain_grad() => requires_grad_(True) :: `requires_grad_` is about asking
             retain_grad => detach :: `detach()` gives another tensor, without a history.
-            y.grad :: No backward pass has run, so no gradient has come by anywhere.
+            y.grad :: No backward pass has run, so no gradient has arrived anywhere.
 
-            z.backward => y.backward :: No pass has begun at the `z` that was handed over.
+            z.backward => y.backward :: No pass has begun at the `z` that was passed in.
             y.retain_grad() => y.retain_grad(); y.backward(retain_graph=True) :: Two passes have run, and in the middle as in the leaf they add up. The one of `z` is enough.
             y.retain_grad() => z.backward(retain_grad=True) ;; z.backward() => :: `backward` has no argument `retain_grad`. It is a method of the tensor: `y.retain_grad()`, before the pass.
             y.grad => y :: That is `y` itself. Its gradient is in `y.grad`.
@@ -477,20 +477,20 @@ EXERCISES: list[Exercise] = [
             with_none = 0.0    :: It is the *gradient* that is missing. A weight that is skipped stays where it is.
             with_zeros = 4.1   :: The weight goes on downwards, and by `lr` times the *velocity*: 0.9 times the old one.
             with_none = 3.0    :: That would be the first step once more. With no gradient there, the weight is passed over.
-            with_none = 3.55   :: Nothing is averaged or half done: a weight whose gradient is `None` is skipped.
+            with_none = 3.55   :: Nothing is averaged or halved: a weight whose gradient is `None` is skipped.
             with_zeros = 3.55  :: Half of the step. The velocity is $0.9 \cdot 10 + 0$, and $w$ moves by 0.1 of it.
             with_zeros = 3.19  :: 0.9 was multiplied in twice: the velocity is 9, and $w$ moves by $0.1 \cdot 9$.
             with_zeros = 9.0   :: 9 is the velocity. The weight was at 4 and moves by `lr` times that.
             with_zeros = 0.9   :: 0.9 is how far the weight moves, downwards. Where was it before?
-            with_zeros = 13.0  :: The velocity, 9, was added to the weight. It is taken away, and `lr` times it: 0.1.
+            with_zeros = 13.0  :: The velocity, 9, was added to the weight. Subtract it, multiplied by `lr`, 0.1.
             with_zeros = -5.0  :: The velocity is 9, but $w$ moves by `lr` times that, 0.1.
-            with_zeros = None  :: It is the *gradient* that was cleared. The weight has a value still.
+            with_zeros = None  :: It is the *gradient* that was cleared. The weight still has a value.
             with_zeros = 0.0   :: It is the *gradient* that is 0. The weight was at 4 and moves on from there.
             no_momentum = 5.0  :: The first step stays taken, whatever is cleared.
             no_momentum = 0.0  :: It is the *gradient* that is 0. Where is the weight?
             no_momentum = None :: The weight has a value, whatever its gradient is.
             3.1, 3.1, 4.0      :: With `None` the weight is skipped: neither velocity nor step.
-            0.0, -0.9, 0.0     :: That is how far $w$ moves. Where does it arrive? It was at 4.
+            0.0, -0.9, 0.0     :: That is how far $w$ moves. Where does it end up? It was at 4.
             None, 3.1, 4.0     :: It is the *gradient* that is `None`. The weight keeps its value.
             5.0, 3.1, 4.0      :: The first step is not taken back. `w` is at 4.
             4.0, 4.0, 4.0      :: A zero is a gradient too: the formula is carried out, and the velocity of the first step goes on.
@@ -523,8 +523,8 @@ EXERCISES: list[Exercise] = [
             ["b"]           :: `x * x` is one of them. But other rules need a value too: what do you multiply by in the others?
             ["c", "e"]      :: One is missing: the rule of `x * x` is *what arrives times the other factor*.
             list("bcde")    :: One is too many. A mean divides by the number of entries. That is not a tensor, and it is not freed.
-            list("bcef")    :: One is too many. A subtraction hands on what arrives, once as it is and once with a minus. No value of `x` is needed.
-            list("abce")    :: One is too many. An addition hands on what arrives as it is, whatever the 1 is.
+            list("bcef")    :: One is too many. A subtraction passes on what arrives, once as it is and once with a minus. No value of `x` is needed.
+            list("abce")    :: One is too many. An addition passes on what arrives as it is, whatever the 1 is.
             list("abcdef")  :: Not all. A graph can be walked again if none of its rules needs a value: think of `x + y` in the lesson.
             []              :: Some do: a product's rule needs *the other factor*, and that was freed.
             ("b", "c", "e") :: right
@@ -584,7 +584,7 @@ EXERCISES: list[Exercise] = [
                 w.grad = None
                 loss.backward()
                 w = w - lr * w.grad
-            return h :: `w = w - ...` makes a *new* tensor, which is a result and no leaf: its `.grad` stays `None`. Write into `w` itself, under `no_grad`: `w -= lr * w.grad`.
+            return h :: `w = w - ...` makes a *new* tensor, which is a result, not a leaf: its `.grad` stays `None`. Write into `w` itself, under `no_grad`: `w -= lr * w.grad`.
 
             h = torch.tensor(0.0)
             for x in xs:

@@ -149,13 +149,13 @@ QUESTIONS: list[Question] = [
         found="Yes: the last column of the table is (0, 2), and $1 \\cdot 0 + 10 \\cdot 2 = 20$.",
         answers=r"""
             2.0  :: 2 is the slope of $y_1$. In $L$ it counts ten times.
-            10.0 :: 10 is what $y_1$ counts in $L$. When $x_2$ rises by 1, $y_1$ rises by $x_1 = 2$.
+            10.0 :: 10 is the weight of $y_1$ in $L$. When $x_2$ rises by 1, $y_1$ rises by $x_1 = 2$.
             30.0 :: $10 \cdot 3$: but in $y_1 = x_1 x_2$ it is *the other* factor that counts, $x_1 = 2$.
-            22.0 :: The first entry of the column is 0: $y_0$ does not know of $x_2$. So $0 + 20$.
-            11.0 :: 11 is the sum of `v`. Go down the last column of the table: each slope times what it counts.
+            22.0 :: The first entry of the column is 0: $y_0$ does not depend on $x_2$. So $0 + 20$.
+            11.0 :: 11 is the sum of `v`. Go down the last column of the table: each slope times its weight.
             31.0 :: 31 belongs to $x_1$. For $x_2$ take the last column.
             1.0  :: Averages and counts play no part: $1 \cdot 0 + 10 \cdot 2$, down the last column.
-            12.0 :: Along a way numbers are multiplied: $10 \cdot 2$, not $10 + 2$.
+            12.0 :: Along a path numbers are multiplied: $10 \cdot 2$, not $10 + 2$.
         """,
         missed="Down the last column: $1 \\cdot 0 + 10 \\cdot 2 = 20$.",
     ),
@@ -165,13 +165,13 @@ QUESTIONS: list[Question] = [
         truth=_bias_gradient,
         found="Yes: each entry was used three times, and what comes back from the three uses is added.",
         answers=r"""
-            [2.0, 20.0]                             :: That is the mean of each column. Raise `b[0]` by 1: three results rise, counting 1, 2 and 3. Together 6.
+            [2.0, 20.0]                             :: That is the mean of each column. Raise `b[0]` by 1: three results rise, with weights 1, 2 and 3: together 6.
             [1.0, 10.0]                             :: That is what the first row brings. The same `b` was added to two more rows.
             [3.0, 3.0]                              :: That is how often each entry was used. It is right when ones arrive; here 1, 2, 3 and 10, 20, 30 do.
             [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]] :: That is what arrives at the addition. `b` has two entries, so its gradient has two.
             [11.0, 22.0, 33.0]                      :: Those are the sums of the rows. `b[0]` was added down the first *column*.
         """,
-        missed="`b[0]` is in three results, which count 1, 2 and 3: 6. In the same way 60 for `b[1]`.",
+        missed="`b[0]` is in three results, with weights 1, 2 and 3: 6. In the same way, `b[1]` gets 60.",
     ),
 ]
 
@@ -187,7 +187,7 @@ EXERCISES: list[Exercise] = [
             x_grad = [26, 25]     # 1 * 6 + 10 * 2 - 1 * 0,  1 * 0 + 10 * 3 - 1 * 5
             """,
         why=(
-            "Each row of the Jacobian is the gradient of one result. Then go down each column and weigh its entries with $v$: "
+            "Each row of the Jacobian is the gradient of one result. Then go down each column and weight its entries with $v$: "
             "$1 \\cdot 6 + 10 \\cdot 2 - 1 \\cdot 0 = 26$ and $1 \\cdot 0 + 10 \\cdot 3 - 1 \\cdot 5 = 25$."
         ),
         shows="Three numbers in `v`, two in `x.grad`: as many as there are results, as many as there are inputs.",
@@ -202,19 +202,19 @@ EXERCISES: list[Exercise] = [
             [[9, 0], [6, 6], [0, 10]], [69, 50]    :: Those are the values of the results. The table holds slopes: how far each result moves when an input moves by 1.
             [[6, 0], [2, 3], [0, 5]], [8, 8]       :: The table is right. You have added its rows, as with $v = (1, 1, 1)$. Here the second row counts 10, the third $-1$.
             x_grad = [26 / 3, 25 / 3]              :: Averaged over the three results. Nothing is averaged: what each result brings is added.
-            x_grad = [8 / 3, 8 / 3]                :: The mean of the rows. Each row counts what $v$ says, and then they are *added*.
+            x_grad = [8 / 3, 8 / 3]                :: The mean of the rows. Each row gets its weight from $v$, and then they are *added*.
             x_grad = [6, 30]                       :: Only the diagonal. Go down the whole first column: $x_0$ moves two of the results.
-            x_grad = [28, 25]                      :: In the first column the last entry is 0: $y_2$ does not know of $x_0$. And $10 \cdot 2$ is 20.
-            x_grad = [26, 30]                      :: The last row is missing: it counts $-1$.
+            x_grad = [28, 25]                      :: In the first column the last entry is 0: $y_2$ does not depend on $x_0$. And $10 \cdot 2$ is 20.
+            x_grad = [26, 30]                      :: The last row is missing: its weight is $-1$.
             x_grad = [6, 20, 0]                    :: That is the first column, weighted. Add it up: it is the first entry of `x_grad`.
             x_grad = [25, 26]                      :: The two are exchanged: the first entry belongs to $x_0$, the first column.
             x_grad = [26, 20]                      :: In the second column the middle entry is 3, not 2: $10 \cdot 3 - 1 \cdot 5$.
             jacobian = [[2, 0], [2, 3], [0, 5]]    :: 2 is only the factor: the slope of $x_0^2$ is $2x_0$, at $x_0 = 3$.
             jacobian = [[6, 0], [2, 3], [0, 1]]    :: $y_2 = 5\,x_1$: raise $x_1$ by 1, and it goes up by 5.
             jacobian = [[0, 6], [3, 2], [5, 0]]    :: The columns are exchanged: the first column is for $x_0$, the second for $x_1$.
-            jacobian = [[6, 1], [2, 3], [1, 5]]    :: Where a result does not know of an input it does not move at all: 0, not 1.
+            jacobian = [[6, 1], [2, 3], [1, 5]]    :: Where a result does not depend on an input, it does not move at all: 0, not 1.
             x_grad = 51                            :: `x_grad` has an entry for each input. Do not add the two.
-            x_grad = [10, 10]                      :: 10 is what the second row counts. Each entry of `x_grad` goes down a *column* of the table.
+            x_grad = [10, 10]                      :: 10 is the weight of the second row. Each entry of `x_grad` goes down a *column* of the table.
             jacobian = [[6, 0], [3, 2], [0, 5]]    :: Look at $y_1 = x_0\,x_1$. In a product the slope is *the other* factor.
             jacobian = [[6, 0], [2, 3], [5, 0]]    :: $y_2 = 5\,x_1$: it is $x_1$, the *second* input, that moves it. The columns are the inputs.
             jacobian = [[6, 0], [2, 3], [0, 10]]   :: 10 is the value of $y_2$. How far does it move when $x_1$ moves by 1?
@@ -251,8 +251,8 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             rows_with(y, i):
             rows_with(_one_hot, reset=False) :: The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.
-            rows_with(_one_hot, take=lambda x, y: y.detach()) :: What belongs into `rows` is `x.grad`, the gradient of `x`: you keep the *value* of `y`.
-            rows_with(_one_hot, take=lambda x, y: torch.ones_like(y)) :: What belongs into `rows` is `x.grad`, the gradient of `x`, not `v`.
+            rows_with(_one_hot, take=lambda x, y: y.detach()) :: What belongs in `rows` is `x.grad`, the gradient of `x`: you keep the *value* of `y`.
+            rows_with(_one_hot, take=lambda x, y: torch.ones_like(y)) :: What belongs in `rows` is `x.grad`, the gradient of `x`, not `v`.
 
             rows = []
             for i in range(len(f(x))):
@@ -288,7 +288,7 @@ EXERCISES: list[Exercise] = [
                 x.grad = None
                 f(x).backward()
                 rows.append(x.grad.clone())
-            return torch.stack(rows) :: Without `v` it does not know which of the results is meant. Say it: `y.backward(gradient=v)`, with a 1 at place $i$.
+            return torch.stack(rows) :: Without `v` it does not know which of the results is meant. Say which: `y.backward(gradient=v)`, with a 1 at place $i$.
 
             torch.ones_like(y) / len(y)        :: The mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.
             _one_hot(y, len(y) - 1 - i)        :: The right rows in the wrong order: row $i$ belongs to $y_i$, so the 1 belongs at place $i$.
@@ -297,7 +297,7 @@ EXERCISES: list[Exercise] = [
             _one_hot(y, i) * (i + 1)           :: The right rows, but row $i$ comes out $i + 1$ times as large. At place $i$ there should be a 1.
             _one_hot(y, i) * i                 :: `i` says *where* it goes. It should be a 1: your first row is all zeros.
             -_one_hot(y, i)                    :: The rows are right, with the wrong sign. At place $i$ there should be 1, not $-1$.
-            _one_hot(y, i) / len(y)            :: Divided among the rows. Nothing is averaged: each row is asked for with a 1.
+            _one_hot(y, i) / len(y)            :: Divided among the rows. Nothing is averaged: each row is picked by a 1.
             rows_of_jacobian(f, x)[:1]         :: Only one row came out. Is the `return` inside the loop?
             rows_of_jacobian(f, x).reshape(-1) :: All the numbers, in one line. `torch.stack(rows)` puts the rows one below the other; `cat` strings them together.
             rows_with(_one_hot, stack=1)       :: The right numbers, on their side: a row for each result. `torch.stack(rows)` puts them one below the other.
@@ -325,7 +325,7 @@ EXERCISES: list[Exercise] = [
                 x.grad = None
                 f(x).backward(gradient=_one_hot(f(x), i))
                 rows.append(x.grad.clone())
-            return torch.stack(rows) :: The last row is missing: `range(len(y))` ends one before `len(y)` already.
+            return torch.stack(rows) :: The last row is missing: `range(len(y))` already ends one before `len(y)`.
 
             rows = []
             for i in range(len(x)):
@@ -335,7 +335,7 @@ EXERCISES: list[Exercise] = [
                 v[i] = 1.0
                 y.backward(gradient=v)
                 rows.append(x.grad.clone())
-            return torch.stack(rows) :: The rows are as many as there are *results*: `len(f(x))`, and not `len(x)`.
+            return torch.stack(rows) :: There are as many rows as *results*: `len(f(x))`, not `len(x)`.
 
             rows = []
             for i in range(len(f(x))):
@@ -445,13 +445,13 @@ EXERCISES: list[Exercise] = [
             [1, 1, 1, 1], [0.25] * 4, [0, 0, 3, 0], [2, 4, 6, 8] :: 3 is the *value* of `y[2]`. If `y[2]` goes up by 1, then `y[2]` goes up by 1.
             [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 4, 9, 16] :: Those are the squares. `v` holds the slopes of $y^2$.
             [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 2, 2, 2] :: The slope of $y^2$ is not 2 everywhere: it is $2y$, and the four entries differ.
-            v_third = [0, 0, 1]             :: `v` has the shape of `y`: four entries, also those that count nothing.
+            v_third = [0, 0, 1]             :: `v` has the shape of `y`: four entries, including those that do not count.
             v_mean = [0.2] * 4              :: There are four entries in `y`, not five.
             v_mean = [1 / 3] * 4            :: There are four entries in `y`, not three.
             v_squares = [4, 8, 12, 16]      :: The slope of $y^2$ is $2y$. You have doubled it once more.
             v_squares = [2, 8, 18, 32]      :: That is $2y^2$. The exponent goes down by one: $2y$.
             v_sum = [4, 4, 4, 4]            :: 4 is how many there are. In a sum each entry counts 1.
-            v_sum = [0, 0, 0, 0]            :: A loss for which nothing counts. In a sum each entry counts 1.
+            v_sum = [0, 0, 0, 0]            :: That would be a loss in which nothing counts. In a sum each entry counts 1.
             v_sum = [1, 0, 0, 0]            :: That picks one entry. In a sum all four of them count.
             v_third = [0, 0, 0.25, 0]       :: There is no mean here. The entry that counts gets a 1.
             v_third = [0, 0, 2, 0]          :: 2 is the *index*. It says which entry counts; that entry gets a 1.

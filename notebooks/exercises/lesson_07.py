@@ -64,12 +64,12 @@ def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tup
 
 READ_ONLY = (
     "That line writes into the array that arrived (`*=`, `+=` and `out=` do). It is the engine's: an addition hands *the same* "
-    "array to both of its inputs, and the other one would get what you have made of it. Make a new array."
+    "array to both of its inputs, and the other one would get your changed numbers. Make a new array."
 )
 
 
 def arriving(*values: float) -> np.ndarray:
-    """A gradient as the engine hands it on: an array that another node may hold, so it must not be written into."""
+    """A gradient as the engine passes it on: an array that another node may hold, so it must not be written into."""
     grad = np.array(values if len(values) != 1 else values[0])
     grad.setflags(write=False)
     return grad
@@ -776,11 +776,11 @@ QUESTIONS: list[Question] = [
         truth=lambda: _paths(20),
         found="Yes. Each doubling doubles the number of paths, so there are $2^{20}$, more than a million, in a graph of 21 nodes.",
         answers=r"""
-            40.0  :: 40 is the number of *edges*: two a doubling. A path takes one of the two at each doubling, so the choices multiply: $2^{20}$.
+            40.0  :: 40 is the number of *edges*: two per doubling. A path takes one of the two at each doubling, so the choices multiply: $2^{20}$.
             20.0  :: 20 is the number of operations. At each of them a path can go on in two ways: $2 \cdot 2 \cdots 2 = 2^{20}$.
-            21.0  :: 21 is the number of nodes, and so many firings are enough. But there are $2^{20}$ paths.
+            21.0  :: 21 is the number of nodes, and that many firings are enough. But there are $2^{20}$ paths.
             400.0 :: $20^2$: but each doubling *doubles* the paths. Two, four, eight, ..., $2^{20}$.
-            1.0   :: Once is what a good engine needs. One that follows paths comes by on each of $2^{20}$.
+            1.0   :: Once is right for a good engine. An engine that follows paths visits `x` on each of $2^{20}$.
             2.0   :: Two paths after the first doubling, four after the second, and so on up to $2^{20}$.
         """,
         missed="After one doubling there are 2 paths, after two 4, after three 8. After twenty: $2^{20} = 1\\,048\\,576$.",
@@ -804,7 +804,7 @@ QUESTIONS: list[Question] = [
         truth=lambda: "b",
         found="Yes: once the product has fired, `w` has everything it will ever get, and `AccumulateGrad` goes before everything else that is ready.",
         answers=r"""
-            "a" :: Many pictures show it so. But `w` has nothing to wait for once the product has fired, and its number is the highest of all.
+            "a" :: Many pictures show it that way. But `w` has nothing to wait for once the product has fired, and its number is the highest of all.
             "c" :: It goes before all other nodes that are *ready*. But it is not ready until the product has sent its part.
         """,
         missed="It is **b**: `w` is ready once the product has fired, and is then first in the queue.",
@@ -919,7 +919,7 @@ EXERCISES: list[Exercise] = [
             mul_kind(self, grad):
             grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: how the *first* factor counts. Swap the roles: what was the second factor multiplied by?
             grad * self._saved_other, self._saved_self   :: That is the local derivative alone, right when 1 arrives and at no other time. Multiply it by `grad`.
-            grad * self._saved_other, grad               :: An *addition* hands on what arrives as it is. In a product it is multiplied by the other factor.
+            grad * self._saved_other, grad               :: An *addition* passes on what arrives as it is. In a product it is multiplied by the other factor.
             grad * self._saved_other, grad * self        :: `self` alone is the node. What it kept of the first factor is `self._saved_self`.
             grad * self._saved_other, grad * _saved_self :: What a node has kept belongs to the node: `self._saved_self`.
             grad * self._saved_other, grad / self._saved_self :: Divided. What arrives is *multiplied* by the other factor, in both directions.
@@ -931,11 +931,11 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_other, None      :: `None` is for an input that did not ask
             grad * self._saved_other,           :: `backward` returns 1 gradients, but the node has 2 inputs.
             grad * self._saved_other, grad + self._saved_self :: Added. What arrives is *multiplied* by the local derivative, which is the other factor.
-            grad * self._saved_other, grad * (self._saved_self + self._saved_other) / 2 :: The mean of the two factors. Nothing is averaged: the second factor meets the first one, and that one whole.
+            grad * self._saved_other, grad * (self._saved_self + self._saved_other) / 2 :: That is the mean of the two factors. Nothing is averaged: the second factor meets the whole first one.
             grad * self._saved_other / 2, grad * self._saved_self / 2 :: What arrives is not divided between the two factors. Each gets all of it, times the other factor.
             grad * self._saved_self, grad * self._saved_other :: The two are the wrong way round. A factor is not multiplied by itself, but by the other one.
             grad * self._saved_other, grad * self._saved_self * self._saved_other :: That multiplies by the product. The slope of $a \cdot b$ with respect to $b$ is $a$ alone.
-            grad, grad                          :: That is the rule of an *addition*: it hands on what arrives as it is. In a product each factor gets that times the other one.
+            grad, grad                          :: That is the rule of an *addition*: it passes on what arrives as it is. In a product each factor gets that times the other one.
             grad * self._saved_other, grad * self._saved_self.T :: A product with `*` works entry by entry: nothing is transposed.
             grad * self._saved_other, grad * abs(self._saved_self) :: `abs` does not belong there: the other factor keeps its sign.
             self._saved_other, self._saved_self :: Those are the local derivatives alone, right when 1 arrives and at no other time. Multiply each by `grad`.
@@ -953,7 +953,7 @@ EXERCISES: list[Exercise] = [
             "and the input can be forgotten."
         ),
         shows="A forward, a rule, and what the rule needs: that is all that an operation is to an engine.",
-        look={"": "The value is `np.tanh(x.data)`; the rule hands on what arrives times $1 - \\tanh^2$."},
+        look={"": "The value is `np.tanh(x.data)`; the rule passes on what arrives times $1 - \\tanh^2$."},
         hints=(
             "Look at `add` and `AddBackward0`: a class with the rule, a function that calls `record`. NumPy's is `np.tanh`.",
             '$\\tanh\' = 1 - \\tanh^2$. So keep the result: `{"result": result}`. The rule finds it as `self._saved_result`.',
@@ -969,9 +969,9 @@ EXERCISES: list[Exercise] = [
             return None,                               :: `None` is for an input that did not ask
             grad + (1 - self._saved_result**2),        :: Added. What arrives is *multiplied* by the local derivative.
             grad * (1 + self._saved_result**2),        :: A minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter to both sides, not steeper.
-            grad * (self._saved_result**2 - 1),        :: The sign is turned: $1 - \tanh^2$. The curve rises everywhere.
+            grad * (self._saved_result**2 - 1),        :: The sign is flipped: $1 - \tanh^2$. The curve rises everywhere.
             grad * (1 - np.tanh(self._saved_result) ** 2), :: The $\tanh$ is taken twice: what was kept is the *result* already. Square it as it is.
-            grad * 1 - self._saved_result**2,          :: Python multiplies before it subtracts. Set brackets: `grad * (1 - ...)`.
+            grad * 1 - self._saved_result**2,          :: Python multiplies before it subtracts. Use brackets: `grad * (1 - ...)`.
             grad / (1 - self._saved_result**2),        :: Divided. What arrives is *multiplied* by the local derivative.
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x}) :: What is kept is an array, such as `result`. `x` is the whole Tensor.
             engine.TanhBackward0, _always_a_node       :: If no input asks for a gradient, there should be no node. `record` takes care of that: hand it the result, the kind, `[x]` and what to keep.
@@ -987,8 +987,8 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_result * (1 - self._saved_result), :: That is the rule of the *sigmoid*. For $\tanh$ it is $1 - \tanh^2$.
             tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x.data}) :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of it in the rule.
             grad * self._saved_result,                 :: That multiplies by the value of $\tanh$. You need its slope, $1 - \tanh^2$.
-            grad,                                      :: That hands on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
-            grad * (1 - self._saved_result) ** 2,      :: The square is of the difference there. It is $1 - \tanh^2$: square the result alone.
+            grad,                                      :: That passes on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
+            grad * (1 - self._saved_result) ** 2,      :: There the difference is squared. It should be $1 - \tanh^2$: square the result alone.
             tanh_pair(lambda self, grad: (grad / np.cosh(self._saved_self) ** 2,), lambda x, result: {"self": x.data}) :: right
             grad - grad * self._saved_result * self._saved_result, :: right
         """,
@@ -1111,7 +1111,7 @@ EXERCISES: list[Exercise] = [
             return waiting :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
 
             waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
-            count_ways          :: That adds up how many *ways* lead to a node from the root, when it was met. What counts is the arrows that lead to it: each adds 1.
+            count_ways          :: That adds up how many *paths* led from the root to a node when it was met. What counts is the arrows that lead to it: each adds 1.
             count_what_it_sends :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
             count_at_the_sender :: It was counted at `node`, which sends. It is `parent` that will receive one more.
             count_recursively   :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
@@ -1139,7 +1139,7 @@ EXERCISES: list[Exercise] = [
             "added up. So each node fires once, with the whole sum."
         ),
         shows=(
-            "12 on the diamond, one firing a node on a graph with 1024 paths, twenty random graphs, and 3000 operations in a row. "
+            "12 on the diamond, one firing per node on a graph with 1024 paths, twenty random graphs, and 3000 operations in a row. "
             "This is the engine of PyTorch, without its threads."
         ),
         hints=(
@@ -1149,7 +1149,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=run_probe,
         answers=r"""
-            engine.fires_again     :: 16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was handed on twice. Fire once, when all has arrived.
+            engine.fires_again     :: 16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was passed on twice. Fire once, when all has arrived.
             engine.fires_too_early :: 4 is $1 \cdot 2 \cdot 2$: `y` fired with the 1 from `a`, and the 2 from `b` came too late. It has to wait for both.
             arrived[parent] = arrived[parent] + part => arrived[parent] = part :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
             engine.overwrites      :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
@@ -1161,7 +1161,7 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived.get(parent, 0) + part
                     ready.append(parent) :: 96 is $4 \cdot 24$: each node goes into the list at every arrival, and fires with the total of that moment, in the order of the list. Count, and fire once: when all has arrived.
 
-            level_by_level :: On the diamond this order works, because all ways are equally long there. Where a short way and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance decides nothing.
+            level_by_level :: On the diamond this order works, because all ways are equally long there. Where a short way and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
 
             waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
             while ready:
@@ -1171,7 +1171,7 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived[parent] + here if parent in arrived else here
                     waiting[parent] -= 1
                     if waiting[parent] == 0:
-                        ready.append(parent) :: 4 is 2 ways times 2: each parent got what had *arrived* at the node. It gets its `part`, which the rule has made of it.
+                        ready.append(parent) :: 4 is 2 ways times 2: each parent got what had *arrived* at the node. It should get its `part`, which the rule has computed from that.
 
             engine.run(root, np.ones_like(grad)); return :: It begins with ones, whatever is handed to it. What arrives at the root is `grad`.
             averages                                     :: 3 is $1.5 \cdot 2$: the parts were averaged, at `y` and again at `x`. Nothing is averaged where paths meet: each brings its part, and they are *added*.
@@ -1185,7 +1185,7 @@ EXERCISES: list[Exercise] = [
                     if waiting[parent] == 0:
                         ready.append(parent) :: The larger part does not win. `c` moves with both, so what comes back along both is added: `arrived[parent] + part`.
 
-            engine.follows_paths :: Each part is handed on separately as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
+            engine.follows_paths :: Each part is passed on separately as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
 
             arrived, ready, seen = {root: grad}, [root], {root}
             while ready:
@@ -1203,7 +1203,7 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived.get(parent, 0) + part
                     visit(parent)
 
-            visit(root) :: Each node, and the leaf too, hands on its total whenever a part arrives. What came first is counted again each time. Fire once, when all has arrived.
+            visit(root) :: Each node, and the leaf too, passes on its total whenever a part arrives. What came first is counted again each time. Fire once, when all has arrived.
 
             once_as_soon_as_met :: Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two. What comes later is lost. Wait until the count is 0.
 
@@ -1240,7 +1240,7 @@ EXERCISES: list[Exercise] = [
                 node = ready.pop()
                 for parent, part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
                     arrived[parent] = arrived.get(parent, 0) + part
-                    waiting[parent] -= 1 :: The dictionaries know nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
+                    waiting[parent] -= 1 :: The keys of the dictionaries are nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
 
             adds_in_place :: `+=` changes an array in place, and an addition had handed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
 
@@ -1306,7 +1306,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=choose_probe,
         answers=r"""
-            ready.pop()                                :: That is the one that came last into the list. Wanted is the one that was *made* last: the largest `node.sequence`.
+            ready.pop()                                :: That is the one that came last into the list. Take the one that was *made* last: the largest `node.sequence`.
             ready.pop(0)                               :: That is the one that has waited longest. Take the largest `node.sequence`.
             max => min :: That is the oldest: `min` takes the smallest number, `max` the largest.
             max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
@@ -1325,7 +1325,7 @@ EXERCISES: list[Exercise] = [
         names=("answer",),
         solution='answer = "b"',
         why=(
-            "A node fires when all that it should receive has been added up, in every such order. So it receives the same sum, and hands on the "
+            "A node fires when all that it should receive has been added up, in every such order. So it receives the same sum, and passes on the "
             "same. What the order changes is when, and with it the order of hooks and what is in memory at a time."
         ),
         shows="Waiting makes the numbers right, up to rounding. The order among those that are ready is a matter of taste, and of memory.",
@@ -1335,7 +1335,7 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             "a" :: Your `run` has passed the twenty random graphs of 7.6 while it took its nodes with `ready.pop()`. The numbers did not depend on it.
-            "c" :: The orders do differ: the comparison above shows it. The gradients are the same all the same. Why?
+            "c" :: The orders do differ: the comparison above shows it. The gradients are still the same. Why?
             "d" :: `x` is used twice here, in `x * x`, and got 12 in both orders. What two edges bring is added up, whichever comes first.
         """,
     ),
@@ -1433,7 +1433,7 @@ EXERCISES: list[Exercise] = [
 
             lr * p.grad => lr / 2 * p.grad :: The step is half as long as it should be. `lr` times the gradient, nothing more.
             lr * p.grad => lr / len(parameters) * p.grad :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
-            return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Give it back as it is.
+            return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Return it as it is.
             trained() :: right
         """,
     ),

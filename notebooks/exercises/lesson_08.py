@@ -291,7 +291,7 @@ QUESTIONS: list[Question] = [
         truth=_starved,
         found="Yes: no way leads there, so nothing is computed. `None`, and for the second layer as well.",
         answers=r"""
-            "a" :: So the exercise says. A zero would be a computed answer, *it does not matter*. No way leads there, so nothing is computed: `None`.
+            "a" :: The exercise says so. But a zero would be a computed answer, *it does not matter*. No way leads there, so nothing is computed: `None`.
             "c" :: The cut is behind the *second* layer, so the walk never gets to the first. Nothing is computed: `None`.
         """,
         missed="It is **b**: no way leads to the first layer, so nothing is computed for it.",
@@ -300,7 +300,7 @@ QUESTIONS: list[Question] = [
         "8.d",
         asks="what freezing the middle does to the first weight, by flag and by block",
         truth=_flag_and_block,
-        found="Yes. The flag leaves out one gradient; the block cuts the way, and all before it is lost.",
+        found="Yes. The flag leaves out one gradient; the block cuts the path, and everything before it is lost.",
         answers=r"""
             "a" :: With the block the middle layer was not recorded, so there is no way on to `a`.
             "c" :: The other way round: with the flag the multiplication is recorded, because `h1` asks; in the block it is not.
@@ -332,7 +332,7 @@ EXERCISES: list[Exercise] = [
             x * 2 * 3 + x * 2 * 5                       :: Nothing is hidden: `x.grad` is 16. The part with the 3 should stay detached.
             (x * 2).detach() * 3 + 20                   :: The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be made of `y`.
             (x * 2).detach() * 3 + 10                   :: 10 is what `x.grad` should be. What has to be added is a part made of `y`, and its slope in `x` should be 10.
-            (x * 2).detach() * 3 + x * 2 * 8            :: That is $3y + 8y$. The $3y$ counts in the value as well: how much is missing to $8y$?
+            (x * 2).detach() * 3 + x * 2 * 8            :: That is $3y + 8y$. The $3y$ counts in the value as well: how much is missing from $8y$?
             (x * 2).detach() * 3 + x * 2 * 3            :: That is $3y + 3y$. What is still missing from $8y$?
             (x * 2).detach() * 3 + x * 5                :: The factor is right, but it belongs to `y`, and `y` is $2x$.
             (x * 2).detach() * 3 + x * 2 * 10           :: 10 is the gradient in `x`. In `y` the slope is half of it, because $y = 2x$.
@@ -370,7 +370,7 @@ EXERCISES: list[Exercise] = [
         look={
             "plain": "On the way from `y` to `a`: what is `h` multiplied by, and what is `a`?",
             "detached": "Is there any way from `y` to `a`?",
-            "b_frozen": "Freezing changes who is *given* a gradient. Does it change the way to `a`, or the value of `b`?",
+            "b_frozen": "Freezing changes which tensors are *given* a gradient. Does it change the way to `a`, or the value of `b`?",
             "block": "What was recorded when `h` was made?",
             "both": "Two halves: which of them leads back to `a`, and what does it bring?",
             "weighted": "Put in 10 for `h.detach()`. What is left is $10\\,b\\,a\\,x$.",
@@ -387,7 +387,7 @@ EXERCISES: list[Exercise] = [
             weighted = 450.0                     :: `b` counts once, in $b\,h \cdot 10$: that is $3 \cdot 5 \cdot 10$.
             weighted = 600.0                     :: `a` itself is not a factor of its slope: $10 \cdot b \cdot x$.
             plain = 75.0                        :: $x$ comes in once: $b \cdot x$.
-            b_frozen = 3.0                      :: 3 is what comes to `h`. From there to `a` it is times $x$, frozen or not.
+            b_frozen = 3.0                      :: 3 is what comes to `h`. From there to `a` it is multiplied by $x$, frozen or not.
             b_frozen = 10.0                     :: 10 is `h`, and what `b` would get. `a` gets $b \cdot x$, frozen or not.
             plain = 5                           :: 5 is $x$, what `a` is multiplied by. But 1 did not come to `h` unchanged: it was multiplied by $b$ on its way.
             plain = 1                           :: 1 is where the walk begins. Two multiplications lie between it and `a`.
@@ -405,9 +405,9 @@ EXERCISES: list[Exercise] = [
             detached = 3                        :: `detach` cuts the only way that leads from `y` to `a`. What is left of the way does not count for `a`.
             plain = 30                          :: 30 is the value of `y`. Its slope in `a`: $b$ times $x$.
             plain = 6                           :: $2 \cdot 3$: but `a` does not meet itself. It meets $x$, and then $b$.
-            plain = 8                           :: Added: $5 + 3$. Along a way the numbers are multiplied.
-            plain = 4                           :: The mean of 5 and 3. Along a way the numbers are multiplied, nothing is averaged.
-            plain = 7.5                         :: Half. Nothing is shared out or averaged along a way: $b$ times $x$, whole.
+            plain = 8                           :: Added: $5 + 3$. Along a path the numbers are multiplied.
+            plain = 4                           :: The mean of 5 and 3. Along a path the numbers are multiplied, nothing is averaged.
+            plain = 7.5                         :: Half. Nothing is shared out or averaged along a path: $b$ times $x$, whole.
             plain = 10                          :: 10 is the value of `h`, and what `b` gets. `a` gets what *it* meets on its way: $x$, and then $b$.
             plain = 3                           :: 3 is what comes to `h`. From `h` to `a` there is the 5 of $x$ still to come.
             plain = None                        :: Nothing is cut here: there is a way from `y` to `a`.
@@ -422,7 +422,7 @@ EXERCISES: list[Exercise] = [
             weighted = 1500                      :: The constant counts once: $10 \cdot b \cdot x$.
             15, None, None, None, 15, 150       :: Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.
             15, None, 15, 15, 15, 150           :: In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no way to `a`.
-            15, None, 15, None, 30, 150         :: In the line `both` only the attached half leads back. 30 would be without `detach`.
+            15, None, 15, None, 30, 150         :: In the line `both` only the attached half leads back. Without `detach` it would be 30.
             15, None, 15, None, None, 150       :: In the line `both` one half is cut, the other is whole.
             15, None, 15, None, 15, 300         :: 300 is the slope of $b\,h^2$, with both factors seen. One of them is a constant here: half of it.
             15, None, 15, None, 15, 15          :: In the last line `h.detach()` is a constant, but a constant that *multiplies*: it is 10.
@@ -445,7 +445,7 @@ EXERCISES: list[Exercise] = [
         look={"": "Only the two lines of the loop should be filled in; what is below them stays as it is."},
         hints=(
             "`middle.parameters()` gives the layer's weight and bias, one after the other.",
-            "`requires_grad_` wants to know: shall it ask, True or False?",
+            "`requires_grad_` takes one argument: should it ask, True or False?",
             "The lines below need no change. A `no_grad` or `detach` there would starve `first`.",
         ),
         probe=_freeze_probe,
@@ -536,7 +536,7 @@ EXERCISES: list[Exercise] = [
             t.clone()    :: Its own memory, but it still asks for gradients: the copying was recorded like any operation. Detach it as well.
             t            :: That is `t` itself, history and all.
             clone() => clone().requires_grad_(True) :: Almost. It was right before you made it ask for gradients again: leave out the last step.
-            return t.detach().clone() => t.detach_(); return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. `t` is not to be touched.
+            return t.detach().clone() => t.detach_(); return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. Leave `t` itself as it is.
             t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
             torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
             t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.
@@ -555,14 +555,14 @@ EXERCISES: list[Exercise] = [
             "One value as a constant: `detach`. Weights that stay: `requires_grad_(False)`. Not recording for a while: `no_grad`; "
             "for ever: `inference_mode`; by a flag: `set_grad_enabled`."
         ),
-        shows="First name the wish: a value, a weight, or a stretch of code. Then there is hardly a choice left.",
+        shows="First say what it is about: a value, a weight, or a stretch of code. Then there is hardly a choice left.",
         hints=(
             "Is it about *one value*, about *weights*, or about *a stretch of code*?",
             "A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and which one must never come back to training?",
         ),
         words=SWITCHES,
         answers=r"""
-            target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but the wish is about *one value*, and for that there is a method.
+            target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but here it is about *one value*, and for that there is a method.
             target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.
             target = 'd'               :: `set_grad_enabled` takes a flag, for a stretch of code. Here there is no flag, and only one value.
             target = 'e'               :: What is made in `inference_mode` cannot be part of a loss that you train with: the backward pass would need it.
@@ -575,7 +575,7 @@ EXERCISES: list[Exercise] = [
             validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a plainer one.
             validate = 'e'             :: After validation the numbers go back into training code. `inference_mode` forbids nearly all that.
             serve = 'a'                :: `no_grad` works. But a program that *only ever* answers can promise more, and saves work: which switch is `no_grad` plus a promise?
-            serve = 'b'                :: `detach` is for one value. A program that only answers never wants a graph at all.
+            serve = 'b'                :: `detach` is for one value. A program that only makes predictions never needs a graph at all.
             serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only makes predictions can promise more, for a whole stretch of code.
             serve = 'd'                :: `set_grad_enabled` takes a flag. Here nothing is ever switched on again.
             shared_loop = 'a'          :: `no_grad` is always off. The loop runs for training as well: the switch has to take the flag.
@@ -618,7 +618,7 @@ EXERCISES: list[Exercise] = [
 
             for param in [*one.parameters(), *two.parameters()]:
                 param.requires_grad_(False)
-            return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they do not ask any more, in the next step neither. A cut leaves them as they are.
+            return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they no longer ask, not in the next step either. A cut leaves them as they are.
 
             optimizer.zero_grad() => ;; h = torch.tanh(one(x)) => ;; (two(h)).detach() => (two(torch.tanh(one(x)))).detach() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
 
@@ -627,7 +627,7 @@ EXERCISES: list[Exercise] = [
             loss = (three(h) ** 2).mean()
             loss.backward()
             optimizer.step()
-            return (three(h) ** 2).mean().item() :: That is the loss *after* the step. Give back the one that you went backward from: `loss.item()`.
+            return (three(h) ** 2).mean().item() :: That is the loss *after* the step. Return the one that you went backward from: `loss.item()`.
 
             optimizer.zero_grad()
             h = torch.tanh(two(torch.tanh(one(x)))).detach()

@@ -190,7 +190,7 @@ EXERCISES: list[Exercise] = [
             slow = 0.0   :: That is where $\text{lr} = 0.5$ leads. A tenth of the slope is a step of 1.
             slow = 2.0   :: That is where $\text{lr} = 0.3$ leads, as above the exercise. Here it is 0.1.
             slow = 5.0   :: That is where it begins. The slope is 10, so it does move.
-            slow = 3.0   :: For that the step would be 2. A tenth of the slope 10 is 1.
+            slow = 3.0   :: Then the step would be 2. A tenth of the slope 10 is 1.
             slow = 8.0   :: Uphill, and too far. The step is 1, and it is subtracted.
             exact = 1.0  :: 1 is $2 \cdot 0.5$. The factor is what is left when that is taken from 1.
             exact = 5.0  :: 5 is how far it goes. Where does it end up, if it begins at 5?
@@ -202,7 +202,7 @@ EXERCISES: list[Exercise] = [
             wild = 0.0   :: With $\text{lr} = 0.5$ it would be at the bottom. With 1.1 it jumps over it.
             wild = 14.4  :: Twice what it should be: from $-6$ the step is $1.1 \cdot 12$.
             wild = 3.6   :: Half of what it should be: from $-6$ the step is $1.1 \cdot 12$, not half of that.
-            wild = 6.2   :: The second step has the gradient of where it begins, $-12$, and that is multiplied by 1.1, not by 1.
+            wild = 6.2   :: The second step uses the gradient at the place where it begins, $-12$, and multiplies it by 1.1, not by 1.
             wild = 1.0   :: The factor is $-1.2$, and it is taken twice: $5 \cdot (-1.2)^2$.
             wild = 1.44  :: That is the factor of both steps together. Where does it put 5?
             slow = 4.5   :: The slope of $w^2$ at 5 is 10, not 5: the step is 1.
@@ -212,7 +212,7 @@ EXERCISES: list[Exercise] = [
             wild = 7.0   :: The second step is taken from $-6$, and is $1.1 \cdot 12$ long.
             slow = 4.9   :: That subtracts the rate alone. The step is the rate times the slope, $0.1 \cdot 10$.
             slow = 1     :: That is how far it goes. *Where* does it end up?
-            slow = 2.5   :: For that the step would be 2.5. It is 1, a tenth of the slope 10.
+            slow = 2.5   :: Then the step would be 2.5. It is 1, a tenth of the slope 10.
             exact = 2.5  :: The slope at 5 is 10, and half of that is the whole way.
             exact = -5   :: That would be $\text{lr} = 1$. Here the step is half of 10.
             edge = 5     :: Yes, after two steps and after four. After three it is on the other side.
@@ -285,7 +285,7 @@ EXERCISES: list[Exercise] = [
             plain = 1.2      :: The second step uses the gradient where it begins: 3.2, not 4 again.
             plain = 2.88     :: Uphill, twice. The gradient is subtracted.
             plain = 1.62     :: The slope of $w^2$ is $2w$, not $w$.
-            momentum = 1.28  :: That is without the velocity: it remembers the first gradient, 4.
+            momentum = 1.28  :: The velocity is missing: it remembers the first gradient, 4.
             momentum = 0.88  :: Nine tenths of the old velocity, not the whole of it: $0.9 \cdot 4 + 3.2$.
             momentum = 0.52  :: The velocity was 4, not the step 0.4 nor the place 2; and $w$ is 1.6 by then.
             momentum = 1.24  :: The new gradient is missing: $0.9 \cdot 4 + 3.2$.
@@ -356,13 +356,13 @@ EXERCISES: list[Exercise] = [
             m = 0.9                                     :: The new gradient is missing: add a tenth of $-10$.
             m = -10.0                                   :: That is the gradient. Only a tenth of it is added.
             m = -0.9                                    :: Check the signs: 0.9 is left of the old $m$, and $-1$ is added.
-            m = 9.1                                     :: The old $m$ was 1, not 10: nine tenths of it are 0.9. And the new gradient is $-10$.
+            m = 9.1                                     :: The old $m$ was 1, not 10: nine tenths of it is 0.9. And the new gradient is $-10$.
             m = 0.1                                     :: Check the sign: $0.9 - 1$.
             v_hat = 0.1999                              :: That is $v$. Divide by $1 - 0.999^2$.
             v_hat = 0.0                                 :: Squares do not cancel: $(-10)^2$ is 100 too.
             v_hat = 199.9                               :: Divided by $1 - 0.999$, as in step 1. Now $k$ is 2.
             v_hat = 10.0                                :: That is $\sqrt{\hat v}$.
-            v_hat = 1000.0                              :: A factor of 10 too much: the square of 10 is 100, and a thousandth of it is 0.1.
+            v_hat = 1000.0                              :: Ten times too large: the square of 10 is 100, and a thousandth of it is 0.1.
             v_hat = -100.0                              :: Squares have no sign.
             v_hat = 50.0                                :: The old $v$ counts too: $0.0999 + 0.1$, and both together are divided by 0.001999.
             v_hat = 0.0999 / 0.001999 - 0.01 / 0.001999 :: The square of $-10$ is 100: a thousandth of it is 0.1.
@@ -425,7 +425,7 @@ EXERCISES: list[Exercise] = [
             (w - lr * (momentum * velocity + (1 - momentum) * (g + decay * w)), momentum * velocity + (1 - momentum) * (g + decay * w)) :: That is an average, as Adam keeps it. Momentum adds the gradient whole.
             (w - lr * (momentum * velocity + g - decay * w), momentum * velocity + g - decay * w) :: The decay is added to the gradient; subtracted it would push *away* from zero.
             (w - lr * (momentum * velocity + g + decay * g), momentum * velocity + g + decay * g) :: The pull is a part of the *weight*, `decay * w`, not of the gradient.
-            (w - lr * (momentum * velocity + g + decay), momentum * velocity + g + decay) :: The pull is `decay` times the weight: the larger it is, the harder it is pulled.
+            (w - lr * (momentum * velocity + g + decay), momentum * velocity + g + decay) :: The pull is `decay` times the weight: the larger the weight, the harder the pull.
             (w - lr * (momentum * velocity + g) - lr * decay * w, momentum * velocity + g) :: That shrinks the weight separately, as AdamW does. In SGD the decay is added to the *gradient*, so the velocity remembers it.
             (w - lr * (momentum * (velocity + g + decay * w)), momentum * (velocity + g + decay * w)) :: `momentum` applies to the old velocity alone; the whole gradient is added.
             (momentum * velocity + g + decay * w, w - lr * (momentum * velocity + g + decay * w)) :: The right two numbers, in the wrong order: the weight first, then the velocity.
@@ -446,7 +446,7 @@ EXERCISES: list[Exercise] = [
             (w - lr * (momentum * (velocity + g) + decay * w), velocity + g) :: `momentum` says how much of the *old* velocity is kept. The gradient and the decay are added to that in full.
             (w, velocity)                             :: Nothing has moved: you return what you were given. First compute the new velocity, then the step.
             (w - lr * (momentum * velocity + g + decay * w) / 2, momentum * velocity + g + decay * w) :: The velocity is right. The step is half as long as it should be.
-            (w - lr * (momentum * velocity + g + 2 * decay * w), momentum * velocity + g + 2 * decay * w) :: The decay is in it twice. The slope of `decay / 2 * w**2`, which is meant, is `decay * w`.
+            (w - lr * (momentum * velocity + g + 2 * decay * w), momentum * velocity + g + 2 * decay * w) :: The decay is in it twice. The slope of the penalty `decay / 2 * w**2` is `decay * w`.
             (w + momentum * velocity - lr * (g + decay * w), momentum * velocity - lr * (g + decay * w)) :: Your velocity includes the rate and the sign, as some books write it. Here, as in PyTorch, the whole gradient is added to the velocity, and the rate is used in the step.
             (w - lr * (velocity + momentum * g + decay * w), velocity + momentum * g + decay * w) :: `momentum` is in the wrong place: it says how much of the *old velocity* is kept. The whole gradient is added.
             (w - lr * (momentum * velocity + decay * g + w), momentum * velocity + decay * g + w) :: `decay` is in the wrong place: it says how much of the *weight* is added to the gradient.
@@ -486,10 +486,10 @@ EXERCISES: list[Exercise] = [
             uneven = (3 * 3 + 1 * (-1)) / 4       # weighted by how many examples each has
             """,
         rtol=1e-4,
-        why="31 mini-batches of 32 are 992 examples, and 8 are left for the last. Of four examples each counts a quarter, so a "
+        why="31 mini-batches of 32 are 992 examples, and 8 are left for the last. Each of four examples counts a quarter, so a "
         "mini-batch of three counts three quarters.",
         shows="Mini-batches of equal size average to the gradient of the whole. A smaller last one has fewer examples, and yet its "
-        "step counts as much as any other: some dataloaders offer to leave it out.",
+        "step counts as much as any other: some dataloaders can leave it out.",
         look={
             "per_epoch": "How often does 32 go into 1,000? And what becomes of the rest?",
             "last": "How many examples are left after the full mini-batches?",

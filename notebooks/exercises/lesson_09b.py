@@ -104,7 +104,7 @@ class _Watched(torch.optim.SGD):
         if not self.found and not torch.equal(self.bias.detach(), self.began):
             return (
                 "The weights have moved, but not by the optimizer that your function is given. Use `optimizer`, the argument: "
-                "another one, made inside the function, knows nothing of its learning rate and its memory."
+                "another one, made inside the function, has neither its learning rate nor its memory."
             )
         if not self.found:
             return "The optimizer never steps: the gradients are there, and nothing uses them. `optimizer.step()` is missing."

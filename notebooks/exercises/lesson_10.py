@@ -375,7 +375,7 @@ EXERCISES: list[Exercise] = [
             first = 1000.0       :: That would be two bytes per number. Here a number takes 4.
             first = 666.667      :: Nothing is divided. Rows times columns times 4, of what goes in.
             relu = 1333.333      :: Nothing is divided: rows times columns times 4, of what ReLU returns.
-            doubled = 0.0        :: Each of the first two keeps something, and with 100 rows not less.
+            doubled = 0.0        :: Each of the first two keeps something, and no less with 100 rows.
             doubled = 4000.0     :: That is the data of 100 rows alone. ReLU keeps its result as well.
             doubled = 8000.0     :: That is what ReLU keeps for 100 rows. The data is kept as well.
             first = 500          :: That many numbers. Each takes 4 bytes.
@@ -389,7 +389,7 @@ EXERCISES: list[Exercise] = [
             relu = 8000          :: The result alone is kept: it is positive where the input was.
             relu = 2000          :: ReLU works on what the first layer gave: 50 rows of 20.
             relu = 0             :: Its rule must know where the input was positive. It reads that off its result.
-            second = 4000        :: It holds on to that tensor, but it is the very one that ReLU's node holds. Places are counted once.
+            second = 4000        :: It holds on to that tensor, but it is the very one that ReLU's node holds. Memory is counted once.
             second = 4080        :: Its input is the tensor that ReLU's node holds already, and its weights are parameters.
             doubled = 6400       :: Double each of the three: $2 \cdot (2000 + 4000 + 0)$.
             second = 80          :: Those are its weights, which exist anyway, as parameters.
@@ -563,7 +563,7 @@ EXERCISES: list[Exercise] = [
             return checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Pass `last` to the second `checkpoint`.
 
             x = checkpoint(lambda t: blocks[2](blocks[1](blocks[0](t))), x, use_reentrant=False)
-            return checkpoint(blocks[3], x, use_reentrant=False) :: The groups are of three and of one. There should be two and two.
+            return checkpoint(blocks[3], x, use_reentrant=False) :: The groups have three blocks and one. They should have two each.
 
             x = checkpoint(blocks[1](blocks[0](x)), use_reentrant=False)
             return checkpoint(blocks[3](blocks[2](x)), use_reentrant=False) :: `checkpoint` needs the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.

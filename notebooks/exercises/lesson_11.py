@@ -415,7 +415,7 @@ EXERCISES: list[Exercise] = [
         title="clip",
         names=("clip",),
         solution=clip,
-        why="All are multiplied by the same number, so their direction stays. Afterwards their joint length is `most`.",
+        why="All are multiplied by the same number, so their direction stays. Afterwards their combined length is `most`.",
         shows="That is `torch.nn.utils.clip_grad_norm_`. Short gradients are left alone.",
         look={"": "All gradients together have one length, and one factor shortens them all."},
         hints=(
@@ -434,7 +434,7 @@ EXERCISES: list[Exercise] = [
             clipping_with(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio, when=lambda n, most: True) :: Two things: lengths do not add up like that (add the squares, take the root once), and short gradients must be left alone.
             clipping_with(_length, lambda most, n: most) :: That multiplies by `most` itself. They should *be* `most` long: divide by the length they have.
             clipping_with(lambda gs: sum(g.abs().sum() for g in gs), _by_ratio) :: That adds up the absolute values. The length is the root of the sum of the *squares*.
-            clipping_with(lambda gs: sum(g.sum() ** 2 for g in gs) ** 0.5, _by_ratio) :: That adds first and squares then, so entries of different sign cancel. Square each entry, then add.
+            clipping_with(lambda gs: sum(g.sum() ** 2 for g in gs) ** 0.5, _by_ratio) :: That adds first and then squares, so entries of different sign cancel. Square each entry, then add.
             clipping_with(lambda gs: max((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: That is the length of the longest. All gradients *together* have one length.
             clipping_with(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: Lengths do not add up like that: add the squares, and take the root once.
             clipping_with(lambda gs: (sum((g**2).sum() for g in gs) / 3) ** 0.5, _by_ratio) :: Nothing is averaged: the length has no division in it.

@@ -387,7 +387,7 @@ EXERCISES: list[Exercise] = [
             "Without upstream every output claims every input: whole rows are filled. Half-way between two slopes: a kink. The right numbers in the wrong "
             "places: exchanged. Both a little off: rounding."
         ),
-        shows="A report is a picture of the mistake. In two of the four there is none.",
+        shows="A report is a picture of the mistake. Two of the four contain no mistake.",
         look={
             "first": "What has happened to the two zeros?",
             "second": "One entry is right. What lies half-way, and between what?",

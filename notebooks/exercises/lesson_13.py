@@ -93,11 +93,11 @@ def _spied(function: Callable) -> Iterator[tuple]:
             )
         yield f"After one pass `seen` holds{', on a leaf' * leaf}", list(seen)
         if any(isinstance(value, str) for value in seen):
-            raise Complaint("`seen` holds a text. Append the gradient itself, which the hook is given.")
+            raise Complaint("`seen` holds a string. Append the gradient itself, which the hook is given.")
         yield "and x.grad is", x.grad
         if not hasattr(handle, "remove"):
             raise Complaint(
-                "The tap works. But return the handle, which `register_hook` returns: without it nobody can take the tap off again."
+                "The tap works. But return the handle, which `register_hook` returns: without it the tap cannot be removed."
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -506,7 +506,7 @@ EXERCISES: list[Exercise] = [
         names=("spy",),
         solution=spy,
         probe=_spied,
-        why="`seen.append` takes one argument and returns `None`: exactly what a hook needs that only looks. The handle is returned.",
+        why="`seen.append` takes one argument and returns `None`: just right for a hook that only looks. The handle is returned.",
         shows="A tap with a list under it, and a handle to take it off.",
         look={
             "": "One line: register a function that appends what it is given, and return what `register_hook` returns."
@@ -539,7 +539,7 @@ EXERCISES: list[Exercise] = [
             seen.append(t.register_hook); return :: `t.register_hook` without parentheses is the method itself, and that went into the list. Call it.
             by_hook(lambda t, seen: lambda grad: seen.append(abs(grad))) :: `abs` does not belong there. Append the gradient as it is, with its sign.
             by_hook(lambda t, seen: lambda grad: seen.insert(0, grad)) :: `insert(0, ...)` puts the newest gradient first. Append it.
-            by_hook(lambda t, seen: lambda grad: seen.append("grad")) :: `seen` holds a text.
+            by_hook(lambda t, seen: lambda grad: seen.append("grad")) :: `seen` holds a string.
             by_hook(lambda t, seen: lambda grad: seen.append(grad.sum())) :: That is the sum of the entries. Append the whole gradient.
             by_hook(lambda t, seen: lambda grad: seen.append(grad.clone())) :: right
             by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad)[1]) :: right
@@ -678,7 +678,7 @@ EXERCISES: list[Exercise] = [
             model(batch)
             for handle in handles:
                 handle.remove()
-            return seen :: `named_children` gives the layers at the top only. A layer inside another module is missing: `named_modules`.
+            return seen :: `named_children` gives only the layers at the top level. A layer inside another module is missing: `named_modules`.
 
             record_with(wanted=lambda module: isinstance(module, torch.nn.ReLU)) :: That records the ReLUs. Record the `Linear` layers.
             return {"0": model(batch)} :: That is the output of the whole model. For the output of each `Linear` layer inside, put a hook on it.

@@ -217,7 +217,7 @@ QUESTIONS: list[Question] = [
         "14.a",
         asks="the gradient of the distance at 0",
         truth=_at_home,
-        found="Yes: an infinite slope meets a zero one, and their product is no number.",
+        found="Yes: an infinite slope meets a zero one, and their product is not a number.",
         answers=r"""
             "a" :: That is the slope on the right of 0. At 0 itself the root's rule divides by zero.
             "b" :: That would be a sensible answer, half-way between $-1$ and 1. But the rules do not know about each other: the root says $1/0$, the product $\infty \cdot 0$.
@@ -292,7 +292,7 @@ EXERCISES: list[Exercise] = [
             log_zero = "b"     # -inf
             """,
         why="Where all ways to the limit agree there is a number, or an infinity. Where they do not, there is `nan`; and whatever is computed with a `nan` is one.",
-        shows="$0/0$, $0 \\cdot \\infty$ and $\\infty - \\infty$ make a `nan`; $1/0$ and $\\log 0$ make an infinity. There are more births of a `nan`: a table below lists them.",
+        shows="$0/0$, $0 \\cdot \\infty$ and $\\infty - \\infty$ make a `nan`; $1/0$ and $\\log 0$ make an infinity. There are more ways to get a `nan`: a table below lists them.",
         look={
             "by_zero": "Put smaller and smaller numbers in place of the 0.",
             "zeros": "Try $u/u$ and $2u/u$ for small $u$.",
@@ -431,7 +431,7 @@ EXERCISES: list[Exercise] = [
             in_cosine = "c"       # forward: 0 / 0
             finite_loss = "a"     # the penalty's is 1
             """,
-        why="In the first, the root's *rule* divides by zero while its value is fine. In the second, $e^{200}$ does not fit, so everything after it is lost. In the third, 0 by 0 is `nan` at once.",
+        why="In the first, the root's *rule* divides by zero while its value is fine. In the second, $e^{200}$ does not fit, so everything after it is lost. In the third, 0 divided by 0 is `nan` at once.",
         shows="One goes wrong on the way back, two on the way forward. Only for the first did you need the rules.",
         look={
             "in_penalty": "All values are finite. Then follow the way back: which rule divides by zero?",
@@ -441,7 +441,7 @@ EXERCISES: list[Exercise] = [
         },
         hints=(
             "First the values, line by line. If they are all finite, then the way back.",
-            "$e^{88}$ is near the end of `float32`. A root has an infinite slope at 0. 0 by 0 is not a number.",
+            "$e^{88}$ is near the limit of `float32`. A root has an infinite slope at 0. 0 divided by 0 is not a number.",
             "In `penalty` all values are good: 0, 0, 1. On the way back 0.1 arrives at the root of 0.",
         ),
         answers=r"""
@@ -481,7 +481,7 @@ EXERCISES: list[Exercise] = [
             torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores; $e^{200}$ does not fit.
             s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first (the score itself, not its position).
             torch.log(torch.softmax(s, 0))               :: The softmax is careful; but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
-            torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, and makes it wrong: $-27.6$ instead of $-200$.
+            torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, but makes it wrong: $-27.6$ instead of $-200$.
             s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there as well.
             (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ does not fit.
             s - s.max()                                  :: Only the largest is taken away. The logarithm of the sum of the powers is missing.
@@ -503,7 +503,7 @@ EXERCISES: list[Exercise] = [
             torch.log => torch.log2 :: That is the logarithm to the base 2. The formula has the natural one, `torch.log`.
             shifted_by(s, 100.0)                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
             torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score on its own. In a softmax all scores share one sum.
-            s / s.sum()                                  :: That shares the scores out evenly by size. Probabilities come from the *powers*, $e^s$; and you need their logarithm.
+            s / s.sum()                                  :: That divides the scores by their sum. Probabilities come from the *powers*, $e^s$; and you need their logarithm.
             s - torch.log(torch.exp(s).mean())           :: Two things: the powers are added, not averaged, and $e^{200}$ overflows unless the largest score is subtracted first.
             shifted_by(s, s.max().detach())              :: right
             torch.log_softmax(s, 0)                      :: right
@@ -522,12 +522,12 @@ EXERCISES: list[Exercise] = [
             "": "The root must not see a 0, and nothing may be divided by 0: mask the *square*, in front of both."
         },
         hints=(
-            "Two dangers at 0: the root's infinite slope, and 0 by 0. Both are behind the sum of squares.",
+            "Two dangers at 0: the root's infinite slope, and 0 divided by 0. Both are behind the sum of squares.",
             "Replace the sum of squares by 1 where it is 0, then take the root, then divide.",
             "`length = torch.sqrt(torch.where(square > 0, square, 1.0))`",
         ),
         answers=r"""
-            v / torch.sqrt((v * v).sum()) :: At 0 that is 0 by 0.
+            v / torch.sqrt((v * v).sum()) :: At 0 that is 0 divided by 0.
 
             length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is saved behind the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
             v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
@@ -540,7 +540,7 @@ EXERCISES: list[Exercise] = [
             v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0) :: Divided by the sum of the sizes. The length is the root of the sum of squares.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach() :: The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.
             v / torch.sqrt((v * v).sum().clamp(min=1.0)) :: The clamp is so high that vectors shorter than 1 are not made longer. Anything but 0 has a direction: a much smaller number, or `where`.
-            abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` is one too many: a direction has signs.
+            abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` does not belong there: a direction has signs.
             v / v.abs().max()                            :: Divided by the largest size. The length is the root of the sum of squares.
             return 1.0 * v                               :: That is `v` as it came in. A direction has length 1: divide by the length.
             v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: The clamp comes *after* the root: the root itself still gets a 0, and its rule divides by it. Put the clamp under the root.

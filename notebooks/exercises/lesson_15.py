@@ -344,7 +344,7 @@ EXERCISES: list[Exercise] = [
             torch.diag(_column_sums(f, x)[0]) :: The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and you need the entries beside it as well.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=False)
-            return torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))]) :: `g` was made without a record. Which argument keeps one?
+            return torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))]) :: `g` was not recorded. Which argument records it?
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             return torch.stack([torch.autograd.grad(g[i], x, retain_graph=False)[0] for i in range(len(x))]) :: The first row has freed the graph of `g`, and the second row needs it too.
@@ -355,7 +355,7 @@ EXERCISES: list[Exercise] = [
             return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for _ in range(len(x))]) :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
 
             y = f(x); return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))]) :: That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that should be differentiated.
-            (g,) = torch.autograd.grad(f(x), x); return torch.outer(g, g) :: That multiplies the gradient with itself. A second derivative is not a product of first ones.
+            (g,) = torch.autograd.grad(f(x), x); return torch.outer(g, g) :: That multiplies the gradient by itself. A second derivative is not a product of first ones.
             torch.diag(torch.diag(hessian(f, x)))    :: Only the diagonal. $g_0$ changes with the other inputs too.
             torch.stack([hessian(f, x)[0]] * len(x)) :: Each row is the first one. Use `i`.
 
@@ -366,7 +366,7 @@ EXERCISES: list[Exercise] = [
             rows = [torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(2)]
             return torch.stack(rows) :: 2 is right for two inputs. There is a row for each input: `range(len(x))`.
 
-            return torch.stack(rows) => >> :: Only the first row comes back: the `return` is inside the loop. Put it behind the loop.
+            return torch.stack(rows) => >> :: Only the first row comes back: the `return` is inside the loop. Put it after the loop.
             torch.eye(len(x))   :: That is the table of a function whose slope is `x` itself. Differentiate each entry of `g` once more.
             list(hessian(f, x)) :: right
             torch.stack([torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0][i], x)[0] for i in range(len(x))]) :: right
@@ -379,7 +379,9 @@ EXERCISES: list[Exercise] = [
         solution=hvp,
         cases=_products,
         besides=_two_passes,
-        look={"": "Two passes: the first gives $g$, recorded. Of which one number is the second?"},
+        look={
+            "": "Two passes: the first gives $g$, recorded. Which single number does the second start from?"
+        },
         why="$g \\cdot v$ is one number. Its gradient is $\\sum_i v_i \\nabla g_i = H v$, since $H$ is symmetric. Whatever the number of inputs, that is two passes.",
         shows="A product with a table that was never built: two passes, with two inputs or a million.",
         without=(
@@ -429,7 +431,7 @@ EXERCISES: list[Exercise] = [
             return (at(x + h * v) - at(x - h * v)) / (2 * h) :: that is a nudge of the gradient
 
             (product,) = torch.autograd.grad(g @ v, x) => (g @ v).backward() ;; return product => return x.grad :: Your function leaves a gradient in `x.grad`
-            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ abs(v), x)[0] ;; return product => :: `abs` is one too many: `v` has signs, and they count.
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ abs(v), x)[0] ;; return product => :: `abs` does not belong there: `v` has signs, and they count.
             (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g[0] * v[0], x)[0] ;; return product => :: That is the first row of the table times the first entry of `v`. All of them count: `g @ v`.
             -hvp(f, x, v) :: The sign is wrong: there is no minus in $Hv$.
 
@@ -452,7 +454,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             newton_with(x, H, g):
             x - 0.1 * torch.linalg.solve(H, g) :: There is a learning rate in it. Newton's step needs none: the curvature says how far to go.
-            x - g / H.sum(1)                   :: The rows of `H` are added up first. What mixes the inputs is then lost: solve the whole system, `torch.linalg.solve(H, g)`.
+            x - g / H.sum(1)                   :: The rows of `H` are added up first. How the inputs mix is then lost: solve the whole system, `torch.linalg.solve(H, g)`.
             x + torch.linalg.solve(H, g)       :: That goes uphill: the step leads *against* the slope.
             torch.linalg.solve(H, g)           :: That is the step. Where does it lead from `x`?
             -torch.linalg.solve(H, g)          :: That is the step, with its sign. Where does it lead from `x`?
@@ -462,7 +464,7 @@ EXERCISES: list[Exercise] = [
             x - g / H                          :: Dividing by a table divides entry by entry and gives a table. Use `torch.linalg.solve(H, g)`.
             x - torch.linalg.solve(H, x)       :: It is `g` that should be brought to 0, not `x`.
             x - 0.5 * torch.linalg.solve(H, g) :: That is half of the step. On a bowl the whole step leads to the bottom.
-            x - torch.linalg.solve(g, H)       :: `solve` wants the table first, then the gradient: `torch.linalg.solve(H, g)`.
+            x - torch.linalg.solve(g, H)       :: `solve` takes the table first, then the gradient: `torch.linalg.solve(H, g)`.
             x - torch.linalg.solve(H, g).sum() :: The step is summed, so every entry moves by the same. Each has a step of its own: leave out the `sum`.
             x - torch.inverse(H) @ g           :: right
         """,
@@ -486,7 +488,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             penalty_with(length=lambda g: g.abs().sum(), create_graph=True) :: The sum of the sizes is not the length: that is the root of the sum of the squares, `g.norm()`.
             penalty_with(loss=lambda out, length: out + 2 * (length - 1) ** 2, create_graph=True) :: The penalty is in it twice.
-            penalty_with(retain_graph=True) :: The loss has the right *value*, and the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.
+            penalty_with(retain_graph=True) :: The loss has the right *value*, but the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.
             penalty_with()                  :: Your first pass has freed the graph of `out`, which the loss still needs. And a gradient that can be differentiated needs more than keeping.
             penalty_with(length=lambda g: g.sum(), create_graph=True) :: The sum of the entries is not the length: positive and negative ones cancel. Use `g.norm()`.
             penalty_with(length=lambda g: (g * g).sum(), create_graph=True) :: That is the *square* of the length. Its root is missing.

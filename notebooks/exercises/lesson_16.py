@@ -348,8 +348,8 @@ EXERCISES: list[Exercise] = [
             sides_with(_right, _left)                    :: You have swapped the two sides: left is forward, right is backward.
             sides_with(lambda m, p, u, v: m @ u, _right) :: $Ju$ has the shape of the *output*, and so has `v`.
             sides_with(_left, lambda m, p, u, v: p * u)  :: `pull_back` is a function: it walks back when it is called, `pull_back(v)`.
-            sides_with(lambda m, p, u, v: abs(v) @ m, _right) :: `abs` is one too many: `v` has signs, and they count.
-            sides_with(_left, lambda m, p, u, v: p(v)[0] @ abs(u)) :: `abs` is one too many: `u` has signs, and they count.
+            sides_with(lambda m, p, u, v: abs(v) @ m, _right) :: `abs` does not belong there: `v` has signs, and they count.
+            sides_with(_left, lambda m, p, u, v: p(v)[0] @ abs(u)) :: `abs` does not belong there: `u` has signs, and they count.
             sides_with(lambda m, p, u, v: -(v @ m), lambda m, p, u, v: -(p(v)[0] @ u)) :: Both sides have the wrong sign, so they agree. But a dot product has no minus.
             sides_with(_left, _right)                    :: right
             sides_with(lambda m, p, u, v: (v @ m).item(), lambda m, p, u, v: torch.dot(u, p(v)[0]).item()) :: right
@@ -363,7 +363,7 @@ EXERCISES: list[Exercise] = [
         cases=_batches,
         look={"": "The loss of *one* sample, and an entry of `in_dims` for each of the four arguments."},
         why="`loss` speaks of one sample. `grad` differentiates it with respect to its first argument, `w`. `in_dims=(None, None, 0, 0)`: the weights are shared, the samples are not.",
-        shows="A gradient for each sample from one call, and a function that knows nothing of a batch.",
+        shows="A gradient for each sample from one call, and a function that knows nothing about batches.",
         hints=(
             "Inside, `x` is one sample: a row of three numbers. What is its loss?",
             "`in_dims` has an entry for each argument: `None` for what all samples share, 0 for what has one row per sample.",
@@ -427,7 +427,7 @@ EXERCISES: list[Exercise] = [
             rich_with(sub=lambda a, da, b, db: a - b)    :: That is the *value* once more. How fast does it move?
             rich_with(sub=lambda a, da, b, db: da * b - a * db) :: That looks like the rule of a quotient. A difference is simpler.
             rich_with(exp=lambda v, t: -t * torch.exp(v)) :: The sign: $e^x$ rises everywhere, so its slope is positive.
-            rich_with(exp=lambda v, t: abs(t) * torch.exp(v)) :: `abs` is one too many: a tangent may be negative.
+            rich_with(exp=lambda v, t: abs(t) * torch.exp(v)) :: `abs` does not belong there: a tangent may be negative.
             rich_with(value=torch.exp2)                  :: `exp2` is $2^x$. You need $e^x$, `torch.exp`.
             rich_with(exp=lambda v, t: v * torch.exp(v)) :: You multiply by the *value*. Multiply by the tangent, `self.tangent`.
             rich_with(exp=lambda v, t: v * torch.exp(t)) :: Value and tangent are swapped: the exponential is taken at the value, and the tangent multiplies.
@@ -461,7 +461,7 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             training = "a"     :: One forward pass moves one weight. There are 10 million.
-            training = "c"     :: That gives a gradient for each sample, more than was asked for.
+            training = "c"     :: That gives a gradient for each sample, more than you need.
             training = "d"     :: That is how the gradient *changes*. You need the gradient itself.
             dial = "b"         :: One backward pass begins at one output. There are 1,000.
             dial = "c"         :: There are no samples here: one dial, many outputs.

@@ -165,7 +165,9 @@ def _asked(function, *more) -> Iterator[tuple]:
         got = function(model, picture, torch.tensor([label]), *(one[n] for one in more))
         besides = watch.told({MODE, HOOKS, ASKS})
         if any(not torch.equal(p.detach(), old) for p, old in zip(model.parameters(), weights, strict=True)):
-            raise Complaint("The weights of the model have changed. Only the picture should be asked here.")
+            raise Complaint(
+                "The weights of the model have changed. Only the picture should ask for a gradient here."
+            )
         if not torch.equal(picture, _picture(n)):
             raise Complaint(
                 "`picture` itself has been changed, and the caller still needs it. Make a new one."
@@ -478,7 +480,7 @@ EXERCISES: list[Exercise] = [
         look={
             "": "The loss, its gradient with respect to `x`, its size, and 8 × 8. Which of the four is not there yet?"
         },
-        why="One loss and one pass, with the picture as the only input that is asked. `abs()` leaves the size, `reshape(8, 8)` makes a picture of it.",
+        why="One loss and one pass, with the picture as the only input that asks for a gradient. `abs()` leaves the size, `reshape(8, 8)` makes a picture of it.",
         shows="The map of the lesson, for any picture and any model.",
         hints=(
             "The loss is the one of the lesson: `cross_entropy` of the scores of `x`.",
@@ -544,7 +546,7 @@ EXERCISES: list[Exercise] = [
             p + eps * g.sign()               :: Some pixels are now whiter than paper or blacker than ink, below 0 or above 1. Cut them off: `.clamp(0, 1)`.
             p + eps * g.sign().clamp(0, 1)   :: You cut off the *signs*, so no pixel goes down. Cut off the sum.
             (p + eps * g.sign()).clamp(min=0) :: Ink ends at 1: cut off at the top as well.
-            (p + eps * g.sign()).clamp(max=1) :: Paper is 0: cut off below at 0 as well.
+            (p + eps * g.sign()).clamp(max=1) :: Paper is 0: cut off at the bottom as well.
 
             (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
             return (picture.detach() + eps * g.sign()).clamp(0, 1) :: `picture` itself asks for a gradient now
@@ -567,7 +569,7 @@ EXERCISES: list[Exercise] = [
             (p + eps * g.abs()).clamp(0, 1)  :: The sizes give no direction: with `abs()` every pixel gets darker.
             (p + eps * g / g.norm()).clamp(0, 1) :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
             (p + eps).clamp(0, 1)            :: Every pixel gets darker by the same amount: the gradient is not in it.
-            (p * (1 + eps * g.sign())).clamp(0, 1) :: Multiplied, white paper stays white. Add the step.
+            (p * (1 + eps * g.sign())).clamp(0, 1) :: If you multiply, white paper stays white. Add the step.
             (p + eps * g.sign()).abs()       :: `abs` turns a pixel below 0 round instead of cutting it off at 0, and what is above 1 stays.
             torch.sigmoid(p + eps * g.sign()) :: A sigmoid changes every pixel. Cut off only what is below 0 or above 1: `clamp`.
             (p - eps * g.abs()).clamp(0, 1)  :: The sizes give no direction: with `- abs()` every pixel gets lighter.
@@ -619,7 +621,7 @@ EXERCISES: list[Exercise] = [
             torch.stack([g.norm() for g in grads]).max() :: That is the longest of the parts. You need all of them together.
 
             grads = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
-            return torch.stack([sum((g * g).sum() for g in grads).sqrt()] * len(x)) :: That is the length of the *batch's* gradient, the same for everyone. Each sample has its own loss.
+            return torch.stack([sum((g * g).sum() for g in grads).sqrt()] * len(x)) :: That is the length of the *batch's* gradient, the same for every sample. Each sample has its own loss.
 
             _losses :: Those are the losses themselves. You need the length of the *gradient* of each.
 
@@ -629,7 +631,7 @@ EXERCISES: list[Exercise] = [
                 lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
             return torch.stack(lengths) :: `backward()` adds up in `.grad`: each length contains the samples before it.
 
-            sum(g.square().sum() for g in grads).sqrt().item() :: The number is right, but `torch.stack` wants tensors: leave out the `.item()`.
+            sum(g.square().sum() for g in grads).sqrt().item() :: The number is right, but `torch.stack` takes tensors: leave out the `.item()`.
             torch.cat(grads).norm()                      :: The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.
             torch.stack([g.norm() for g in grads]).mean() :: A mean of the lengths of parts. Squares add up to the square of the whole length.
             sum((g * g).sum() for g in grads[:4]).sqrt() :: Only the first four tensors are counted. A model may have more of them: take all of `grads`.
@@ -665,7 +667,7 @@ EXERCISES: list[Exercise] = [
         look={
             "": "In each step: the loss of `target`, its gradient at the picture *as it is now*, and a step of `eps` against its sign, cut off at 0 and 1."
         },
-        why="The loss of `target` is to fall, so the step goes *against* its gradient, as in training; only the leaf is another one. The gradient is taken anew after each step, since it changes with the picture.",
+        why="The loss of `target` should fall, so the step goes *against* its gradient, as in training; only the leaf is another one. The gradient is computed again after each step, since it changes with the picture.",
         shows="The same loop as in training. There the weights learn, here the picture does.",
         hints=(
             "Which label belongs into the loss, if the picture should become a `target`?",

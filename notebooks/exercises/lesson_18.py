@@ -260,7 +260,7 @@ QUESTIONS: list[Question] = [
             8.0  :: That is the largest value. A query that finds all keys alike does not choose.
             0.0  :: That is the smallest value. With equal scores all four values have the same weight.
             1.0  :: That is each scaled score. What comes out is a mean of the *values*.
-            0.25 :: That is each weight. The result is what they make of the values 0, 4, 4 and 8.
+            0.25 :: That is each weight. The result is the mean of the values 0, 4, 4 and 8 with these weights.
             2.0  :: That is each score before it is scaled. What comes out is a mean of the *values*.
         """,
         missed="Equal scores become equal weights, a quarter each: $(0 + 4 + 4 + 8)/4 = 4$.",
@@ -274,7 +274,7 @@ QUESTIONS: list[Question] = [
             10 :: That is how many are *left*: 1 + 2 + 3 + 4. The other 6 are 0.
             4  :: The diagonal stays: a position may look at itself.
             12 :: That would be everything but the diagonal. What came earlier stays visible too.
-            8  :: Half of 16 would be right if the diagonal were shared out. It stays whole: 6 are hidden.
+            8  :: Half of 16 would be right if the diagonal were divided. It stays whole: 6 are hidden.
             3  :: That is the first row alone. The second hides two more, the third one more.
         """,
         missed="Position 0 may not see three others, position 1 two, position 2 one: 6.",
@@ -355,7 +355,7 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             out = 4     :: That is the mean of 8, 4 and 0 without the weights. The first one counts twice as much as the others.
-            out = 12    :: That is the sum of the values. The weights share out a 1.
+            out = 12    :: That is the sum of the values. The weights add up to 1.
             out = 28    :: That is the plain mean of all four values. Each counts with its weight, and the last has none.
             out = 105   :: The masked value is in it with its full 100. Its weight is 0.
             d_0 = 4     :: That is weight times value. The softmax takes away the result: if this weight grows, the others shrink.
@@ -408,7 +408,7 @@ EXERCISES: list[Exercise] = [
             attending(weigh=lambda scores: torch.softmax(scores, dim=0)) :: `dim=0` is not the axis of the keys. Each row belongs to a query, and its weights add up to 1: `dim=-1`.
             attending(weigh=lambda scores: scores) :: The softmax is missing: these are scores, not weights.
             attending(weigh=torch.exp) :: Exponentials alone do not add up to 1. `torch.softmax(scores, dim=-1)` divides each by the sum of its row.
-            attending(weigh=torch.sigmoid) :: A sigmoid looks at each score on its own. The weights of a row share out a 1: `torch.softmax`.
+            attending(weigh=torch.sigmoid) :: A sigmoid looks at each score on its own. The weights of a row add up to 1: `torch.softmax`.
             attending(weigh=lambda scores: torch.log_softmax(scores, dim=-1)) :: Those are the logarithms of the weights. Use `torch.softmax`.
             attending(mask=lambda scores, later: scores) :: The mask is missing: with `causal=True`, a position still sees what comes later.
             attending(mask=lambda scores, later: scores * ~later) :: A score of 0 does not hide anything: $e^0 = 1$. The hidden scores must be minus infinity.
@@ -424,13 +424,13 @@ EXERCISES: list[Exercise] = [
             attending(mix=lambda weights, v: v) :: The values come out as they went in. Multiply: `weights @ v`.
             scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
             return torch.softmax(scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) > 0, float("-inf")), dim=-1) @ v :: You mask even where `causal` is False. Only `if causal:`.
-            return attention(q, k, k, causal) :: You read from the keys. What is mixed are the *values*, `v`.
+            return attention(q, k, k, causal) :: You read from the keys. It is the *values*, `v`, that are mixed.
             return attention(k, q, v, causal) :: `q` and `k` are exchanged: there is a row for each *key* in your table.
             math.sqrt(q.shape[-1]) => math.sqrt(len(q)) :: That is the root of the number of queries (or of samples). $d$ is the length of one query: `q.shape[-1]`.
             k.transpose(-2, -1) => k.T :: `k.T` exchanges *all* axes, which is right for one table only. For a batch exchange the last two: `k.transpose(-2, -1)`.
-            dim=-1 => dim=1 :: Axis 1 is that of the keys only without a batch. The last axis always is: `dim=-1`.
+            dim=-1 => dim=1 :: Axis 1 is the axis of the keys only without a batch. The last axis always is: `dim=-1`.
             scores.masked_fill(later, float("-inf")) => scores - later * float("inf") :: Where nothing should be hidden that is $0 \cdot \infty$, and so `nan` (lesson 14). `masked_fill` writes only where `later` is True.
-            if causal: => if not causal: :: The question is turned round: you mask where `causal` is False.
+            if causal: => if not causal: :: The condition is reversed: you mask where `causal` is False.
             attending(mask=lambda scores, later: scores + later * -1e9) :: right
             attending(mask=lambda scores, later: torch.where(later, float("-inf"), scores)) :: right
             attending(score=lambda q, k: (q / q.shape[-1] ** 0.5) @ k.mT) :: right
@@ -447,7 +447,7 @@ EXERCISES: list[Exercise] = [
         look={
             "": "Check the shapes: each gradient has the shape of what it belongs to. And the softmax: weights times (what arrived minus its weighted mean in *that row*)."
         },
-        why="Two products (lesson 3: each factor gets what arrived times the other one, transposed) and a softmax. Nothing here knows of the mask: where a weight is 0, the score's gradient is 0 as well.",
+        why="Two products (lesson 3: each factor gets what arrived times the other one, transposed) and a softmax. The mask does not appear here: where a weight is 0, the score's gradient is 0 as well.",
         shows="The way back through attention in six lines; it needs the weights, not the scores.",
         hints=(
             "`weights @ v` is a product: `v` gets `weights.T @ upstream`, and `weights` gets `upstream @ v.T`.",
