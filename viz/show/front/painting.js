@@ -70,7 +70,7 @@ export const painting = {
     for (const [x, y, w, h, , id] of around.filter((one) => edges.has(one[5]))) {
       const item = edges.get(id), label = item.group.querySelector(".label"), [left, top] = this.drawn.edges[id].label_box;
       item.spot = this.clear(id, w, h, [x, y]);
-      label.replaceChildren(s("rect", { class: "label-bg", x: left, y: top, width: w, height: h, rx: 4 }), s("text", { class: "label-text", x: left + w / 2, y: top + h / 2 + 3.5, "font-size": 10 }, label.textContent));
+      label.replaceChildren(s("rect", { class: "label-bg", x: left + 3, y: top + 1, width: w - 6, height: h - 2, rx: 4 }), s("text", { class: "label-text", x: left + w / 2, y: top + h / 2 + 3.5, "font-size": 10 }, label.textContent));
       label.setAttribute("display", item.spot[2] >= 1 ? "none" : "inline"); // where it touches something wherever it is put, the panels say it
       label.setAttribute("transform", `translate(${item.spot[0] - item.shift[0] - left - w / 2} ${item.spot[1] - item.shift[1] - top - h / 2})`);
     }

@@ -28,7 +28,8 @@ export const panels = {
   flowPanel(k) {
     if (k === 0) {
       const seed = this.data.start && this.data.start.seed;
-      return [seed ? this.column("Start", h("p", { class: "mgv-note" }, this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`), arrayView(seed), (this.drawn.notes || []).map((note) => h("p", { class: "mgv-note" }, note))) : null, this.terse ? null : this.keepers()];
+      const says = this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`, note = (text) => h("p", { class: "mgv-note" }, text);
+      return [seed ? this.column("Start", note(says), arrayView(seed), (this.drawn.notes || []).map(note)) : null, this.terse ? null : this.keepers()];
     }
     const step = this.data.steps[k - 1];
     return step.accumulate ? [this.receives(step), this.stores(step)] : [this.receives(step), this.rule(step)];
