@@ -125,9 +125,9 @@ def test_files_in_folders_and_what_cannot_be_read(learner, folder, capsys):
     reasons = dict(re.findall(r"^\* `([^`]+)`: (.+)$", page.partition("## ")[0], re.M))
     assert set(reasons) == set(odd)
     assert reasons["broken.json"] == reasons["picture.json"] == "damaged, or not JSON"
-    assert reasons["newer.json"] == "of a newer version of the lessons"
+    assert reasons["newer.json"] == "from a newer version of the lessons"
     assert reasons["other.json"] == reasons["group/list.json"] == "not a progress file"
-    assert reasons["begun.json"] == "nothing was answered yet" and reasons["empty.json"] == "empty"
+    assert reasons["begun.json"] == "nothing has been answered yet" and reasons["empty.json"] == "empty"
     named = page_of(folder, capsys, "--names")
     who = named.partition("## Who got how far")[2].partition("##")[0]
     assert re.findall(r"^\| ([^|]+) \| 3 \| 1 \|", who, re.M) == ["ada", "ben 1234", "dan", "group/deep/cy"]

@@ -158,7 +158,7 @@ def test_after_a_pass_it_is_known_only_where_viz_ran_it(t):
     assert after.total.kept == kept and after.total.backward > 0
     _, loss = mlp(t)
     loss.backward()
-    with pytest.raises(ValueError, match="so what this graph cost is not known any more"):
+    with pytest.raises(ValueError, match="so the cost of this graph is no longer known"):
         viz.costs(loss)
 
 

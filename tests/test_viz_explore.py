@@ -256,7 +256,7 @@ def test_edges_that_do_not_exist_are_refused_with_those_that_do():
     e = explored(torch)
     with pytest.raises(KeyError, match="no edge is called 'x → y'; there are y → x, y → w"):
         e.cut("x → y")
-    with pytest.raises(KeyError, match="is not cut; cut are: none"):
+    with pytest.raises(KeyError, match="is not cut; cut edges: none"):
         e.join("y → x")
 
 

@@ -147,7 +147,7 @@ def _turned_round(self: ndarray, k: int, dims: tuple) -> ndarray:
 
 repeat = op("repeat(self, *repeats: size)", lambda self, repeats: np.tile(self, checked_repeats(self, repeats)), kind="linear",
             at="Tensor", batch=repeated, self=repeat_self,
-            doc="The tensor repeated so many times along each dimension: a copy. More numbers than dimensions add dimensions.")
+            doc="The tensor repeated `repeats` times along each dimension: a copy. Extra numbers add dimensions.")
 constant_pad_nd = op("constant_pad_nd(self, pad: object, value: Scalar=0)", _pad, at="torch", batch="rows",
     jvp=lambda inputs, moves, results, params: constant_pad_nd(moves[0], params[0], 0),
     doc="`value` put around the elements: `pad` is (before, after) of the last dimension, then of the one before it, ...",

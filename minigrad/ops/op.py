@@ -127,7 +127,7 @@ class Op:
         """Where a saved value comes from: ("input" | "result" | "param" | "shape" | "size", position)."""
         source = self.readable.get(name) or self.readable.get(name.removeprefix("_"))
         if source is None:
-            raise TypeError(f"op({self.name!r}): a rule reads {name!r}: no input, output or parameter")
+            raise TypeError(f"op({self.name!r}): a rule reads {name!r}: not an input, output or parameter")
         return source
 
     @functools.cache  # noqa: B019 - operations are never freed

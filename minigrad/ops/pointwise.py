@@ -180,7 +180,7 @@ isfinite = question("isfinite(self)", np.isfinite, doc="True where an element is
 isclose = op("isclose(self, other, rtol: float=1e-05, atol: float=1e-08, equal_nan: bool=False)", _near,
              batch="elementwise", doc="Where `|input - other| <= atol + rtol * |other|`.")
 logical_and = elementwise("logical_and(self, other)", np.logical_and, numbers=False, doc="True where both are nonzero.")
-logical_or = elementwise("logical_or(self, other)", np.logical_or, numbers=False, doc="True where one of both is nonzero.")
+logical_or = elementwise("logical_or(self, other)", np.logical_or, numbers=False, doc="True where either is nonzero.")
 logical_not = elementwise("logical_not(self)", np.logical_not, doc="True where the element is zero, whatever the dtype.")
 bitwise_and = elementwise("bitwise_and(self, other)", np.bitwise_and, operators="and rand iand", doc="`input & other`.")
 bitwise_or = elementwise("bitwise_or(self, other)", np.bitwise_or, operators="or ror ior", doc="`input | other`.")
@@ -205,7 +205,7 @@ minimum = elementwise("minimum(self, other)", np.minimum, **OF_PAIRS,
     doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="min",
     self=maximum.op.rules["other"], other=maximum.op.rules["self"])
 clamp_tensors = elementwise("clamp(self, min=None, max=None)", _between, numbers=False, node="ClampBackward0", aliases="clip",
-    doc="The elements, those below `min` raised to it, then those above `max` lowered. A gradient goes where a result is from.",
+    doc="The elements, those below `min` raised to it, then those above `max` lowered. A gradient goes where the result is from.",
     self=between_self, min=lambda grad, self, min, max: between_min(grad, self, min, max),
     max=lambda grad, self, min, max: between_max(grad, self, min, max))
 clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
@@ -245,7 +245,7 @@ div = smooth("div(self, other)", np.true_divide, number_first=True, operators="t
 remainder_tensor = elementwise("remainder(self, other)", _rest, numbers=False, node="RemainderBackward1", operators="mod imod",
                                self=lambda grad: grad, other=lambda grad, self, other: -grad * floor(self / other))
 remainder = elementwise("remainder(self, other: Scalar)", _rest, operators="mod imod",
-                        doc="The rest of a division, with the sign of `other`.", self=lambda grad: grad)
+                        doc="The remainder of a division, with the sign of `other`.", self=lambda grad: grad)
 reciprocal = smooth("reciprocal(self)", np.reciprocal, doc="`1 / input`: inf at 0.",
                     self=lambda grad, result: -grad * (result * result))
 pow_tensor = elementwise("pow(self, exponent)", np.power, numbers=False, node="PowBackward1",
@@ -265,7 +265,7 @@ square.op.node_class._saved_exponent = 2
 # ---------------------------------------------------------------- exponentials, logarithms, roots, trigonometry
 
 exp = smooth("exp(self)", np.exp, doc="e to the power of each element.", self=lambda grad, result: grad * result)
-exp2 = smooth("exp2(self)", np.exp2, doc="2 to the power of each.", self=lambda grad, result: grad * result * LN2)
+exp2 = smooth("exp2(self)", np.exp2, doc="2 to the power of each element.", self=lambda grad, result: grad * result * LN2)
 log = smooth("log(self)", np.log, doc="The natural logarithm: -inf at 0, NaN below.", self=lambda grad, self: grad / self)
 log2 = smooth("log2(self)", np.log2, doc="The logarithm to base 2.", self=lambda grad, self: grad / (self * LN2))
 log1p = smooth("log1p(self)", np.log1p, node="Log1PBackward0", doc="`log(1 + input)`, exact near 0.",
@@ -290,7 +290,7 @@ erf = smooth("erf(self)", _erf, doc="The error function: 2 / sqrt(pi) times the 
 abs = elementwise("abs(self)", np.absolute, operators="abs", aliases="absolute",
                   doc="The absolute value, with slope 0 at 0.", self=lambda grad, self: grad * sign(self))
 sgn, sign = [step(f"{name}(self)", lambda self: np.subtract(self > 0, self < 0, dtype=np.int8).astype(self.dtype),  # 0 for NaN
-                  doc="-1, 0 or 1, as it is negative, zero or positive.") for name in ("sgn", "sign")]
+                  doc="-1, 0 or 1 for a negative, zero or positive element.") for name in ("sgn", "sign")]
 floor = step("floor(self)", np.floor, doc="The largest integer that is not larger.")
 ceil = step("ceil(self)", np.ceil, doc="The smallest integer that is not smaller.")
 round = step("round(self)", ndarray.round, doc="To the nearest integer, halves to even.")
@@ -311,9 +311,9 @@ copy = op("copy(self, src)", lambda self, src:
           node="CopyBackwards", kind="jointly linear", batch="rows", broadcasts=True, doc="`src`, broadcast and cast.",
           self=lambda grad: no_slope(grad), src=lambda grad: grad)
 copy.op.node_class.name = lambda node: "torch::autograd::CopyBackwards"
-fill = step("fill(self, value: Scalar)", np.full_like, at="", node="FillBackward2", doc="Every element the number.")
+fill = step("fill(self, value: Scalar)", np.full_like, at="", node="FillBackward2", doc="Every element set to the number.")
 fill_tensor = op("fill(self, value)", lambda self, value: np.full(self.shape, value.reshape(()), self.dtype), at="",
-                 node="FillBackward3", kind="jointly linear", doc="Every element the number that a 0-d tensor holds.",
+                 node="FillBackward3", kind="jointly linear", doc="Every element set to the number that a 0-d tensor holds.",
                  batch=lambda self, value: value.to(self.dtype).expand(self.shape),
                  self=lambda grad: no_slope(grad), value=lambda grad: grad.sum())
 zero = step("zero(self)", np.zeros_like, at="", doc="Every element 0.")

@@ -328,9 +328,9 @@ prod_dim = op("prod(self, dim: dim, keepdim: bool=False)", _product, node="ProdB
 amax, max_whole, max_dim, argmax = extremes("max", "largest", np.maximum.reduce, ndarray.argmax)
 amin, min_whole, min_dim, argmin = extremes("min", "smallest", np.minimum.reduce, ndarray.argmin)
 all = op("all(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_and, *given),
-         doc="Are all elements (over `dim`) nonzero?")
+         doc="Whether all elements (over `dim`) are nonzero.")
 any = op("any(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_or, *given),
-         doc="Is any element (over `dim`) nonzero?")
+         doc="Whether any element (over `dim`) is nonzero.")
 var = op("var(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False)", _variance, self=var_self,
          doc="The variance: the sum of squares divided by the count less `correction`.")
 std = op("std(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False)", lambda *given: np.sqrt(_variance(*given)),

@@ -4,7 +4,7 @@
              self=lambda grad, other: grad * other,
              other=lambda grad, self: grad * self)
 
-The signature is the only place where names, defaults and kinds of arguments are written. A parameter without annotation is a
+The signature is the only place where names, defaults and kinds of arguments are written. A parameter without an annotation is a
 Tensor; signature.py lists the kinds of the others. A rule is the vector-Jacobian product of one input: from `grad`, the
 gradient with respect to the result, it gives the gradient with respect to that input. **Its parameter names are what the
 node saves**: an input, the `result` (or an output's name), a parameter, or `self_sym_sizes`, the shape of input `self`.

@@ -77,9 +77,9 @@ def read(folder: Path) -> tuple[list[Learner], dict[str, str]]:
         if not isinstance(data, dict) or not OURS & set(data):
             others[str(name)] = "not a progress file" if data else "empty"
         elif isinstance(data.get("names"), int) and data["names"] > store.NAMES:
-            others[str(name)] = "of a newer version of the lessons"
+            others[str(name)] = "from a newer version of the lessons"
         elif not any(data.get(key) for key in OURS - {"names"}):
-            others[str(name)] = "nothing was answered yet"
+            others[str(name)] = "nothing has been answered yet"
         else:
             handed_in.append(Learner(_name(name), store.tidy(data)))
     return handed_in, others
@@ -157,7 +157,7 @@ def _read_some(folder: Path) -> tuple[list[Learner], dict[str, str]]:
     why = "".join(f"\n  {name}: {reason}" for name, reason in others.items())
     raise FileNotFoundError(
         f"There is no progress file in {folder}. Learners who wish to may hand in a copy of their progress.json, which "
-        f'`progress(save="name.json")` writes under any name; put the copies there, in folders of their own or not.{why}'
+        f'`progress(save="name.json")` writes under any name; put the copies there, in separate folders or not.{why}'
     )
 
 

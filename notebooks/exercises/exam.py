@@ -277,7 +277,7 @@ class Report:
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             form = path.suffix or "a file without an ending"
-            raise ValueError(f"a report is saved as .html, or to hand in as .json, not as {form!r}")
+            raise ValueError(f"save a report as .html, or as .json to hand it in, not as {form!r}")
         lines = "<p>Name: ______________________________ &nbsp; Date: ________________</p>"
         style = (
             "body { font: 12pt/1.5 system-ui, sans-serif; margin: 2.5cm; color: #000; background: #fff }\n"

@@ -417,7 +417,7 @@ def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
         said = train_step(square, [w], 0.3)
         yield f"w after step {step} on the loss w * w, from 5 with lr 0.3", w.data
         yield f"The loss that step {step} returns", said
-        yield f"In step {step} the loss was computed so many times:", float(len(runs))
+        yield f"In step {step} the loss was computed this many times:", float(len(runs))
     for lr, turned in ((0.1, False), (0.25, True)):
         v, b = leaf(-2.0), leaf([1.0, -3.0])
         runs.clear()
@@ -436,7 +436,7 @@ def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
         yield f"v after a step from -2 {case}", v.data
         yield f"b after a step from [1, -3] {case}", b.data
         yield f"The loss that comes back {case}", said
-        yield f"The loss was computed so many times {case}:", float(len(runs))
+        yield f"The loss was computed this many times {case}:", float(len(runs))
 
 
 def runs_of_the_loss(seen: dict[str, Any]) -> str:

@@ -123,10 +123,10 @@ def _factor(tried: Sequence[Tried]) -> Iterator[str]:
     counted = [(one.due.size, one.due.shape) for one in tried]
     if len({size for size, _ in counted}) > 1:
         if _always(tried, lambda one: one.due * one.due.size):
-            yield "Each result is as many times too large as there are entries. Is a division missing, or a `mean`?"
+            yield "Each result is too large by a factor of the number of entries. Is a division missing, or a `mean`?"
         if _always(tried, lambda one: one.due / one.due.size):
             yield (
-                "Each result is as many times too small as there are entries. Is it divided by their number once too "
+                "Each result is too small by a factor of the number of entries. Is it divided by their number once too "
                 "often?"
             )
 

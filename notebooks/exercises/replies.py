@@ -65,10 +65,10 @@ REPLIES = {
     "returns some": "It returns {count}. {several}",
     "part is None": "`{name}` is `None`. Return a value for it.",
     "not yours": (
-        "`{name}` is not handed to your function: it is the notebook's, from a cell above. Your function gets "
+        "`{name}` is not passed to your function: it comes from a cell above, in the notebook. Your function gets "
         "`{unread}`, and never reads it."
     ),
-    "not handed over": "`{name}` is not handed to your function: it is the notebook's, from a cell above.",
+    "not handed over": "`{name}` is not passed to your function: it comes from a cell above, in the notebook.",
     "grad is None": "`.grad` is None there: no gradient has arrived. {right}",
     "no return": "It returns `None`. Is there a `return`?",
     "not a number": "That is {kind}. Return a number or a tensor.",
@@ -91,10 +91,10 @@ REPLIES = {
     # it did not come to its end
     "out of time": (
         "Stopped after {seconds} seconds. Is there an infinite loop? Look at the condition of each `while`: what in the loop "
-        "changes it? Does a function call itself without end? Or is the same thing computed again and again?"
+        "changes it? Does a function call itself endlessly? Or is the same thing computed again and again?"
     ),
     "stuck in C": (
-        "{line} does not come to an end, and Python cannot stop it: it loops inside of a single call. Restart the kernel (menu "
+        "{line} does not come to an end, and Python cannot stop it: it loops inside a single call. Restart the kernel (menu "
         "Kernel). What you have solved is kept."
     ),
     "NameError": "Python does not know that name. Is it misspelt, or defined in a cell that has not run yet?",
@@ -145,8 +145,8 @@ REPLIES = {
     ),
     "last hint": 'That was the last hint. `solution("{id}")` shows one way, and why it works.',
     "closed": 'Your teacher has closed the solutions for now. `hint("{id}")` helps a little at a time.',
-    "saved": "Your predictions, tries and solved exercises are in `{name}`. It holds no name and no time, and of "
-    "your code only what was said about it.",
+    "saved": "Your predictions, tries and solved exercises are in `{name}`. It holds no name and no times, and "
+    "not your code, only the replies to it.",
     "save as json": '`{name}` should be a name that ends in `.json`, such as `progress(save="ada.json")`.',
     "not saved": "`{name}` could not be written ({error}). Nothing else has changed.",
     "stuck": 'Stuck? `hint("{id}")` helps a little at a time.',

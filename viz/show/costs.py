@@ -136,7 +136,7 @@ class Costs:
     def notes(self) -> list[str]:
         """What the numbers mean that cannot be seen."""
         outer = sum(cost.kept for cost in self.modules if cost.depth == 0)
-        shared = ["Memory that several keep is counted at each of them, and once in the total."]
+        shared = ["Memory that several keep is counted in each of their rows, and once in the total."]
         return shared if self.modules and outer > self.total.kept else []
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
@@ -171,8 +171,8 @@ def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> 
     known = remembered(graph)
     if freed is not None and known is None:
         raise ValueError(
-            f"The backward pass has freed what {freed.name} kept, so what this graph cost is not known any more. "
-            "Call viz.costs before the pass, or of the pass: viz.costs(viz.trace(loss))."
+            f"The backward pass has freed what {freed.name} kept, so the cost of this graph is no longer known. "
+            "Call viz.costs before the pass, or give it the pass: viz.costs(viz.trace(loss))."
         )
     found = costs_of(known[0].graph, known[0]) if known is not None else costs_of(graph)
     graph.release()

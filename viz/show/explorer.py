@@ -203,7 +203,7 @@ class Explore(Live, widgets.VBox):
         here = sys._getframe()
         graph, plain = prepare(self.result, "explore", tensors | {self.name: self.result}, here)
         if len(graph) > MOST_STEPS:
-            raise ValueError(f"This graph has {len(graph):,} nodes; viz.explore takes {MOST_STEPS:,}.")
+            raise ValueError(f"This graph has {len(graph):,} nodes; the limit is {MOST_STEPS:,}.")
         edges = _labelled(graph)
         graph.cut(edges[label] for label in self._cut if label in edges)
         source = graph.source or source_of(graph, here)
@@ -318,7 +318,7 @@ class Explore(Live, widgets.VBox):
         """Join edges that were cut; all of them where none is named. Raises KeyError for one that is not cut."""
         for edge in edges:
             if edge not in self._cut:
-                raise KeyError(f"the edge {edge!r} is not cut; cut are: {', '.join(self._cut) or 'none'}")
+                raise KeyError(f"the edge {edge!r} is not cut; cut edges: {', '.join(self._cut) or 'none'}")
         self._set_cut([e for e in self._cut if edges and e not in edges])
 
     def undo(self) -> None:
@@ -410,6 +410,6 @@ def explore(
     check_options(view, direction, fold)
     if leaves is not None and not isinstance(leaves, Mapping):
         raise TypeError(
-            f"viz.explore takes leaves by name, as explore(f, x=2.0), not {type(leaves).__name__}."
+            f"viz.explore takes leaves by name, such as explore(f, x=2.0), not {type(leaves).__name__}."
         )
     return Explore(f, {**(leaves or {}), **more}, view=view, direction=direction, fold=fold)

@@ -52,7 +52,7 @@ def run(shell: Any, line: str, cell: str) -> Any:
         result = _last_assigned(tree, scope)
     if result is None or result.grad_fn is None:
         raise TypeError(
-            "%%viz shows the tensor that the cell ends with, and this cell ends with none that has a graph. "
+            "%%viz shows the tensor that the cell ends with, but this cell does not end with a tensor that has a graph. "
             "Put the result, for example loss, on the last line."
         )
     names = {k: v for k, v in scope.items() if not k.startswith("_") and is_tensor(v)}
