@@ -180,4 +180,5 @@ def test_the_kernel_starts_graphviz_before_the_first_cell(site):
     programs = [path.read_text(encoding="utf-8") for path in (site / "extensions").rglob("*.js")]
     starting = [program for program in programs if '"import pyodide_kernel"' in program]
     assert starting and all('"await lesson_kernel.start()"' in program for program in starting)
-    assert all("stop_on_error&&(" in program for program in starting)  # a cell that raises on purpose stops no other
+    # a cell that raises on purpose stops no other
+    assert all("stop_on_error&&(" in program for program in starting)
