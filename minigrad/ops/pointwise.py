@@ -205,7 +205,7 @@ minimum = elementwise("minimum(self, other)", np.minimum, **OF_PAIRS,
     doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="min",
     self=maximum.op.rules["other"], other=maximum.op.rules["self"])
 clamp_tensors = elementwise("clamp(self, min=None, max=None)", _between, numbers=False, node="ClampBackward0", aliases="clip",
-    doc="The elements, those below `min` raised to it, then those above `max` lowered. A gradient goes where the result is from.",
+    doc="The elements, those below `min` raised to it, then those above `max` lowered. Gradients go where the result is from.",
     self=between_self, min=lambda grad, self, min, max: between_min(grad, self, min, max),
     max=lambda grad, self, min, max: between_max(grad, self, min, max))
 clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
