@@ -3,9 +3,9 @@
 import { h } from "./elements.js";
 import { abilities } from "./pane.js";
 
-// Opens a pane for each pass of `model`'s data. The longer pass has the toolbar; the other one follows it.
-abilities.openBeside = (model, el, Pane) => {
-  const passes = JSON.parse(model.get("data")).beside, options = model.get("options"), counts = passes.map((data) => data.steps.length), lead = counts.indexOf(Math.max(...counts));
+// Opens a pane for each of the passes of `model`. The longer pass has the toolbar; the other one follows it.
+abilities.openBeside = (model, el, Pane, passes) => {
+  const options = model.get("options"), counts = passes.map((data) => data.steps.length), lead = counts.indexOf(Math.max(...counts));
   const hosts = passes.map(() => h("div")), head = h("div", { class: "mgv-head" }, options.said ? h("p", { class: "mgv-said", role: "note" }, options.said) : null), panes = [];
   const roles = (i) => (i === lead ? { followers: () => panes.filter((_, n) => n !== lead) } : { lead: () => panes[lead] });
   const part = (data, i) => ({

@@ -49,7 +49,9 @@ export function render({ model, el }) {
   return () => pane.close();
 }
 
-const open = (model, el) => (String(model.get("data")).startsWith('{"beside"') ? abilities.openBeside(model, el, Pane) : new Pane(model, el));
+// A widget has its data as text, a page has it parsed.
+const besideOf = (data) => (typeof data !== "string" ? data.beside : data.startsWith('{"beside"') ? JSON.parse(data).beside : null);
+const open = (model, el) => { const passes = besideOf(model.get("data")); return passes ? abilities.openBeside(model, el, Pane, passes) : new Pane(model, el); };
 
 class Pane {
   constructor(model, el) {
