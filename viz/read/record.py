@@ -56,7 +56,7 @@ def looking(method: Callable) -> Callable:
     @functools.wraps(method)
     def look(self: Recording, *args: Any) -> None:
         if self._following and not self._compiling() and threading.get_ident() == self._thread:
-            began = perf_counter()
+            self._look_began = began = perf_counter()
             with contextlib.suppress(Exception), unseen():
                 method(self, *args)
             self._looked += perf_counter() - began
@@ -132,7 +132,8 @@ class Recording:
             int, tuple[Any, str]
         ] = {}  # modules whose calls are watched, kept alive, and their names
         self._handles: list[Any] = []  # of the hooks on them
-        self._looked = 0.0  # seconds that this recording itself took
+        self._looked = 0.0  # seconds that this recording itself took, in looks that have ended
+        self._look_began = 0.0  # when the newest look began
         # calls that have begun: the module, the newest node before it, when, and how long had been looked until then
         self._running: list[tuple[Any, int, float, float]] = []
         self._made_by: dict[Any, tuple[str, int | None]] = {}  # function -> module and its call
@@ -305,7 +306,8 @@ class Recording:
     @looking
     def _begins(self, module: Any, args: tuple) -> None:
         newest = max((sequence(t.grad_fn) for t in _tensors(args)), default=-1)
-        self._running.append((module, newest, perf_counter(), self._looked))
+        now = perf_counter()
+        self._running.append((module, newest, now, self._looked + now - self._look_began))
 
     @looking
     def _ended(self, label: str, leaf: bool, module: Any, args: tuple, output: Any) -> None:
