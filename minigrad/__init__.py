@@ -91,7 +91,7 @@ _methods = publish.METHODS | {
     "register_post_accumulate_grad_hook": _hooks.register_post_accumulate_grad_hook,
     "retain_grad": _hooks.retain_grad,
     "_backward_hooks": property(_hooks.backward_hooks),
-    "_post_accumulate_grad_hooks": property(_hooks.post_accumulate_grad_hooks),
+    "_post_accumulate_grad_hooks": property(lambda t: t._meta and t._meta.post_hooks),
     "_stacked": staticmethod(shape.stack),
 }
 for _name, _method in _methods.items():
@@ -100,27 +100,9 @@ for _name in ("Tensor", "dtype", "Generator"):
     missing.complete(globals()[_name], _name)
 missing.guard(Tensor, "Tensor")
 globals().update(publish.FUNCTIONS)
-linalg = sys.modules[f"{__name__}.linalg"] = types.ModuleType(
-    "minigrad.linalg", "Linear algebra: `torch.linalg`."
-)
+linalg = sys.modules[f"{__name__}.linalg"] = types.ModuleType(f"{__name__}.linalg", "`torch.linalg`.")
 linalg.__dir__, linalg.__getattr__ = missing.module_attributes(linalg.__name__, publish.LINALG)
 vars(linalg).update(publish.LINALG)
-
-
-def is_floating_point(input: Tensor) -> "bool":
-    """True if the elements are floating point numbers."""
-    return input.is_floating_point()
-
-
-def numel(input: Tensor) -> "int":
-    """The number of elements."""
-    return input.numel()
-
-
-def is_tensor(obj: object, /) -> "bool":
-    """True if `obj` is a Tensor."""
-    return isinstance(obj, Tensor)
-
 
 # Not what this file needs for itself, and of the modules only those that PyTorch has.
 PUBLIC = {name for name in globals() if name[0] != "_" and not name.isupper()}

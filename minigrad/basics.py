@@ -40,10 +40,8 @@ def wrap_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front. Raises IndexError if a tensor of `ndim` dimensions has no such dimension."""
     dim, bound = index(dim), ndim or 1  # a 0-d tensor accepts dim 0 and -1
     if not -bound <= dim < bound:
-        message = (
-            f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
-        )
-        raise IndexError(message)
+        expected = f"expected to be in range of [{-bound}, {bound - 1}]"
+        raise IndexError(f"Dimension out of range ({expected}, but got {dim})")
     return dim + bound if dim < 0 else dim
 
 

@@ -39,7 +39,7 @@ bool = dtype("bool", "Bool", "bool")
 float = float32
 int = int32
 
-_of_numpy = {d.numpy: d for d in (float16, float32, float64, uint8, int8, int16, int32, int64, bool)}
+known_dtypes = {d.numpy: d for d in (float16, float32, float64, uint8, int8, int16, int32, int64, bool)}
 _of_builtin = {builtins.float: float64, builtins.int: int64, builtins.bool: bool}
 category = {"b": 0, "i": 1, "u": 1, "f": 2}
 _default = float32
@@ -47,13 +47,12 @@ _default = float32
 
 def of_numpy(numpy_dtype: np.dtype) -> dtype:
     """minigrad's dtype for NumPy's. Raises TypeError for types that minigrad does not have."""
-    if numpy_dtype not in _of_numpy:
-        message = (
-            f"can't convert np.ndarray of type {numpy_dtype.type.__module__}.{numpy_dtype.type.__name__}."
-        )
+    if numpy_dtype not in known_dtypes:
+        kind = numpy_dtype.type
+        message = f"can't convert np.ndarray of type {kind.__module__}.{kind.__name__}."
         known = "float64, float32, float16, int64, int32, int16, int8, uint8, and bool."
         raise TypeError(f"{message} The only supported types are: {known}")
-    return _of_numpy[numpy_dtype]
+    return known_dtypes[numpy_dtype]
 
 
 def word(numpy_dtype: np.dtype) -> str:
@@ -94,11 +93,6 @@ def fitting(number: object, numpy_dtype: np.dtype) -> np.ndarray:
             message = of_numpy(numpy_dtype).c_name if own else f"{numpy_dtype.name}_t"
             raise RuntimeError(f"value cannot be converted to type {message} without overflow")
     return wrapped(number, numpy_dtype)
-
-
-def all_of_them() -> list[dtype]:
-    """All element types."""
-    return list(_of_numpy.values())
 
 
 def get_default_dtype() -> dtype:

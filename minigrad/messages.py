@@ -111,9 +111,7 @@ def short_name(node: object) -> str:
     return name + (number if number != "0" else "")
 
 
-def modified_error(
-    array: np.ndarray, maker: object | None, output_nr: int, now: int, then: int
-) -> RuntimeError:
+def modified_error(array: np.ndarray, maker: object, output_nr: int, now: int, then: int) -> RuntimeError:
     """PyTorch's complaint about a saved tensor that was written to."""
     kind = dtypes.of_numpy(array.dtype).tensor_type
     made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"

@@ -82,9 +82,7 @@ def missing_error(path: str, name: str) -> MissingError | None:
 
 def argument(name: str, message: str, place: str = "") -> str | None:
     """The sentence for a TypeError about an argument that PyTorch's function of this name accepts; None if it does not.
-
-    message: the error's, as Python or `Signature.bind` words it. place: where the function is; by default anywhere.
-    """
+    message: the error's, as Python or `Signature.bind` words it. place: where the function is; by default anywhere."""
     unknown, wrong, many = (re.search(pattern, message) for pattern in (UNKNOWN, WRONG_KIND, TOO_MANY))
     known = functions().get(name) or functions().get(name.removesuffix("_loss"), [])
     bound = "__init__()" in message  # Python counts the object as an argument
@@ -128,13 +126,9 @@ def place_of(module: str) -> str:
     return module.partition(".")[2] or "torch"
 
 
-def module_attributes(
-    module: str, public: Iterable[str], homes: Mapping[str, str] = {}
-) -> tuple[Callable, Callable]:
+def module_attributes(module: str, public: Iterable[str], homes: Mapping[str, str] = {}) -> tuple:
     """A module's `__dir__` and `__getattr__`: completion shows these names, and PyTorch's other names raise the sentence.
-
-    homes: where to find what is loaded on first use: name -> module, which may itself be the value.
-    """
+    homes: where to find what is loaded on first use: name -> module, which may itself be the value."""
 
     def __getattr__(name: str) -> object:
         if name in homes:
@@ -145,9 +139,8 @@ def module_attributes(
         raise missing_error(path, name) or AttributeError(message, name=name)
 
     if module in sys.modules:
-        vars(sys.modules[module]).setdefault(
-            "__path__", []
-        )  # so that `from ... import` uses the Finder, as for a package
+        # so that `from ... import` uses the Finder, as for a package
+        vars(sys.modules[module]).setdefault("__path__", [])
     return sorted(public).copy, __getattr__
 
 

@@ -108,6 +108,4 @@ def built(part: object, tensors: list[Tensor]) -> object:
 
 
 __all__ = ["load", "save"]
-
-
 guard(__name__, "torch")

@@ -43,18 +43,14 @@ class Counter:
 
 
 class AutogradMeta:
-    """Attributes that only some tensors have: a gradient, an accumulator, a base, hooks. Most tensors have none of it.
-
-    The class attributes are the defaults; an object stores only what differs.
-    """
+    """Attributes that only some tensors have: a gradient, an accumulator, a base, hooks. Most tensors have none of it. The
+    class attributes are the defaults; an object stores only what differs."""
 
     grad = None  # the gradient, a Tensor
     accumulator = None  # weak reference to this leaf's AccumulateGrad node
     base = None  # the tensor whose memory this one shows, if it is a view
     seen_version = 0  # the base's version when this view's grad_fn was made
-    creation_meta = (
-        None  # "no_grad", "inference", "multi_output" or "custom": writing in place is then refused
-    )
+    creation_meta = None  # "no_grad", "inference", "multi_output", "custom": writing in place is refused
     borrows = False  # it requires grad only because its base does: a view made under no_grad
     argument = False  # a transform differentiates with respect to it: it counts as a leaf
     retains_grad = False
@@ -140,8 +136,7 @@ class Tensor(TensorMethods):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Start or stop tracking, in place. Returns self.
 
-        Raises RuntimeError for integer tensors, for results of operations (when turning off) and for tensors made in
-        inference_mode.
+        Raises RuntimeError for integers, for results of operations (when turning off) and for inference tensors.
         """
         message = "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}"
         check(isinstance(requires_grad, bool), message, type(requires_grad), error=TypeError)

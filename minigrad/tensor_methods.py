@@ -71,8 +71,8 @@ class TensorMethods:
 
     def item(self) -> bool | int | float:
         """The value of a tensor with one element, as a Python number. Raises RuntimeError for any other size."""
-        if self._array.size != 1:
-            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+        size = self._array.size
+        check(size == 1, "a Tensor with {} elements cannot be converted to Scalar", size)
         return self._array.item()
 
     def tolist(self) -> list | bool | int | float:
@@ -130,14 +130,12 @@ class TensorMethods:
 
     def _text(self, *marks: str) -> str:
         """The printed form with further marks, such as a dual number's tangent, at the end."""
+        history = ("requires_grad=True",) * self._requires_grad
         try:
-            node = self.grad_fn
-            node_name = None if node is None else node.name().split("::")[-1]
+            if self.grad_fn is not None:
+                history = (f"grad_fn=<{self.grad_fn.name().split('::')[-1]}>",)
         except RuntimeError:  # its base was written to where that is refused
-            node_name = "Invalid"
-        history = (
-            ["requires_grad=True"] * self._requires_grad if node_name is None else [f"grad_fn=<{node_name}>"]
-        )
+            history = ("grad_fn=<Invalid>",)
         return tensor_repr(self._array, dtypes.default_float(), *history, *marks)
 
     # ------------------------------------------------------------------ its history, cut off

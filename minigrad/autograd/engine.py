@@ -20,12 +20,11 @@ from .node import ZEROS, Node
 Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
 Roots = Sequence[Root]
 Captures = dict[tuple[Node, int], object]  # for a node and the number of its output: the gradient there
+Nodes = Collection[Node]
 AGE = attrgetter("_sequence")
 
 
-def execute(
-    roots: Roots, retain: bool, create: bool, captures: Captures | None = None, last: Collection[Node] = ()
-) -> None:
+def execute(roots: Roots, retain: bool, create: bool, captures: Captures | None, last: Nodes = ()) -> None:
     """Do a whole backward pass.
 
     retain: keep the saved tensors. create: record the pass, so that the gradients can be differentiated.
@@ -131,7 +130,7 @@ def count_dependencies(roots: Roots) -> dict[Node, int]:
     return dependencies
 
 
-def nodes_leading_to(ends: Collection, last: Collection[Node], reachable: dict[Node, int]) -> set[Node]:
+def nodes_leading_to(ends: Collection, last: Nodes, reachable: dict[Node, int]) -> set[Node]:
     """The nodes that must be fired so that a gradient reaches one of the (node, output number) in `ends`."""
     fired = {node for node in last if node in reachable}
     leading = fired | {node for node, _ in ends}

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import messages
-from ..func.interpreter import Wrapper
+from ..func.interpreter import Wrapper, results_of
 from ..messages import check
 from ..missing import module_attributes
 from ..ops.inplace import bump_version, check_writable, record_write
@@ -34,11 +34,8 @@ __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class FunctionCtx(Node):
-    """The node of a custom operation, and the `ctx` that its forward and backward are given.
-
-    Users give it attributes of any name, so what it keeps for itself has names with an underscore, or those that PyTorch
-    uses, or that every node has.
-    """
+    """The node of a custom operation, and the `ctx` that its forward and backward are given. Users give it attributes of any
+    name, so what it keeps for itself has names with an underscore, or those that PyTorch uses, or that every node has."""
 
     _forward_cls: type[Function]
     _runs_undefined = True
@@ -100,13 +97,10 @@ class FunctionCtx(Node):
         grads = of_outputs(self, grad)
         if self.materialize_grads:
             pairs = zip(grads, self._outputs, strict=True)
-            grads = [
-                wrap(np.zeros(*metadata)) if g is None and metadata is not None else g
-                for g, metadata in pairs
-            ]
+            grads = [wrap(np.zeros(*like)) if g is None and like is not None else g for g, like in pairs]
         with set_grad_enabled(bool(recorded) and local.grad):
             results = self._forward_cls.gradients()(self, *grads)
-        results = self._checked(results if isinstance(results, tuple) else (results,))
+        results = self._checked(results_of(results))
         return results if recorded else tuple(g if g is None else g._array for g in results)
 
     def _checked(self, results: tuple) -> tuple[Tensor | None, ...]:
@@ -125,9 +119,8 @@ class FunctionCtx(Node):
                     out.append(g if g is None or self._next_nodes[len(out)] is None else fit(g, metadata))
                 except RuntimeError:
                     message = f"Function {name} returned an invalid gradient at index {len(out)} - got {list(g._array.shape)}"
-                    raise RuntimeError(
-                        f"{message} but expected shape compatible with {list(metadata[0])}"
-                    ) from None
+                    message += f" but expected shape compatible with {list(metadata[0])}"
+                    raise RuntimeError(message) from None
         return tuple(out)
 
 
@@ -207,10 +200,8 @@ def refuse_old_form(cls: type[Function]) -> None:
 
 
 def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[object, FunctionCtx | None]:
-    """Call `forward` without recording, then attach the node to its outputs. Returns the result and the node.
-
-    known: holds the result if a transform has computed it already, recorded at the levels below.
-    """
+    """Call `forward` without recording, then attach the node to its outputs. Returns the result and the node. known: holds
+    the result if a transform has computed it already, recorded at the levels below."""
     tensors = [a for a in args if isinstance(a, Tensor)]
     recording = local.records and any(t._requires_grad for t in tensors)
     if known and not recording:
@@ -222,13 +213,12 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
         else:
             (result,) = known or (cls.forward(*args),)
             cls.setup_context(ctx, args, result)
-    outputs = result if isinstance(result, tuple) else (result,)
+    outputs = results_of(result)
     for dirty in ctx.dirty_tensors:
         bump_version(dirty)
         message = "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-        check(
-            id(dirty) in map(id, outputs), message + "modified inplace must all be outputs of the Function."
-        )
+        message += "modified inplace must all be outputs of the Function."
+        check(id(dirty) in map(id, outputs), message)
     ctx._sequence = next_sequence()
     floating = [isinstance(out, Tensor) and out.is_floating_point() for out in outputs]
     constant = [not recording or id(out) in map(id, ctx.non_differentiable) for out in outputs]
@@ -238,10 +228,8 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
     ctx.dirty_tensors = ctx.non_differentiable = ()  # they may be outputs, which hold the node
     if recording:
         hooks = local.saved_hooks[-1] if local.saved_hooks else None
-        ctx._context, ctx.to_save = (
-            tuple([t if t is None else SavedTensor(t, hooks, ctx) for t in ctx.to_save]),
-            (),
-        )
+        ctx._context = tuple([t if t is None else SavedTensor(t, hooks, ctx) for t in ctx.to_save])
+        ctx.to_save = ()
         if anomaly.on:
             remember_traceback(ctx)
     return outputs if isinstance(result, tuple) else outputs[0], ctx
@@ -255,10 +243,8 @@ def finish_output(ctx: FunctionCtx, out: object, number: int, inputs: list, reco
     if recorded[number] and is_dirty:
         return written_output(ctx, out, number, len(recorded))
     if is_input and (recorded[number] or not (out._requires_grad or is_dirty)):
-        out, source = (
-            alias_without_history(out),
-            out,
-        )  # returned as it came: a new tensor that is known to be a view of it
+        # returned as it came: a new tensor that is known to be a view of it
+        out, source = alias_without_history(out), out
         if not isinstance(source, Wrapper):  # transforms see to that themselves
             make_view(out, source)
     elif is_input and out._requires_grad:
@@ -298,8 +284,9 @@ class Error(Node):
         return "torch::autograd::Error"
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
-        message = "trying to differentiate twice a function that was marked with @once_differentiable"
-        raise RuntimeError(message)
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
 
 
 def once_differentiable(fn: Callable) -> Callable:
@@ -315,8 +302,7 @@ def once_differentiable(fn: Callable) -> Callable:
         with no_grad():
             results = fn(ctx, *grads)
         if local.grad and any(isinstance(g, Tensor) and g.requires_grad for g in grads):
-            results = results if isinstance(results, tuple) else (results,)
-            results = tuple([t if t is None else refusing(t) for t in results])
+            results = tuple([t if t is None else refusing(t) for t in results_of(results)])
         return results
 
     return wrapper

@@ -42,9 +42,8 @@ def jacobian(func: Map, inputs: Tensors, create_graph: bool = False) -> Tensors 
             units = np.eye(y.numel(), dtype=y._array.dtype).reshape(y.numel(), *y.shape)
             rows = [slopes([y], xs, [wrap(unit)], create_graph) for unit in units]
             columns = zip(*rows, strict=True) if rows else [(x.flatten()[:0],) for x in xs]
-            row = [
-                Tensor._stacked(list(c)).reshape(y.shape + x.shape) for c, x in zip(columns, xs, strict=True)
-            ]
+            pairs = zip(columns, xs, strict=True)
+            row = [Tensor._stacked(list(c)).reshape(y.shape + x.shape) for c, x in pairs]
             blocks.append(xs.like_given(row, create_graph))
         return ys.like_given(blocks)
 

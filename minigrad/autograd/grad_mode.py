@@ -31,6 +31,7 @@ class Context:
     """
 
     entered = None  # (the modes before, entered before), as a manager may be entered inside itself
+    inside: Callable[[], Modes]  # gives the modes inside the block
 
     def __enter__(self) -> None:
         modes = announced(self.inside())
@@ -44,10 +45,6 @@ class Context:
         finally:
             local.modes, self.entered = modes, previous
         settle()
-
-    def inside(self) -> Modes:
-        """The modes inside the block."""
-        raise NotImplementedError
 
     def outside(self, before: Modes) -> Modes:
         """The modes after the block: those before it, but for `set_grad_enabled`, which lasts."""
@@ -68,9 +65,8 @@ class Mode(Context):
     def __call__(self, function: Callable) -> Callable:
         """Use the mode as a decorator; each call runs inside it."""
         if inspect.isgeneratorfunction(function):
-            raise TypeError(
-                "grad modes cannot decorate a generator here; write `with torch.no_grad():` inside it"
-            )
+            message = "grad modes cannot decorate a generator here; write `with torch.no_grad():` inside it"
+            raise TypeError(message)
 
         @functools.wraps(function)
         def wrapped(*args, **kwargs):

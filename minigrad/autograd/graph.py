@@ -105,9 +105,8 @@ def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
         return False
     if isinstance(running, Needed):
         message = "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad()."
-        check(
-            running[node] or type(node) is not AccumulateGrad, message + " This is currently not supported."
-        )
+        message += " This is currently not supported."
+        check(running[node] or type(node) is not AccumulateGrad, message)
         return True
     # The only root of a pass does not count; nothing waits for a root.
     return running[node] != 0 or sum(1 for n in running.values() if n == 0) > 1

@@ -47,9 +47,7 @@ def run_with_hooks(node: Node, grad: object, recorded: bool) -> Sequence:
         run_post_accumulate_hooks(node.variable, recorded)
     if hooks is not None and hooks.post:
         needed = local.backward_pass
-        if (
-            isinstance(needed, Needed) and not node._runs_undefined
-        ):  # hooks see only the gradients that were requested
+        if isinstance(needed, Needed) and not node._runs_undefined:  # hooks see only what was requested
             grads = [g if n in needed else None for n, g in zip(node._next_nodes, grads, strict=True)]
         received = tuple(of_outputs(node, grad))
         with set_grad_enabled(recorded):
@@ -82,11 +80,8 @@ def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
         for output_nr, ref in hooks.retain.items():
             t, new = ref(), grads[output_nr]
             if t is not None and new is not None:
-                meta = t._own_meta()
-                if meta.grad is not None:
-                    meta.grad = meta.grad + new
-                else:
-                    meta.grad = new if recorded else wrap(np.array(new._array, order="C"))
+                meta, own = t._own_meta(), new if recorded else wrap(np.array(new._array, order="C"))
+                meta.grad = own if meta.grad is None else meta.grad + own
         if fires:
             grads = run_node_hooks(hooks.pre, grads)
     result = as_computed(grads, recorded)

@@ -115,8 +115,10 @@ class Node:
     def _release(self) -> None:
         """Free the saved tensors. Sizes and numbers stay readable."""
         if self._versions is not RELEASED:
-            op = self._op
-            self._context = () if op is None else op.all_freed or op.without_tensors(self._context)
+            op, saved, kept = self._op, self._context, ()
+            if op is not None:
+                kept = op.all_freed or tuple([None if i in op.freed else v for i, v in enumerate(saved)])
+            self._context = kept
         self._versions = RELEASED
 
     def register_hook(self, fn: Callable) -> RemovableHandle:
@@ -180,10 +182,8 @@ accumulate_lock = threading.RLock()  # several threads may reach one leaf at onc
 
 
 def gradient_node(t: Tensor) -> Node | None:
-    """The node that a gradient for `t` goes to: its grad_fn, a leaf's AccumulateGrad, or None if it needs none.
-
-    Together with `t._output_nr` it is the tensor's gradient edge.
-    """
+    """The node that a gradient for `t` goes to: its grad_fn, a leaf's AccumulateGrad, or None if it needs none. Together
+    with `t._output_nr` it is the tensor's gradient edge."""
     meta = t._meta
     if meta is not None and meta.base is not None:
         if t._requires_grad and meta.seen_version != t._counter.version:

@@ -104,10 +104,8 @@ def check_derivatives(func: Callable, arguments: tuple, bounds: tuple, forward: 
 
     def compare(mode: str, i: int, j: int, analytical: np.ndarray, numerical: np.ndarray) -> None:
         if not np.allclose(analytical, numerical, rtol=rtol, atol=atol):
-            message = f"numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n"
-            raise GradcheckError(
-                f"Jacobian {mode}mismatch for output {i} with respect to input {j},\n{message}"
-            )
+            message = f"Jacobian {mode}mismatch for output {i} with respect to input {j},\n"
+            raise GradcheckError(f"{message}numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n")
 
     inputs = [arguments[k] for k in differentiable(arguments)]
     for j, x in enumerate(inputs):
@@ -122,13 +120,10 @@ def check_derivatives(func: Callable, arguments: tuple, bounds: tuple, forward: 
             for i, pair in enumerate(zip(moved, result, strict=True)):
                 compare("computed with forward mode ", i, j, *pair)
     roots = [outputs[k] for k in chosen]
-    silence = (
-        grad(roots, inputs, [zeros_of(o) for o in roots], materialize_grads=True)
-        if roots and backward
-        else ()
-    )
-    silent = not any(g._array.any() for g in silence)
-    check(silent, "backward not multiplied by grad_output", error=GradcheckError)
+    if roots and backward:
+        silence = grad(roots, inputs, [zeros_of(o) for o in roots], materialize_grads=True)
+        silent = not any(g._array.any() for g in silence)
+        check(silent, "backward not multiplied by grad_output", error=GradcheckError)
 
 
 def numerical_jacobians(values: Callable[[], list[np.ndarray]], x: Tensor, eps: float) -> list[np.ndarray]:

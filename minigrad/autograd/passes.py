@@ -69,9 +69,8 @@ def grad(
     """The gradients of `outputs` with respect to `inputs`, returned; no `.grad` is touched.
 
     grad_outputs: the vectors v of vᵀJ, one per output. retain_graph, create_graph: as `backward` has them.
-    allow_unused: give None for an input that the outputs do not depend on, instead of an error.
+    allow_unused: an input that the outputs do not depend on gets None, not an error; materialize_grads: it gets zeros.
     is_grads_batched: grad_outputs have one dimension more, the first, and so have the gradients: a pass for each element.
-    materialize_grads: give zeros for such an input.
     Raises RuntimeError as `backward` does, and for unused inputs.
     """
     inputs, retain = as_inputs(inputs, "grad"), create_graph if retain_graph is None else retain_graph
@@ -161,12 +160,10 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
         else:
             g = g if dtype in (None, g._array.dtype) else g.to(dtypes.of_numpy(dtype))
             g = g if recorded else g._array
-        if node is None:
-            message = f"element {len(roots)} of tensors does not require grad and does not have a grad_fn"
-            raise RuntimeError(message)
+        message = "element {} of tensors does not require grad and does not have a grad_fn"
+        check(node is not None, message, len(roots))
         roots.append((node, output_nr, g))
-    if len(roots) < len(starts):
-        raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")
+    check(len(roots) == len(starts), "got {} tensors and {} gradients", len(starts), len(grads))
     return roots
 
 

@@ -47,11 +47,6 @@ def backward_hooks(self: Tensor) -> OrderedDict | None:
     return None if node._hooks is None else node._hooks.tensor.get(self._output_nr)
 
 
-def post_accumulate_grad_hooks(self: Tensor) -> OrderedDict | None:
-    """The hooks that are called after a gradient was added to this leaf, by id; None if it never had one."""
-    return None if self._meta is None else self._meta.post_hooks
-
-
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
     check(self.requires_grad, NO_GRADIENT)

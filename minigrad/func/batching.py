@@ -9,8 +9,8 @@ WAYS, or a function that composes the operation of others, as one example sees i
 from __future__ import annotations
 
 import warnings
+from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,8 @@ SHIFT |= dict.fromkeys(["dim", "front", "newdim"], lambda n, dim: dim + 1)
 SHIFT |= dict.fromkeys(["size", "shape"], lambda n, size: (n, *size))
 DYNAMIC = {"masked_select", "nonzero", "unique"}  # operations whose result's shape depends on the values
 warned: set[str] = set()
+# the batch, as the `vmap` of a custom Function sees it
+VmapInfo = namedtuple("VmapInfo", "batch_size randomness")
 
 
 def refused_batch(text: str) -> Callable:
@@ -139,7 +141,7 @@ class Vmap(Interpreter):
         rows = []
         for k in range(self.size):
             result = dispatch(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
-            rows.append(result if isinstance(result, tuple) else (result,))
+            rows.append(results_of(result))
         if op.name not in warned:
             warned.add(op.name)
             warnings.warn(f"vmap: {op.name}() is run for each example in turn: slow", stacklevel=2)
@@ -194,26 +196,17 @@ class Vmap(Interpreter):
         values, in_dims = zip(*map(self.unwrap, args), strict=True) if args else ((), ())
         if 0 not in in_dims:
             return at(self.below, cls.apply, *values)
-        message, rule = (
-            "You tried to vmap over {}, but it does not have vmap support.",
-            "`generate_vmap_rule` of a Function",
-        )
-        message += " Please override and implement the vmap staticmethod or set generate_vmap_rule=True. "
-        message += "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+        rule = "`generate_vmap_rule` of a Function"
         check(not cls.generate_vmap_rule, SENTENCE, rule, error=NotImplementedError)
+        message = "You tried to vmap over {}, but it does not have vmap support. Please override and implement the vmap "
+        message += "staticmethod or set generate_vmap_rule=True. For more details, please see "
+        message += "https://pytorch.org/docs/main/notes/extending.func.html"
         check(cls.vmap is not Function.vmap, message, cls.__name__)
         result, out_dims = at(self.below, cls.vmap, VmapInfo(self.size, self.randomness), in_dims, *values)
         outs, rebuild = flattened(result)
         places = zip(outs, spread(out_dims, result), strict=True)
         results = rebuild(out if d is None else Batched.of(self, out.movedim(d, 0), 0) for out, d in places)
         return run_forward(cls, args, (results,))[0]
-
-
-class VmapInfo(NamedTuple):
-    """The batch, as the `vmap` of a custom Function sees it."""
-
-    batch_size: int
-    randomness: str
 
 
 class ForEach:
@@ -308,9 +301,7 @@ def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
 WAYS: dict[str | None, Callable] = {
     "elementwise": by_element,
     "rows": lambda level, op, pairs, more: dispatch(op, aligned([(level.whole(p), 0) for p in pairs]), more),
-    "order": lambda level, op, pairs, params: dispatch(
-        op, [pairs[0][0]], ((0, *(d + 1 for d in params[0])),)
-    ),
+    "order": lambda level, op, pairs, more: dispatch(op, [pairs[0][0]], ((0, *[d + 1 for d in more[0]]),)),
     "expand": lambda level, op, pairs, params: dispatch(
         op, [in_front(pairs[0][0], len(params[0]))], ((level.size, *params[0]),)
     ),

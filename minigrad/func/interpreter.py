@@ -134,10 +134,8 @@ class Interpreter(Context):
         self.admit(op, target, [*inputs[1:], *tensors_in(params)])
         if not self.owns(target):
             return at(self.below, inplace.write, op, self.lower(inputs), self.lower(params))
-        own = self.store, self.old_value
-        return inplace.overwrite(
-            op, inputs, lambda given: self.process(op, given, params), *own, needs_old=True
-        )
+        steps = (lambda given: self.process(op, given, params)), self.store, self.old_value
+        return inplace.overwrite(op, inputs, *steps, needs_old=True)
 
     def old_value(self, t: Wrapper) -> Wrapper:
         """A copy of `t`, with its place in the graph, from before it is written to."""

@@ -43,10 +43,8 @@ def vmap(
         text = f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
         check(args, text + "function with no inputs. The latter is unsupported.", error=ValueError)
         text = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
-        known = isinstance(in_dims, (int, tuple))
-        check(
-            known, text + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError
-        )
+        text += f"matching the structure of inputs, got: {type(in_dims)}."
+        check(isinstance(in_dims, (int, tuple)), "{}", text, error=ValueError)
         dims = fitting(in_dims, args, "in_dims", "inputs")
         leaves, rebuild = flattened(args)
         leaves = [turned(d, leaf) for d, leaf in zip(dims, leaves, strict=True)]
@@ -57,12 +55,10 @@ def vmap(
 
         def run(start: int, count: int) -> Any:
             with Vmap(count, randomness) as level:
-                inside = [
-                    leaf
-                    if d is None
-                    else Batched.of(level, leaf if count == sizes[0] else leaf.narrow(0, start, count), 0)
-                    for d, leaf in zip(dims, leaves, strict=True)
-                ]
+                inside = []
+                for d, leaf in zip(dims, leaves, strict=True):
+                    part = leaf if d is None or count == sizes[0] else leaf.narrow(0, start, count)
+                    inside.append(leaf if d is None else Batched.of(level, part, 0))
                 result = func(*rebuild(inside), **kwargs)
             places = fitting(out_dims, result, "out_dims", "outputs")
             outs, rebuild_out = flattened(result)
@@ -73,22 +69,16 @@ def vmap(
         places, first, rebuild_out = parts[0]
         if len(parts) == 1:
             return rebuild_out(first)
-        columns = zip(*[outs for _, outs, _ in parts], strict=True)
-        return rebuild_out(
-            c[0] if d is None else cat(list(c), d) for d, c in zip(places, columns, strict=True)
-        )
+        columns = zip(places, zip(*[outs for _, outs, _ in parts], strict=True), strict=True)
+        return rebuild_out(c[0] if d is None else cat(list(c), d) for d, c in columns)
 
     def fitting(dims: Dims, tree: Any, which: str, what: str) -> list:
         """The dimension for each leaf. Raises PyTorch's error if they are nested otherwise than the leaves are."""
-        alone = (
-            which == "out_dims" and isinstance(tree, Tensor) and isinstance(dims, tuple) and len(dims) == 1
-        )
-        results = list(dims) if alone else spread(dims, tree)
+        alone = isinstance(tree, Tensor) and isinstance(dims, tuple) and len(dims) == 1
+        results = list(dims) if alone and which == "out_dims" else spread(dims, tree)
         call = f"in_dims={dims}, ..." if which == "in_dims" else f"..., out_dims={dims}"
-        message = (
-            f"vmap({name}, {call})(<inputs>): {which} is not compatible with the structure of `{what}`. "
-        )
-        message += f"{which} has structure {structure(dims)} but {what} has structure {structure(tree)}."
+        message = f"vmap({name}, {call})(<inputs>): {which} is not compatible with the structure of `{what}`."
+        message += f" {which} has structure {structure(dims)} but {what} has structure {structure(tree)}."
         if results is None or {*map(type, results)} - {int, type(None)}:
             raise ValueError(message)
         return results

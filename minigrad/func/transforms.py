@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.engine import count_dependencies
 from ..autograd.forward_ad import Forward
 from ..autograd.modes import local, settle
 from ..autograd.node import AccumulateGrad, Node, gradient_node
@@ -31,15 +32,12 @@ Argnums = int | tuple[int, ...]
 def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[Callable, tuple]:
     """`func` as a function of the arguments at `argnums` alone, and these: one argument, or a tuple of several."""
     n, alone = len(args), isinstance(argnums, int)
-    check(
-        isinstance(argnums, (int, tuple)),
-        "argnums must be int or Tuple[int, ...], got: {}",
-        str(type(argnums)),
-    )
+    message = "argnums must be int or Tuple[int, ...], got: {}"
+    check(isinstance(argnums, (int, tuple)), message, str(type(argnums)))
     places = (argnums,) if alone else argnums
     check(places, "argnums must be non-empty")
     for i in places:
-        check(isinstance(i, int), "argnums must be int or Tuple[int, ...], got: {}", str(type(i)))
+        check(isinstance(i, int), message, str(type(i)))
         check(-n <= i < n, "Got argnum={}, but only {} positional inputs", i, n)
     unique = len({i % n for i in places}) == len(places)
     check(unique, f"argnums elements must be unique, got {argnums}")
@@ -73,9 +71,8 @@ def some_of(output: Any, api: str) -> list[Tensor]:
     outs = [None] if output is None else flattened(output)[0]
     message = f"{api}: Expected f to be a function that has non-empty output (got output = {{}})"
     check(outs and output is not None, message, outs)
-    return tensors_of(
-        output, f"{api}: expected f(*primals) to return only tensors, got unsupported type {{}}"
-    )
+    message = f"{api}: expected f(*primals) to return only tensors, got unsupported type {{}}"
+    return tensors_of(output, message)
 
 
 # ---------------------------------------------------------------- reverse mode
@@ -103,15 +100,8 @@ def is_alive(x: object) -> bool:
     """Whether the history of `x` at its own level leads to a variable of another transform or of the caller."""
     if not isinstance(x, Tensor) or not x._requires_grad:
         return False
-    results, todo = set(), [gradient_node(x)]
-    while todo:
-        node = todo.pop()
-        if type(node) is AccumulateGrad and node not in ended:
-            return True
-        more = {n for n, _ in node.next_functions if n is not None} - results
-        results |= more
-        todo += more
-    return False
+    reached = count_dependencies([(gradient_node(x), 0, None)])
+    return any(type(node) is AccumulateGrad and node not in ended for node in reached)
 
 
 def is_seen(x: object) -> bool:
@@ -126,9 +116,7 @@ def only_alive(x: object) -> object:
     return x.rewrapped() if isinstance(x, Wrapper) else x.detach()
 
 
-def pulled(
-    func: Callable, primals: Any, has_aux: bool, api: str, some: Callable
-) -> tuple[Any, Callable, Any]:
+def pulled(func: Callable, primals: Any, has_aux: bool, api: str, some: Callable) -> tuple:
     """(output, pull, aux): `pull` gives from a vector for each tensor of the output the gradients of the primals.
 
     While the function runs recording is on, and one reverse-mode transform more is running. If somebody outside can
@@ -151,9 +139,8 @@ def pulled(
     def pull(*vectors: Tensor | None, retain_graph: bool = True) -> Any:
         again = local.grad and (record or any(map(is_seen, vectors)))
         result = grad_of_any(outs, copies, vectors, create_graph=again, retain_graph=retain_graph or again)
-        return rebuild(
-            zeros_of(x) if g is None else only_alive(g) for g, x in zip(result, copies, strict=True)
-        )
+        pairs = zip(result, copies, strict=True)
+        return rebuild(zeros_of(x) if g is None else only_alive(g) for g, x in pairs)
 
     return tree_map(only_alive, output), pull, tree_map(only_alive, aux)
 

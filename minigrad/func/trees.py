@@ -36,10 +36,8 @@ def flattened(tree: Any) -> tuple[list, Callable[[Iterable], Any]]:
 
 
 def spread(given: Any, tree: Any) -> list | None:
-    """For each leaf of a tree what is given for it: by a tree of the same structure, or by one value for a whole branch.
-
-    None if it does not fit.
-    """
+    """For each leaf of a tree what is given for it: by a tree of the same structure, or by one value for a whole branch. None
+    if it does not fit."""
     branch = isinstance(tree, (tuple, list, dict))
     if not isinstance(given, (tuple, list, dict)):
         return [given] * len(flattened(tree)[0])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 
+from ..messages import check
 from ..missing import OPERATORS, complete
 from ..tensor import Tensor
 from .module import Module, moved_right
@@ -14,9 +16,7 @@ from .parameter import Parameter
 class _Numbered(Module):
     """Modules, or parameters, under the names "0", "1", ...: what Sequential and the lists share."""
 
-    @property
-    def _held(self) -> dict:
-        return self._modules
+    _held = property(lambda self: self._modules)
 
     def __len__(self) -> int:
         return len(self._held)
@@ -25,8 +25,7 @@ class _Numbered(Module):
         return iter(self._held.values())
 
     def _key(self, index: int) -> str:
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"index {index} is out of range")
+        check(-len(self) <= index < len(self), "index {} is out of range", index, error=IndexError)
         return list(self._held)[index]
 
     def __getitem__(self, index: int | slice) -> Module | Parameter:
@@ -76,16 +75,12 @@ class ModuleList(_Numbered):
         self.extend(modules.values() if isinstance(modules, OrderedDict) else modules or ())
 
     def __repr__(self) -> str:
-        runs: list[list] = []  # equal neighbours are printed once: (0-2): 3 x Linear(...)
-        for i, text in enumerate(map(repr, self)):
-            if runs and runs[-1][2] == text:
-                runs[-1][1] = i
-            else:
-                runs.append([i, i, text])
-        lines = [
-            f"({a}): {moved_right(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {moved_right(text)}"
-            for a, b, text in runs
-        ]
+        lines, first = [], 0  # equal neighbours are printed once: (0-2): 3 x Linear(...)
+        for text, run in itertools.groupby(map(repr, self)):
+            count = len(list(run))
+            place = f"({first})" if count == 1 else f"({first}-{first + count - 1}): {count} x"
+            lines.append(f"{place}: {moved_right(text)}" if count == 1 else f"{place} {moved_right(text)}")
+            first += count
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)" if lines else f"{self._get_name()}()"
 
 
@@ -128,13 +123,11 @@ class ModuleDict(Module):
 class ParameterList(_Numbered):
     """A list of parameters that are registered; tensors become parameters."""
 
+    _held = property(lambda self: self._parameters)
+
     def __init__(self, values: Iterable[Tensor] | None = None):
         super().__init__()
         self.extend(values.values() if isinstance(values, OrderedDict) else values or ())
-
-    @property
-    def _held(self) -> dict:
-        return self._parameters
 
     def append(self, value: Tensor) -> ParameterList:
         """Add a parameter at the end. Returns self."""
@@ -143,11 +136,8 @@ class ParameterList(_Numbered):
         return self
 
     def extra_repr(self) -> str:
-        kinds = [(p.dtype, "x".join(map(str, p.shape))) for p in self]
-        lines = [
-            f"  ({i}): Parameter containing: [{kind} of size {size}]" for i, (kind, size) in enumerate(kinds)
-        ]
-        return "\n".join(lines)
+        kinds = [f"[{p.dtype} of size {'x'.join(map(str, p.shape))}]" for p in self]
+        return "\n".join(f"  ({i}): Parameter containing: {kind}" for i, kind in enumerate(kinds))
 
 
 for _cls in (Sequential, ModuleList, ModuleDict, ParameterList):

@@ -69,10 +69,8 @@ class ModuleBackwardHooks:
     def wrap_outputs(self, result: object) -> object:
         """The results as the caller is to get them."""
         if not isinstance(result, (tuple, Tensor)):
-            message = (
-                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors"
-            )
-            warnings.warn(f"{message} but received {type(result)}", stacklevel=4)
+            message = "For backward hooks to be called, module output should be a Tensor or a tuple of"
+            warnings.warn(f"{message} Tensors but received {type(result)}", stacklevel=4)
         values, _ = through_node(result if isinstance(result, tuple) else (result,), self.at_outputs, 1)
         return values if isinstance(result, tuple) else values[0]
 

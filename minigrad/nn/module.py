@@ -19,6 +19,7 @@ from .hooks import Hooked
 from .parameter import Parameter
 
 NOT_BEGUN = "cannot assign {} before Module.__init__() call"
+NOT_FLOATING = "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}"
 
 
 class _IncompatibleKeys(namedtuple("_IncompatibleKeys", "missing_keys unexpected_keys")):
@@ -50,8 +51,7 @@ class Module(Hooked):
 
     def forward(self, *input: object) -> object:
         """Compute the result. Every subclass defines it."""
-        message = 'Module [{}] is missing the required "forward" function'
-        raise NotImplementedError(message.format(type(self).__name__))
+        raise NotImplementedError(f'Module [{self._get_name()}] is missing the required "forward" function')
 
     def __setattr__(self, name: str, value: object) -> None:
         for held, (kind, _, what, expected) in PARTS.items():
@@ -103,11 +103,9 @@ class Module(Hooked):
         check(fresh, "attribute '{}' already exists", name, error=KeyError)
         if value is not None and not isinstance(value, kind):
             expected = "torch.nn.Parameter" if kind is Parameter else "torch Tensor"
-            message = (
-                f"cannot assign '{typename(value)}' object to {what} '{name}' ({expected} or None required)"
-            )
-            message = f"{typename(value)} is not a Module subclass" if kind is Module else message
-            raise TypeError(message)
+            given, expected = typename(value), f"({expected} or None required)"
+            message = f"cannot assign '{given}' object to {what} '{name}' {expected}"
+            raise TypeError(f"{given} is not a Module subclass" if kind is Module else message)
         self.__dict__[held][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -227,10 +225,7 @@ class Module(Hooked):
                 if t is None or not t.is_floating_point():
                     continue
                 new, grad = t.detach().to(*args, **kwargs), t.grad
-                message = (
-                    "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}"
-                )
-                check(new.is_floating_point(), message, new.dtype, error=TypeError)
+                check(new.is_floating_point(), NOT_FLOATING, new.dtype, error=TypeError)
                 if new.dtype is t.dtype:
                     continue
                 if name in module._buffers:
@@ -270,9 +265,8 @@ class Module(Hooked):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         own, errors = self.state_dict(keep_vars=True), []
         missing, unexpected = [k for k in own if k not in state_dict], [k for k in state_dict if k not in own]
-        for key, t in own.items():
-            if key in state_dict:
-                load_one(key, t, state_dict[key], errors)
+        for key in [k for k in own if k in state_dict]:
+            load_one(key, own[key], state_dict[key], errors)
         for keys, word in ((unexpected, "Unexpected"), (missing, "Missing")) if strict else ():
             if keys:
                 quoted = ", ".join(f'"{k}"' for k in keys)

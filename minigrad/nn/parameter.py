@@ -50,14 +50,11 @@ def new_parameter(*shape: int) -> Parameter:
 def placed(init: Callable) -> Callable:
     """Decorator of a layer's `__init__`: it also takes `device`, the CPU, and `dtype`, that of the layer's parameters."""
     signature = inspect.signature(init)
-    options = [
-        inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in ("device", "dtype")
-    ]
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    options = [inspect.Parameter(n, by_name, default=None) for n in ("device", "dtype")]
 
     @functools.wraps(init)
-    def __init__(
-        self: object, *args: object, device: object = None, dtype: object = None, **named: object
-    ) -> None:
+    def __init__(self, *args, device=None, dtype=None, **named):
         if device is not None:
             Device(device)  # which refuses all but the CPU
         before = get_default_dtype()

@@ -1,4 +1,4 @@
-"""Tensors in another dtype, and on the only device that there is."""
+"""Tensors in another dtype, and on the only device that there is; what kind of thing something is."""
 
 from __future__ import annotations
 
@@ -69,7 +69,25 @@ def type_of(self: Tensor, dtype: object = None) -> Tensor | str:
     """The name of this tensor's type, such as "torch.FloatTensor", or (dtype) the tensor in another dtype."""
     if dtype is None:
         return self.dtype.tensor_type
-    named = {d.tensor_type: d for d in dtypes.all_of_them()}
+    named = {d.tensor_type: d for d in dtypes.known_dtypes.values()}
     return self.to(
         named.get(dtype, dtype) if isinstance(dtype, str) else dtypes.of_numpy(dtypes.to_numpy(dtype))
     )
+
+
+@function("torch")
+def is_floating_point(input: Tensor) -> bool:
+    """True if the elements are floating point numbers."""
+    return input.is_floating_point()
+
+
+@function("torch")
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input.numel()
+
+
+@function("torch")
+def is_tensor(obj: object) -> bool:
+    """True if `obj` is a Tensor."""
+    return isinstance(obj, Tensor)

@@ -23,15 +23,12 @@ MESSAGES = {  # what NumPy's message has: what PyTorch's says
 }
 ARGUMENT = re.compile("Boolean value|to Scalar")  # a tensor where an argument should be a number
 Call = tuple[CallForm, tuple, dict]  # how an operation was called, and its arguments
-# what NumPy's own messages speak of
-OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")
+OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")  # what its messages name
 
 
 def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = None) -> Exception:
-    """The exception to raise instead of `error`, which NumPy raised in an operation.
-
-    call: how it was called, if the arguments have not been checked yet. Raises TypeError if one of them does not fit.
-    """
+    """The exception to raise instead of `error`, which NumPy raised in an operation. call: how it was called, if the
+    arguments have not been checked yet. Raises TypeError if one of them does not fit."""
     if call is not None and (not isinstance(error, RuntimeError) or ARGUMENT.search(str(error))):
         form, args, kwargs = call
         op.signature.bind(args, kwargs, form.name, form.method)

@@ -44,9 +44,7 @@ def call_many(op: Op, form: CallForm) -> Callable:
     return call
 
 
-def arrange(
-    op: Op, form: CallForm, args: tuple, kwargs: dict
-) -> tuple[Sequence[Tensor | None], Sequence] | None:
+def arrange(op: Op, form: CallForm, args: tuple, kwargs: dict) -> tuple[Sequence, Sequence] | None:
     """The tensors of a call, and its parameters as `forward` gets them. None if something is unusual about the call."""
     if not args or (type(args[0]) not in plain_types and not op.variadic) or (special and not is_plain()):
         return None
@@ -81,11 +79,8 @@ def plain_inputs(op: Op, inputs: Sequence) -> list[Tensor | None] | None:
 
 
 def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
-    """Run an operation, whatever its arguments are and whatever modes are on.
-
-    On arrays, as inside a rule, it only computes. An operator leaves unknown types to Python, which tries the other
-    operand.
-    """
+    """Run an operation, whatever its arguments are and whatever modes are on. On arrays, as inside a rule, it only computes.
+    An operator leaves unknown types to Python, which tries the other operand."""
     if args and type(args[0]) in array_types and not kwargs and len(args) == op.count:
         inputs, params = op.split(args) if op.params else (args, ())
         if only_arrays(op, inputs):
@@ -148,13 +143,13 @@ def write_out(name: str, call: Callable, args: tuple, kwargs: dict) -> Tensor:
     return out
 
 
-def takes(form: Callable, name: str, method: bool, args: tuple, kwargs: dict) -> bool:
-    """Whether the arguments fit a form of a function."""
+def refusal(form: Callable, name: str, method: bool, args: tuple, kwargs: dict) -> TypeError | None:
+    """The error of a form of a function for arguments that do not fit; None if they do."""
     try:
         form.signature().bind(args, kwargs, name, method)
-    except TypeError:
-        return False
-    return True
+    except TypeError as error:
+        return error
+    return None
 
 
 def form_of_types(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
@@ -163,27 +158,23 @@ def form_of_types(name: str, forms: Sequence[Callable], method: bool, args: tupl
     possible = []
     for form in forms:
         depends = form.signature().depends_on_values(args, kwargs)
-        if depends or takes(form, name, method, args, kwargs):
+        if depends or refusal(form, name, method, args, kwargs) is None:
             possible.append(form)
             checks = hasattr(form, "op")  # an operation checks the values itself
             if not depends:
                 break
     if len(possible) == 1 and (checks or not depends):
         return possible[0]
-    return lambda *args, **kwargs: fitting_form(name, possible or forms, method, args, kwargs)(
-        *args, **kwargs
-    )
+    forms = possible or forms
+    return lambda *args, **kwargs: fitting_form(name, forms, method, args, kwargs)(*args, **kwargs)
 
 
 def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
     """The first form of a function that takes these arguments. Raises the TypeError of the form that comes nearest."""
     errors = []
     for form in forms:
-        try:
-            form.signature().bind(args, kwargs, name, method)
-        except TypeError as error:
-            errors.append(error)
-        else:
+        errors.append(refusal(form, name, method, args, kwargs))
+        if errors[-1] is None:
             return form
     if name.startswith("__"):
         return forms[-1]  # of an operator, which leaves to Python what it does not know
@@ -289,13 +280,9 @@ def sizes_of(op: Op, arrays: Sequence[ndarray | None]) -> list:
 
 def metadata(op: Op, sources: Sequence[Tensor | None], out: Tensor) -> tuple | None:
     """For each input its shape and dtype, which its gradient gets, if one of them was broadcast or cast; else None."""
-    y = out._array
-    for t in sources:
-        if t is not None and (
-            t._array.dtype is not y.dtype or (t._array.shape != y.shape and not op.variadic)
-        ):
-            return tuple([None if t is None else (t._array.shape, t._array.dtype) for t in sources])
-    return None
+    y, result = out._array, [None if t is None else (t._array.shape, t._array.dtype) for t in sources]
+    changed = [m for m in result if m and (m[1] is not y.dtype or (m[0] != y.shape and not op.variadic))]
+    return tuple(result) if changed else None
 
 
 def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
@@ -309,9 +296,8 @@ def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     if hooks:
         for i, value in enumerate(saved):
             if type(value) is tuple and any(isinstance(v, Tensor) for v in value):  # of an index
-                saved[i] = tuple(
-                    [SavedTensor(v, hooks[0], node) if isinstance(v, Tensor) else v for v in value]
-                )
+                packed = [SavedTensor(v, hooks[0], node) if isinstance(v, Tensor) else v for v in value]
+                saved[i] = tuple(packed)
         if any(map(is_not, saved, node._context)):  # what hooks hold has no version
             versions = node._versions or (0,) * (len(op.saved_inputs) + 1)
             node._versions = (*versions, HELD)

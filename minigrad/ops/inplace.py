@@ -54,13 +54,8 @@ def can_write_through(target: object, other: object) -> bool:
     if (target._requires_grad or other._requires_grad) and (not special or local.modes.grad):
         return False
     alone = other._counter is None or other._counter is not target._counter
-    return (
-        alone
-        and y.dtype is x.dtype
-        and y.shape in (x.shape, ())
-        and x.dtype.kind == "f"
-        and 0 not in x.strides
-    )
+    fits = y.dtype is x.dtype and y.shape in (x.shape, ())
+    return alone and fits and x.dtype.kind == "f" and 0 not in x.strides
 
 
 # ---------------------------------------------------------------- write
@@ -137,8 +132,7 @@ def same_memory_layout(one: Tensor, other: Tensor) -> bool:
 
 def bump_version(t: Tensor) -> None:
     """Count a write. Outside of inference_mode a tensor made in it cannot: an error, as in PyTorch after the write."""
-    if t.__class__ is InferenceTensor and not local.inference:
-        raise RuntimeError(messages.INFERENCE_WRITTEN)
+    check(t.__class__ is not InferenceTensor or local.inference, messages.INFERENCE_WRITTEN)
     t._own_counter().version += 1
 
 

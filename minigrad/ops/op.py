@@ -22,10 +22,8 @@ class CallForm(NamedTuple):
 
 
 class Op:
-    """All that is known of one operation: what it was declared with (see table.py), and what follows from that.
-
-    `forward` computes on arrays. With several `outputs` it returns a tuple; with none, a sequence of any length.
-    """
+    """All that is known of one operation: what it was declared with (see table.py), and what follows from that. `forward`
+    computes on arrays. With several `outputs` it returns a tuple; with none, a sequence of any length."""
 
     kind: str | None = None  # "elementwise", "linear", "jointly linear"
     node: str = ""  # PyTorch's name for the node, if it is not `<Name>Backward0`
@@ -34,12 +32,10 @@ class Op:
     constants: tuple[str, ...] = ()  # the last of several outputs, if they have no derivative: an index
     floating: bool = False  # whether the result is floating point also for integer inputs
     view: bool = False  # whether the result shares the memory of the first input
-    broadcasts: bool = (
-        False  # whether inputs are broadcast or cast, and gradients fitted: always if elementwise
-    )
-    numbers: bool | None = (
-        None  # whether numbers may replace all inputs but the first; by default in elementwise operations
-    )
+    # whether inputs are broadcast or cast, and gradients fitted: always if elementwise
+    broadcasts: bool = False
+    # whether numbers may replace all inputs but the first; by default in elementwise operations
+    numbers: bool | None = None
     number_first: bool = False  # whether one may replace the first as well: `torch.mul(2, x)`
     zero_slope: tuple = ()  # saved tensors that gradients depend on with slope 0: a second derivative finds zeros there
     jvp: Callable | None = None  # forward-mode rule, where `kind` does not imply one
@@ -68,9 +64,8 @@ class Op:
         # the inputs that are brought into one dtype first, by their positions
         alike = self.differentiable if self.rules else range(len(self.inputs))
         self.promotes = tuple(alike) if elementwise and len(alike) > 1 else ()
-        self.prepare, self.needs_preparing = signature.ordering(
-            self.params
-        )  # prepares parameters for `forward`, if any need it
+        # prepares parameters for `forward`; whether any need it
+        self.prepare, self.needs_preparing = signature.ordering(self.params)
         self.casts = "dtype" in signature.kinds.values()  # into integers it has no gradient
         self.find_saved()
 
@@ -78,13 +73,7 @@ class Op:
         """Work out what a node of this operation saves: what its rules read."""
         shapes, sizes = ([n + end for n in self.inputs] for end in ("_sym_sizes", "_sym_numel"))
         # what a rule may read, in the order in which a call lays it out
-        values = {
-            "input": self.inputs,
-            "result": self.outputs,
-            "shape": shapes,
-            "size": sizes,
-            "param": self.params,
-        }
+        values = dict(input=self.inputs, result=self.outputs, shape=shapes, size=sizes, param=self.params)
         layout = [(n, (source, i)) for source, names in values.items() for i, n in enumerate(names)]
         self.readable = dict(reversed(layout))
         # what each rule reads besides the gradient, which it gets first, and the mask, which it gets next if at all
@@ -137,10 +126,6 @@ class Op:
         guarded = [g is not None and not needed[g] for g in self.guards]
         positions = [0 if g else position for position, g in zip(self.positions, guarded, strict=True)]
         return chooser(positions)
-
-    def without_tensors(self, saved: tuple) -> tuple:
-        """The values that a node saved, with None instead of the tensors."""
-        return tuple([None if i in self.freed else value for i, value in enumerate(saved)])
 
     # ------------------------------------------------------------ arguments and results
 

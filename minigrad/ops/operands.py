@@ -23,10 +23,8 @@ numbers: dict[tuple, Tensor] = {}
 
 
 def operand(value: object, like: Tensor, floating: bool = False) -> object:
-    """A Python number as a 0-d tensor of the dtype that it takes beside `like`; anything else unchanged.
-
-    floating: in an operation whose result is floating point in any case, so that an integer need not fit a small dtype.
-    """
+    """A Python number as a 0-d tensor of the dtype that it takes beside `like`; anything else unchanged. floating: in an
+    operation whose result is floating point in any case, so that an integer need not fit a small dtype."""
     kind, dtype = type(value), like._array.dtype
     key = value, kind, floating, dtype.char if dtype.kind == "f" else dtype.char + dtypes.default_float().char
     try:

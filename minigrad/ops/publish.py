@@ -27,11 +27,8 @@ PLACES = {"torch": FUNCTIONS, "Tensor": METHODS, "F": NN, "linalg": LINALG}
 def described(call: Callable, name: str, doc: str, signature: Signature, method: bool) -> Callable:
     """Give a function that was made what help() shows: name, docstring, signature."""
     call.__name__ = call.__qualname__ = name
-    call.__module__, call.__doc__, call.__signature__ = (
-        "minigrad",
-        about(doc, method),
-        signature.in_python(method),
-    )
+    call.__module__, call.__doc__ = "minigrad", about(doc, method)
+    call.__signature__ = signature.in_python(method)
     call.signature = lambda: signature
     return call
 
@@ -115,10 +112,8 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
             first, shown = run.__code__.co_varnames[:1], "self" if method else "input"
             if first in (("self",), ("input",)) and first != (shown,):
                 results = inspect.signature(run)
-                parameters = [
-                    p.replace(name=shown if (n,) == first else n) for n, p in results.parameters.items()
-                ]
-                call.__signature__ = results.replace(parameters=parameters)
+                own, *others = results.parameters.values()
+                call.__signature__ = results.replace(parameters=[own.replace(name=shown), *others])
             call.signature, call.__doc__ = signature, about(run.__doc__ or "", method)
             return call
 

@@ -146,16 +146,10 @@ def as_some_dims(value: object, array: np.ndarray) -> tuple[int, ...]:
     return as_dims(value, array.ndim)
 
 
-def is_bool(value: object) -> bool:
-    return isinstance(value, (bool, np.bool_))
-
-
-def is_str(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def is_dtype(value: object) -> bool:
-    return isinstance(value, (dtypes.dtype, type))
+def of_types(word: str, *types: type) -> Kind:
+    """A kind whose values are of these types, and are used as they are."""
+    accepts = lambda value: isinstance(value, types)  # noqa: E731
+    return Kind(word, accepts, checked(accepts, types[0]))
 
 
 INTS = "tuple of ints"
@@ -165,9 +159,11 @@ KINDS = {
     "Scalar": Kind("Number", is_number, as_number),
     "int": Kind("int", is_int, as_int),
     "float": Kind("float", is_number, checked(is_number, float, int)),
-    "bool": Kind("bool", is_bool, checked(is_bool, bool)),
-    "str": Kind("str", is_str, checked(is_str, str)),
-    "dtype": Kind("torch.dtype", is_dtype, lambda v, a: dtypes.to_numpy(v)),
+    "bool": of_types("bool", bool, np.bool_),
+    "str": of_types("str", str),
+    "dtype": Kind(
+        "torch.dtype", lambda v: isinstance(v, (dtypes.dtype, type)), lambda v, a: dtypes.to_numpy(v)
+    ),
     "object": Kind("object", lambda v: True),
     # a dimension, and one that the library has counted from the front; the position of a new one; some; all of them
     "dim": Kind("int", is_int, as_dim),
@@ -199,9 +195,8 @@ def declared(text: str) -> Signature:
         annotation = REQUIRED if arg.annotation is None else ast.unparse(arg.annotation)
         parameters[arg.arg] = Parameter(arg.arg, kind, default=value, annotation=annotation)
 
-    for arg, default in zip(
-        given.args, [None] * (len(given.args) - len(given.defaults)) + given.defaults, strict=True
-    ):
+    required = [None] * (len(given.args) - len(given.defaults))
+    for arg, default in zip(given.args, required + given.defaults, strict=True):
         add(arg, Parameter.POSITIONAL_OR_KEYWORD, default)
     if given.vararg is not None:
         add(given.vararg, Parameter.VAR_POSITIONAL, None)
@@ -249,9 +244,8 @@ class Signature:
                 values = (*values, *defaults[len(values) :])
             return [prepare(v, array) for prepare, v in zip(steps, values)]  # noqa: B905 - one for each
 
-        return order, any(
-            s is not as_given or d is not REQUIRED for s, d in zip(steps, defaults, strict=True)
-        )
+        pairs = zip(steps, defaults, strict=True)
+        return order, any(s is not as_given or d is not REQUIRED for s, d in pairs)
 
     def preparation(self, name: str) -> Callable[[object, np.ndarray], object]:
         """The function that checks and prepares a value of this parameter, in one step."""
@@ -280,23 +274,17 @@ class Signature:
         return values
 
     def bind(self, args: tuple, kwargs: dict, name: str = "", method: bool = False) -> dict[str, object]:
-        """The values of the parameters by name. Raises TypeError in PyTorch's words if they do not fit.
-
-        method: the first argument is the tensor whose method was called, and is not counted.
-        """
+        """The values of the parameters by name. Raises TypeError in PyTorch's words if they do not fit. method: the first
+        argument is the tensor whose method was called, and is not counted."""
         try:
             values, unknown = self.by_name(args, kwargs, method)
             self.check_kinds(values, len(args), kwargs, method)
-            check(
-                not unknown, "{}", *unknown, error=TypeError
-            )  # last: PyTorch looks at the kinds of the others first
+            check(not unknown, "{}", *unknown, error=TypeError)  # last: PyTorch looks at the others first
             return values
         except TypeError as error:
             message, name = str(error), name or self.name
-            colon = ":" * message.startswith("argument")
-            raise TypeError(
-                argument(name, message, "Tensor" * method) or f"{name}(){colon} {message}"
-            ) from None
+            usual = f"{name}(){':' * message.startswith('argument')} {message}"
+            raise TypeError(argument(name, message, "Tensor" * method) or usual) from None
 
     def depends_on_values(self, args: tuple, kwargs: dict) -> bool:
         """Whether the values of the arguments, and not their types alone, decide if they fit: a 0-d tensor may be a number, a
@@ -326,8 +314,7 @@ class Signature:
         unknown, given = [], self.named[: len(args)]
         for key, value in kwargs.items():
             own = key if key in self.kinds else self.own_name(key)
-            if key in given:
-                raise TypeError(f"got multiple values for argument '{key}'")
+            check(key not in given, "got multiple values for argument '{}'", key, error=TypeError)
             if own in values and own not in given and (own != self.many or not more):
                 values[own] = value
             else:

@@ -20,10 +20,8 @@ def rule_sources(op: Op) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=2048)
 def source_text(rule: Callable) -> str:
-    """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`.
-
-    What is kept under a name that begins with an underscore is left out.
-    """
+    """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`. What is kept
+    under a name that begins with an underscore is left out."""
     code = rule.__code__
     if code.co_name != "<lambda>":
         return f"{rule.__name__}({', '.join(name for name in parameters_of(rule) if name[0] != '_')})"

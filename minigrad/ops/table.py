@@ -64,9 +64,9 @@ def op(
 ) -> Callable:
     """Declare an operation: see the head of this file, and `Op` for the options.
 
-    at: where it is found: torch, Tensor, F, linalg; "" for nowhere. aliases: other names
-    there. operators: the dunder methods that it is. inplace: is there an in-place method? Elementwise ones with rules have one.
-    Returns the function of this one declaration, whose `.op` is the Op. Several of one name are one public function.
+    at: where it is found: torch, Tensor, F, linalg; "" for nowhere. aliases: other names there. operators: the dunder methods
+    that it is. inplace: is there an in-place method? Elementwise ones with rules have one. Returns the function of this one
+    declaration, whose `.op` is the Op. Several of one name are one public function.
     """
     parsed = declared(signature)
     rules = {n: r for n, r in options_and_rules.items() if n in parsed.kinds}
@@ -76,9 +76,8 @@ def op(
         operation.node_class = node_class_of(operation)
         if operation.zero_slope:
             operation.node_class._vjp = with_zero_slopes(operation, operation.node_class._vjp)
-    message = "Shapes are broadcast, dtypes promoted. " * (
-        operation.kind == "elementwise" and len(operation.inputs) > 1
-    )
+    elementwise = operation.kind == "elementwise"
+    message = "Shapes are broadcast, dtypes promoted. " * (elementwise and len(operation.inputs) > 1)
     message += "Integers become floating point. " * operation.floating
     message += f"Recorded as {operation.node_class.__name__}." if rules else "The result never requires grad."
     operation.doc = f"{operation.doc}\n\n{message}".strip()
@@ -87,11 +86,8 @@ def op(
     publish(call, operation.name, at, aliases)
     if not at:
         operation.as_result = tuple  # the names of several results are not public
-    inplace = (
-        operation.kind == "elementwise" and operation.single and bool(operation.rules)
-        if inplace is None
-        else inplace
-    )
+    if inplace is None:
+        inplace = elementwise and operation.single and bool(operation.rules)
     for name in (operation.name, *aliases.split()) if inplace and "Tensor" in at.split() else ():
         add_form(METHODS, name + "_", public(operation, name + "_", in_place=True))
     for name in operators.split():
@@ -109,10 +105,8 @@ constant_in = op("constant_in(grad, other)", lambda grad, other: grad, at="", ba
 
 def with_zero_slopes(op: Op, vjp: Callable) -> Callable:
     """A `_vjp` whose gradients are in a recorded pass functions of the `zero_slope` tensors too: constant ones."""
-    zero_slope, count = (
-        [op.saves.index(n) for n in op.zero_slope],
-        [len(p) + op.shared for _, p in op.readers],
-    )
+    zero_slope = [op.saves.index(n) for n in op.zero_slope]
+    count = [len(p) + op.shared for _, p in op.readers]
     rules = [
         lambda grad, *values, rule=rule, n=n: as_constant(rule(grad, *values[:n]), values[n:])
         for (rule, _), n in zip(op.readers, count, strict=True)

@@ -27,10 +27,8 @@ NOT_NEGATIVE = {
 
 
 class Algorithm(Optimizer):
-    """An optimizer that moves one parameter after the other: `w ← w - rate·direction`, which `_move` gives.
-
-    NumPy's functions write into their last argument, unseen by autograd; the parameters' versions count it.
-    """
+    """An optimizer that moves one parameter after the other: `w ← w - rate·direction`, which `_move` gives. NumPy's functions
+    write into their last argument, unseen by autograd; the parameters' versions count it."""
 
     def __init__(self, params: Iterable, options: dict[str, object], order: str = ""):
         """options: the `locals()` of a constructor; order: the names of those of them, as PyTorch lists them."""
@@ -41,10 +39,9 @@ class Algorithm(Optimizer):
         for i, beta in enumerate(defaults.get("betas", ())):
             if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        message = "minigrad does not implement {}=True"
         for name in ("differentiable", "centered"):
-            check(
-                not defaults.get(name), "minigrad does not implement {}=True", name, error=NotImplementedError
-            )
+            check(not defaults.get(name), message, name, error=NotImplementedError)
         super().__init__(params, defaults)
         self.steps = 0
         self._work: dict[Tensor, ndarray] = {}  # for each parameter an array to compute in

@@ -17,7 +17,6 @@ from .optimizer import Optimizer
 __all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "MultiStepLR", "StepLR"]
 __dir__, __getattr__ = module_attributes(__name__, __all__)
 
-
 TOO_EARLY = (
     "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in "
     "the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch "
@@ -56,10 +55,7 @@ class LRScheduler(SaysWhatIsMissing):
             group["lr"] = lr
         self._last_lr = self._current
 
-    @property
-    def _current(self) -> list[float]:
-        """The present rates of the optimizer."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+    _current = property(lambda self: [group["lr"] for group in self.optimizer.param_groups])  # rates now
 
 
 class LambdaLR(LRScheduler):
@@ -70,7 +66,6 @@ class LambdaLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        """The initial rates times λ(epoch)."""
         return [lr * self.lr_lambda(self.last_epoch) for lr in self.base_lrs]
 
 
@@ -82,7 +77,6 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        """The current rates, times gamma at the right epochs."""
         due = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
         return [lr * self.gamma for lr in self._current] if due else self._current
 
@@ -97,7 +91,6 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        """The current rates, times gamma at the right epochs."""
         return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._current]
 
 
@@ -116,7 +109,6 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        """The current rates, one step along the wave."""
         epoch, low, period = self.last_epoch, self.eta_min, self.T_max
         if self._step_count == 1:  # the step that the constructor makes
             return self._current

@@ -37,8 +37,7 @@ class Optimizer(SaysWhatIsMissing):
     def add_param_group(self, param_group: dict) -> None:
         """Add parameters with options of their own; options that are not given are the optimizer's.
 
-        Raises TypeError for anything but a tensor, ValueError for results of operations and for parameters that are in a group
-        already.
+        Raises TypeError for anything but a tensor, ValueError for results of operations and what is in a group already.
         """
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
@@ -65,10 +64,8 @@ class Optimizer(SaysWhatIsMissing):
 
     def state_dict(self) -> dict:
         """A dict {"state": {number: {...}}, "param_groups": [...]}; parameters are numbered in the order of the groups."""
-        numbers: dict[Tensor, int] = {}
-        for group in self.param_groups:
-            for p in group["params"]:
-                numbers.setdefault(p, len(numbers))
+        params = dict.fromkeys([p for group in self.param_groups for p in group["params"]])
+        numbers = {p: number for number, p in enumerate(params)}
         groups = [dict(group) for group in self.param_groups]
         for group in groups:
             group["params"] = [numbers[p] for p in group.pop("params")]

@@ -17,20 +17,9 @@ class Measurement:
     def __init__(self, number_per_run: int, raw_times: list[float], stmt: str):
         self.number_per_run, self.raw_times, self.stmt = number_per_run, raw_times, stmt
 
-    @property
-    def times(self) -> list[float]:
-        """Seconds for one run."""
-        return [t / self.number_per_run for t in self.raw_times]
-
-    @property
-    def mean(self) -> float:
-        """The mean of `times`, in seconds."""
-        return sum(self.times) / len(self.times)
-
-    @property
-    def median(self) -> float:
-        """The median of `times`, in seconds."""
-        return sorted(self.times)[len(self.times) // 2]
+    times = property(lambda self: [t / self.number_per_run for t in self.raw_times], doc="Seconds of a run.")
+    mean = property(lambda self: sum(self.times) / len(self.times), doc="The mean of `times`, in seconds.")
+    median = property(lambda self: sorted(self.times)[len(self.times) // 2], doc="The median of `times`.")
 
     def __repr__(self) -> str:
         size, unit = next((s, u) for s, u in UNITS if self.median >= s or u == "ns")

@@ -101,9 +101,8 @@ class DataLoader(SaysWhatIsMissing):
         generator: Generator | None = None,
     ):  # fmt: skip
         if num_workers:
-            raise ValueError(
-                f"minigrad does not implement {num_workers=}: it loads data in its own process; use 0"
-            )
+            message = f"minigrad does not implement {num_workers=}: it loads data in its own process; use 0"
+            raise ValueError(message)
         if not isinstance(batch_size, int) or batch_size <= 0:
             raise ValueError(f"batch_size should be a positive integer value, but got {batch_size=}")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, bool(shuffle)
