@@ -88,6 +88,6 @@ def numel(input: Tensor) -> int:
 
 
 @function("torch")
-def is_tensor(obj: object) -> bool:
+def is_tensor(obj: object, /) -> bool:
     """True if `obj` is a Tensor."""
     return isinstance(obj, Tensor)
