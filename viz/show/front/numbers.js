@@ -96,20 +96,20 @@ export function paintCells(a, x, y, width, height, gap = 0.8) {
   return g;
 }
 
-// A box of the picture: numbers are written where they have room, painted where they have not.
-export function paintBox(a, x, y, width, height) {
+// A box of the picture: numbers are written where they have room for letters of the `least` size, painted where they have not.
+export function paintBox(a, x, y, width, height, least) {
   const { rows, cols } = grid(a), w = width / cols, t = height / rows;
   if (!a.values || !a.values.length || a.values.length > 12 || rows * cols !== a.values.length || w < 20 || t < 10) return paintCells(a, x, y, width, height);
   let font;
   const texts = [3, 2].map((digits) => a.values.map((value) => (value.toPrecision ? number(Number(value.toPrecision(digits))) : value)))
-    .find((all) => (font = Math.min(11, t - 2, (w - 3) / (0.58 * Math.max(...all.map((text) => text.length))))) >= 9);
+    .find((all) => (font = Math.floor(10 * Math.min(11, t - 2, (w - 3) / (0.58 * Math.max(...all.map((text) => text.length))))) / 10) >= least);
   if (!texts) return paintCells(a, x, y, width, height); // no number is smaller than can be read
   const g = s("g", { class: "mgv-cells mgv-written" }), scale = scaleOf(a);
   a.values.forEach((value, i) => {
     const cx = x + (i % cols) * w, cy = y + Math.floor(i / cols) * t;
     const [sign, size] = cellLook(value, scale);
     g.append(s("rect", { x: cx + 0.5, y: cy + 0.5, width: w - 1, height: t - 1, class: sign, "fill-opacity": sign === "bad" ? 0.15 : (0.06 + 0.24 * size).toFixed(3) }),
-      s("text", { x: cx + w / 2, y: cy + t / 2 + font * 0.36, "text-anchor": "middle", "font-size": font.toFixed(1) }, texts[i]));
+      s("text", { x: cx + w / 2, y: cy + t / 2 + font * 0.36, "text-anchor": "middle", "font-size": font }, texts[i]));
   });
   return g;
 }

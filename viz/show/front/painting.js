@@ -28,7 +28,7 @@ export const painting = {
     for (const [id, item] of this.nodes) {
       const node = this.drawn.nodes[id];
       item.bounds = node.at ? { x: node.at[0], y: node.at[1], width: node.at[2], height: node.at[3] } : null;
-      for (const key of ["value", "tangent"]) if (node.box?.[key] && node[key]?.shape) item.group.append(paintBox(node[key], ...node.box[key]));
+      for (const key of ["value", "tangent"]) if (node.box?.[key] && node[key]?.shape) item.group.append((item[key] = paintBox(node[key], ...node.box[key], this.least)));
     }
     // when a node or an edge comes to be in the forward pass
     this.appears = new Map();
@@ -130,6 +130,16 @@ export const painting = {
     this.toggle(id);
   },
 
+  // The arrays in the boxes again, with letters that are not smaller than `least`.
+  rewrite(least) {
+    this.least = least;
+    for (const [id, item] of this.nodes) {
+      const node = this.drawn.nodes[id], again = (old, array, box) => { const el = paintBox(array, ...box, least); old.replaceWith(el); return el; };
+      for (const key of ["value", "tangent"]) if (item[key]) item[key] = again(item[key], node[key], node.box[key]);
+      if (item.cells && item.grad.shape) item.cells = again(item.cells, item.grad, node.box.grad);
+    }
+  },
+
   // Opens or closes a box, and zooms to what is in it; closed, its corner stays where it was.
   toggle(id, then = () => {}) {
     if (!this.open.has(id) && !(id in (this.drawn.insides || {}))) return this.fetch(id, then);
@@ -208,7 +218,7 @@ export const painting = {
     if (want === item.grad) return;
     item.cells?.remove();
     const [x, y, w, t] = box.grad;
-    item.cells = want === "None" ? s("text", { class: "note", x: x + w / 2, y: y + t / 2 + 3.5, "font-size": 10 }, want) : want && want.shape ? paintBox(want, x, y, w, t) : null;
+    item.cells = want === "None" ? s("text", { class: "note", x: x + w / 2, y: y + t / 2 + 3.5, "font-size": 10 }, want) : want && want.shape ? paintBox(want, x, y, w, t, this.least) : null;
     if (item.cells) item.group.append(item.cells);
     item.grad = want;
   },

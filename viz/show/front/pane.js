@@ -92,6 +92,7 @@ class Pane {
     this.open = new Set(); // boxes that are open
     this.index = this.hits = this.widths = this.broad = this.scale1 = null;
     this.columnWidth = 300;
+    this.least = 9; // of the letters in a box, until its scale is known
     this.range = this.shown = this.settled = this.picture = this.opened = null;
     const inside = this.el.contains(document.activeElement);
     this.build();

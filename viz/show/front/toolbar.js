@@ -19,7 +19,7 @@ export function playLook(play, playing) {
 
 // Words side by side of which one is pressed: [value, text, title] each. `current()` says which; a click calls `act(value)`.
 export function choice(label, values, current, act) {
-  const buttons = values.map(([value, text, title]) => h("button", { type: "button", title, onclick: () => group.choose(value) }, text));
+  const buttons = values.map(([value, text, title]) => h("button", { type: "button", title, "data-word": text, onclick: () => group.choose(value) }, text));
   const group = h("span", { class: "mgv-choice", role: "group", "aria-label": label }, buttons);
   group.mark = () => buttons.forEach((one, n) => one.setAttribute("aria-pressed", String(values[n][0] === current())));
   group.choose = (value) => { act(value); group.mark(); };

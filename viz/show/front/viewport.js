@@ -171,6 +171,8 @@ export const viewport = {
     style.width = `${width * this.scale}px`;
     style.height = `${height * this.scale}px`;
     style.setProperty("--grow", Math.max(1, Math.min(1.25, 1 / this.scale)).toFixed(3)); // what is written smallest stays readable
+    const least = LEAST / Math.min(1, this.scale);
+    if (this.broad ? least < this.least : least !== this.least) this.rewrite(least); // a second column of panels takes no number off the picture
   },
 
   // What is out of sight can be zoomed and moved to: the buttons and the map in the corner stand there then.
