@@ -119,7 +119,7 @@ def test_who_does_not_see_it_hears_each_frame_and_what_is_found(browser: Browser
         for _ in range(7):
             order.append(pane.page.evaluate("document.activeElement.getAttribute('aria-label')"))
             pane.page.keyboard.press("Tab")
-        assert order[:3] == ["To the first frame", "Back one frame", "Play"]
+        assert order[:3] == ["To the start", "Back one frame", "Play"]
 
 
 def test_nothing_moves_by_itself_and_play_can_be_stopped(browser: Browser, tmp_path: Path):

@@ -53,5 +53,5 @@ def test_an_exported_film_plays_without_kernel_or_network(browser: Browser, tmp_
         page.goto(file.as_uri())
         pane = Pane(page.frame_locator("iframe"))
         pane.page.locator(".mgf[data-ready]").wait_for()
-        pane.page.get_by_label("To the last frame").click()
+        pane.page.get_by_label("To the end").click()
         expect(pane.page.locator(".mgf")).to_have_attribute("data-step", "4")

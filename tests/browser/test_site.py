@@ -27,7 +27,7 @@ from viz.show.page import frame
 
 LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
 PAGES = [*LESSONS, "glossary", "exam"]
-EVERY = ["index", *PAGES, "gallery", "cards"]
+EVERY = ["index", *PAGES, "gallery", "cards", "reference"]
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 IMAGES = "main img:not([width][height]):not([style*='height'])"  # without a size of their own
 
@@ -129,15 +129,15 @@ def test_every_stepper_of_a_lesson_steps(page: Page, site: Path, name: str):
     for holder in frames:
         holder.scroll_into_view_if_needed()
         pane = holder.content_frame
-        pane.locator(".mgv[data-ready]").wait_for()
+        pane.locator(".mgv[data-ready]").first.wait_for()  # there are two in viz.beside
         if pane.locator(".mgf").count():  # a film
-            pane.get_by_role("button", name="To the first frame").click()
+            pane.get_by_role("button", name="To the start").click()
             pane.get_by_role("button", name="Forward one frame").click()
             expect(pane.get_by_role("slider", name="Training step")).to_have_value("1")
         elif holder in (frames[0], frames[-1]):  # the pointer, of which each click costs what ten steps cost
             holder.evaluate(STILL)
             pane.locator("[data-action=first]").click()  # a page of viz.explore starts at the end
-            pane.locator(".mgv[data-step='0']").wait_for()
+            pane.locator(".mgv[data-step='0']").first.wait_for()
             pane.locator("[data-action=next]").click()
             pane.locator(".mgv[data-step='1'], .mgv-ask").first.wait_for()
         else:
