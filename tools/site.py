@@ -246,8 +246,9 @@ def _first_picture(notebook: nbformat.NotebookNode) -> str:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             shown = output.get("data", {}).get("text/html", "")
-            if "viz.draw(" in cell.source and shown.startswith("<img"):
-                return IMAGE.sub(_drawn, shown)
+            image = re.match(r'<img (alt="[^"]*")[^>]* (src="[^"]*")', shown)  # on paper nothing opens
+            if "viz.draw(" in cell.source and image:
+                return IMAGE.sub(_drawn, f"<img {image[1]} {image[2]}>")
     return ""
 
 

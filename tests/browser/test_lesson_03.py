@@ -89,7 +89,7 @@ class Stepper:
         return self.cell.locator(".mgv-name code").inner_text()
 
     def arrived(self) -> list[float]:
-        return self.numbers(self.cell.locator(".mgv-col-receives"))
+        return self.numbers(self.cell.locator('.mgv-term[data-role="arrives"]'))
 
     def grad(self, leaf: str) -> list[float] | None:
         return self.numbers(self.cell.locator(f'[data-leaf="{leaf}"]'))
