@@ -65,16 +65,16 @@ class Stepper:
         self.cell.get_by_role("button", name=name, exact=True).click()
 
     def drag_slider(self, share: float) -> None:
-        """Take the slider's handle with the mouse and leave it at a share of the way."""
-        slider = self.cell.get_by_role("slider", name="Step of the backward pass")
-        at, last = slider.evaluate("e => [Number(e.value), Number(e.max)]")
-        way = slider.bounding_box()
-        handle = {"x": 8 + at / last * (way["width"] - 16), "y": way["height"] / 2}
-        slider.hover(position=handle)  # it stands still there, and nothing lies over it
+        """Take the strip, which is a slider, with the mouse in its middle and leave it at a share of the way; at 0 before its
+        first part."""
+        strip = self.cell.locator(".mgv-strip")
+        strip.hover()  # it stands still there, and nothing lies over it
         self.mouse.down()
-        way = slider.bounding_box()
-        self.mouse.move(way["x"] + share * way["width"], way["y"] + handle["y"], steps=5)
+        way = strip.bounding_box()
+        self.mouse.move(way["x"] - 4 + share * (way["width"] + 2), way["y"] + way["height"] / 2, steps=5)
         self.mouse.up()
+        at = self.cell.get_by_role("slider", name="Step of the backward pass").input_value()
+        assert at == ("3" if share else "0"), "a screen reader is told the same"
 
     def numbers(self, where: Locator) -> list[float] | None:
         """The array that is shown there; None where it says None."""

@@ -111,6 +111,9 @@ def test_every_link_of_every_route_leads_to_its_lesson_by_a_click(page: Page, si
     number = {name: re.match(r"0?(\d+b?)_", name)[1] for name in LESSONS}
     pages = {number[name]: f"{name}.html" for name in LESSONS}
     due = [pages[key] for route in suite.ROUTES for _, keys in route.sittings for key in keys]
+    for stop in suite.NINETY_MINUTES:
+        sections = (name.replace(" ", "-").replace("?", "%3F") for name in stop.sections)
+        due += [pages[stop.lesson], *(f"{pages[stop.lesson]}#{name}" for name in sections)]
     links = page.locator(".text:has(h3) td a")
     assert [a.get_attribute("href") for a in links.all()] == due
     boxes = [a.bounding_box() for a in links.all()]
