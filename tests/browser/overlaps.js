@@ -29,7 +29,7 @@
     boxes.at(-1).safe = over.some(([plate, said]) => Math.abs(said.left - left) + Math.abs(said.top - top) < 1 && plate.left < left && plate.right > right);
   }
   for (const text of svg.querySelectorAll("text")) if (seen(text)) {
-    const kind = text.closest(".mgv-grows, .label, .cluster, .node").getAttribute("class").split(" ")[0];
+    const kind = text.closest(".mgv-grows, .label, .cluster, .node")?.getAttribute("class").split(" ")[0] ?? "lane"; // the name of a lane stands in none
     sizes[kind] = Math.min(sizes[kind] ?? Infinity, parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d);
   }
   const shared = (a, b) => Math.min(Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.low, b.low) - Math.max(a.top, b.top));

@@ -364,6 +364,7 @@ class Pane {
     this.hideTip();
     if (!this.pop.hidden) this.fillPop();
     this.settlePanels();
+    this.keepLine();
   }
 
   fillPanels() {

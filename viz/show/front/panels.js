@@ -184,8 +184,12 @@ export const panels = {
     if (!now) return;
     now.classList.add("mgv-lit");
     now.setAttribute("aria-current", "step");
-    const list = now.parentNode;
-    list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2 + now.offsetHeight / 2;
+  },
+
+  // The line of this step in the middle of its source, when the panels have the sizes that they keep.
+  keepLine() {
+    const now = this.lines?.[this.lit], list = now?.parentNode;
+    if (list) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2 + now.offsetHeight / 2;
   },
 
   goToLine(line) {

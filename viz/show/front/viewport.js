@@ -93,6 +93,7 @@ export const viewport = {
     if (this.options.cut && this.model.send && !this.pressing) for (const type of ["pointerdown", "focusin"]) around?.addEventListener(type, (this.pressing = ({ target }) => target.closest(".widget-slider, .widget-text") && this.model.send({ press: true })), true);
     this.el.dataset.ready = "true";
     this.settlePanels();
+    this.keepLine();
   },
 
   // As many lines for the sentence as the longest of this pass takes: none is cut, and none moves the picture.
@@ -117,7 +118,7 @@ export const viewport = {
     };
     const start = this.shown <= this.ahead, now = this.broad && !start, known = this.levels[this.shown];
     if (known && known[1] === now) return set(...known);
-    const fits = widths.one && widths.two && !start && (this.mayBeBroad ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.94 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
+    const fits = widths.one && widths.two && !start && (this.mayBeBroad ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
     const least = this.data.steps.length > MANY ? 1 : 0; // of many steps most need it
     for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), [2, Boolean(now || fits)]]) {
       set(...level);
@@ -135,7 +136,7 @@ export const viewport = {
     if (!this.picture || !broad) { if (this.picture && this.scale1) this.fit(this.scale1); this.scale1 = null; return; }
     this.scale1 = this.scale;
     const scale = Math.min(this.scale, (wide - two - 18) / this.size[0], (tall - 18) / this.size[1]);
-    if (scale < this.scale && scale >= 0.94 * readable(this.drawn)) this.fit(scale);
+    if (scale < this.scale && scale >= 0.999 * readable(this.drawn)) this.fit(scale);
     else { this.look(); this.followNow(); }
   },
 
