@@ -201,9 +201,6 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
     body = "\n".join(parts)
     if "<h2" not in body:  # the glossary's terms come right under its title
         body = re.sub(r"(</?h)3\b", r"\g<1>2", body)
-    body = re.sub(
-        r'<th\b(?: scope="\w+")?([^>]*)></th>', r"<td\1></td>", body
-    )  # the corner of a table is no heading
     return body
 
 
@@ -218,6 +215,8 @@ def page_of(
     description: str = "",
 ) -> str:
     """A whole page of the site; ``beside``: the links to the pages before and after it; ``live``: its cells can be run."""
+    # the corner of a table is no heading
+    body = re.sub(r'<th\b(?: scope="\w+")?([^>]*)></th>', r"<td\1></td>", body)
     links = "".join(
         f'<a href="{file}.html"{" aria-current=" + chr(34) + "page" + chr(34) if file == name else ""}>{word}</a>'
         for file, word in LINKS.items()
