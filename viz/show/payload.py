@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from ..picture import svg as painter
-from ..picture.choose import BOXES, PAGE, WHOLE, check_options, fewer, pictures_of, too_slow
+from ..picture.choose import BOXES, DETAIL, PAGE, WHOLE, check_options, fewer, pictures_of, too_slow
 from ..picture.layout import SECONDS, LayoutTooSlow, Places, least_length, places
 from ..picture.parts import Item, Picture
 from ..picture.tooltips import leaf_tooltip
@@ -27,6 +27,7 @@ from ..run.trace import first_freed, remember, remembered, run
 from .costs import kept_once
 
 MOST_OPENED = 60  # of so many boxes of a picture the inside is sent at once; in a graph of at most WHOLE nodes that of all
+ROOM = 390_000  # square points: of a picture in columns, as much as a window of 900 px shows so that it can be read
 MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
 
 
@@ -128,22 +129,21 @@ def _laid_out(
 ) -> list[tuple[Picture, dict]]:
     """The pictures that can be placed in time, and are not far too wide; where there is none, the graph in fewer boxes.
     ``rank``: how far down the list the first picture of its kind is."""
-    found: list[tuple[Picture, dict]] = []
-    late = None
-    if any(picture.fold == "module" for picture in pictures):  # boxes by number say less than modules
-        pictures = [picture for picture in pictures if not isinstance(picture.fold, int) or not picture.fold]
-    kinds = list(dict.fromkeys(_kind(picture) for picture in pictures))
+    found, late = list[tuple[Picture, dict]](), None
+    ranks = {kind: n for n, kind in enumerate(dict.fromkeys(_kind(picture) for picture in pictures))}
     short = [p for p in pictures if p.direction != "LR" or least_length(p) <= 2 * PAGE[0]] or pictures
     for picture in chain(short, fewer(graph)):
         if picture not in short and any(one["width"] <= 2 * PAGE[0] for _, one in found):
             break
+        modules = [one["width"] * one["height"] for other, one in found if other.fold == "module"]
+        if isinstance(picture.fold, int) and modules and (len(graph) > DETAIL or min(modules) < ROOM):
+            continue  # boxes by number say less than modules
         try:  # of further pictures those are sent that cost little
             one = _drawn(picture, step_of, str(len(found)), seconds / 4 if found else seconds)
         except LayoutTooSlow:
             late = late or picture
             continue
-        kind = _kind(picture)
-        found.append((picture, one | {"rank": kinds.index(kind) if kind in kinds else len(kinds)}))
+        found.append((picture, one | {"rank": ranks.get(_kind(picture), len(ranks))}))
     if late is not None and found[0][0] is not short[0]:
         found[0][1]["notes"].insert(0, too_slow(late, seconds))
     return [both for both in found if both[1]["width"] <= 2 * PAGE[0]] or [

@@ -77,7 +77,8 @@ class Pane {
     const model = this.model, atEnd = this.count !== undefined && this.shown === this.count;
     this.data = unpack(model.get("data"));
     this.pictures = [this.data, ...(this.data.pictures || [])];
-    this.kinds = [...new Set(this.pictures.map(kindOf))].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
+    const all = new Set(this.pictures.map(kindOf));
+    this.kinds = [...all].filter((kind) => kind !== "fold" || !all.has("map")).sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
     const asked = this.wanted ?? this.options.view;
     this.wanted = this.kinds.find((kind) => kind === asked) ?? this.pictures.filter((picture) => picture.view === asked).map(kindOf)[0] ?? null;
     // positions before `ahead` walk through the forward pass, from `ahead` on through the backward pass; k counts its steps
