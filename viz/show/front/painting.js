@@ -109,7 +109,7 @@ export const painting = {
   // Whether what is in a box has room where the box is. A wide window scrolls; in a narrow one nothing may be wider than it.
   hasRoom(id) {
     const picture = this.base?.nodes[id] ? this.base : this.drawn, inside = picture.insides?.[id], room = this.el.clientWidth || window.innerWidth;
-    return !inside || room >= 600 || picture.width + Math.max(0, inside.width + 12 - picture.nodes[id].at[2]) <= room - 18;
+    return !inside || room >= 600 || picture.width + Math.max(0, inside.width + 12 - picture.nodes[id].at[2]) <= room - 34;
   },
 
   // The button on a box that opens where it stands, and on its frame, which closes.
@@ -274,7 +274,7 @@ export const painting = {
       middle = this.clear(id, written === null ? w : 1.2 * w, written === null ? h : 18, item.spot);
       if (middle[2] < 3) break;
     }
-    if (middle[2] >= 3 && this.drawn.terse) return; // an arrow without room for a word: the panels have it
+    if (middle[2] >= 2) return; // an arrow without room for a word: the panels have it
     const x = middle[0] - w / 2 - item.shift[0], y = middle[1] - h / 2 - item.shift[1];
     item.label = s("g", { class: written === null ? "mgv-label" : "mgv-label mgv-grows", "data-sent": told.map((entry) => entry.array ? arrayText(entry.array) : "").join("; ") });
     item.label.append(s("rect", { x, y, width: w, height: h, rx: written === null ? 2.5 : 4, class: "plate" }));

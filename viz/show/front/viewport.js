@@ -102,7 +102,7 @@ export const viewport = {
     brush.font = `${size}px system-ui, sans-serif`;
     const { differs = {} } = this.data, said = [this.data.start?.sentence, ...this.data.steps.map(({ sentence }, i) => sentence + (differs[i + 1] ? ` ≠ The first difference: ${differs[i + 1]}.` : "")), ...this.forward.map(({ sentence }) => sentence)].filter(Boolean);
     const most = Math.max(...said.map((text) => brush.measureText(text).width + (this.options.ask ? 90 : 0)), 0);
-    this.frame.style.setProperty("--lines", Math.max(1, Math.ceil((most * 1.07) / (wide - 32))));
+    this.frame.style.setProperty("--lines", Math.max(1, Math.ceil((most * (wide < 600 ? 1.25 : 1.07)) / (wide - 32))));
   },
 
   // The panels of a step in one column. Where that is too little, what is beside the rule is shown smaller; then the numbers get a
