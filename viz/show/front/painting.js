@@ -52,11 +52,12 @@ export const painting = {
   // The words on the arrows, each where it touches least. What there is to touch: its middle, its size, what that costs, and of what it is.
   clearLabels(captions) {
     const { nodes, edges } = this, around = (this.around = []), box = (x, y, w, h, price, of) => around.push([x + w / 2, y + h / 2, w, h, price, of]);
-    for (const { place, group } of nodes.values()) {
+    const several = new Set(Object.values(this.drawn.folds ?? {}));
+    for (const [id, { place, group }] of nodes) {
       if (!place) continue;
       const { x, y, width, height } = place;
       box(x, y, width, height, 9);
-      box(x - 8, y - 9, 34, 17, 3); // the number of its step
+      box(x - 8, y - 9, several.has(id) ? 56 : 34, 17, 3); // the number of its step, or the numbers of its first and last
       if (group.querySelector(".mgv-open")) box(x + width - 10, y - 7, 16, 16, 9);
     }
     for (const [x, y, w] of captions) box(x - w / 2, y - 12, w, 15, 9);
