@@ -140,7 +140,9 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     if "hooked" in link.classes:
         # on a short arrow with a label the mark stands before that, else before the head
         q, to, by = (points[0], points[1], 6) if link.kind == "store" else (points[-1], tip or points[-1], -6)
-        out.append(_hook_mark(complex(*q) + by * _unit(q, to)))
+        begin, end = complex(*points[0]), complex(*(tip or points[-1]))
+        short = abs(end - begin) < 20  # then it stands in the middle, and touches neither end
+        out.append(_hook_mark((begin + end) / 2 if short else complex(*q) + by * _unit(q, to)))
     return _tag("g", link.css, "".join(out), id=link.id)
 
 
