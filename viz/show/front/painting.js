@@ -110,7 +110,7 @@ export const painting = {
   // Whether what is in a box has room where the box is. A wide window scrolls; in a narrow one nothing may be wider than it.
   hasRoom(id) {
     const picture = this.base?.nodes[id] ? this.base : this.drawn, inside = picture.insides?.[id], room = this.el.clientWidth || window.innerWidth;
-    return !inside || room >= 600 || picture.width + Math.max(0, inside.width + 12 - picture.nodes[id].at[2]) <= room - 60;
+    return !inside || room >= 600 || picture.width + Math.max(0, Math.max(inside.width, 6.6 * Math.min(28, picture.nodes[id].name.length) + 44) + 12 - picture.nodes[id].at[2]) <= room - 18;
   },
 
   // The button on a box that opens where it stands, and on its frame, which closes.
