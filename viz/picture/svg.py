@@ -138,11 +138,10 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
         out.append(f'<g class="label{" framed" * (fill == FRAME[0])}">{plate}{text}</g>')
     if "hooked" in link.classes:
-        # on a short arrow with a label the mark stands before that, else before the head
+        # before the head, or before a label; on a short arrow in the middle, where it touches neither end
         q, to, by = (points[0], points[1], 6) if link.kind == "store" else (points[-1], tip or points[-1], -6)
         begin, end = complex(*points[0]), complex(*(tip or points[-1]))
-        short = abs(end - begin) < 20  # then it stands in the middle, and touches neither end
-        out.append(_hook_mark((begin + end) / 2 if short else complex(*q) + by * _unit(q, to)))
+        out.append(_hook_mark((begin + end) / 2 if abs(end - begin) < 20 else complex(*q) + by * _unit(q, to)))
     return _tag("g", link.css, "".join(out), id=link.id)
 
 

@@ -132,8 +132,7 @@ class Recording:
             int, tuple[Any, str]
         ] = {}  # modules whose calls are watched, kept alive, and their names
         self._handles: list[Any] = []  # of the hooks on them
-        self._looked = 0.0  # seconds that this recording itself took, in looks that have ended
-        self._look_began = 0.0  # when the newest look began
+        self._looked = self._look_began = 0.0  # seconds taken by looks that have ended; when the newest began
         # calls that have begun: the module, the newest node before it, when, and how long had been looked until then
         self._running: list[tuple[Any, int, float, float]] = []
         self._made_by: dict[Any, tuple[str, int | None]] = {}  # function -> module and its call
