@@ -141,7 +141,8 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
         # before the head, or before a label; on a short arrow in the middle, where it touches neither end
         q, to, by = (points[0], points[1], 6) if link.kind == "store" else (points[-1], tip or points[-1], -6)
         begin, end = complex(*points[0]), complex(*(tip or points[-1]))
-        out.append(_hook_mark((begin + end) / 2 if abs(end - begin) < 20 else complex(*q) + by * _unit(q, to)))
+        place = (begin + end) / 2 if abs(end - begin) < 20 else complex(*q) + by * _unit(q, to)
+        out.append(_hook_mark(place))
     return _tag("g", link.css, "".join(out), id=link.id)
 
 

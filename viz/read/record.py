@@ -305,8 +305,7 @@ class Recording:
     @looking
     def _begins(self, module: Any, args: tuple) -> None:
         newest = max((sequence(t.grad_fn) for t in _tensors(args)), default=-1)
-        now = perf_counter()
-        self._running.append((module, newest, now, self._looked + now - self._look_began))
+        self._running.append((module, newest, now := perf_counter(), self._looked + now - self._look_began))
 
     @looking
     def _ended(self, label: str, leaf: bool, module: Any, args: tuple, output: Any) -> None:
