@@ -32,15 +32,28 @@ def run(project, *command):
     )
 
 
-def test_a_new_lesson_passes(project):
+@pytest.fixture(scope="module")
+def lesson(project):
     made = run(project, "notebooks/build.py", "--new", "19", "Through a solver")
     assert made.returncode == 0, made.stderr
     assert (project / "notebooks/19_through_a_solver.ipynb").exists()
-    tests = ["tests/test_notebooks.py", "tests/test_exercises.py", "tests/test_pytorch_prints.py"]
-    of_it = "(19_through and not solved and not run_all) or 19.1 or 19.2 or 19.3"
-    forms = run(project, "-m", "pytest", "-q", "-p", "tests.early", *tests, "-k", of_it)
+    return project
+
+
+def passes(project, *tests, chosen, marks):
+    forms = run(project, "-m", "pytest", "-q", "-p", "tests.early", *tests, "-k", chosen, "-m", marks)
     assert forms.returncode == 0, forms.stdout[-3000:]
     assert " passed" in forms.stdout
+
+
+def test_a_new_lesson_passes(lesson):
+    tests = ["tests/test_notebooks.py", "tests/test_exercises.py", "tests/test_pytorch_prints.py"]
+    of_it = "(19_through and not solved and not run_all) or 19.1 or 19.2 or 19.3"
+    passes(lesson, *tests, chosen=of_it, marks="not torch and not browser")
+
+
+def test_a_new_lesson_shows_what_pytorch_prints(lesson, torch):
+    passes(lesson, "tests/test_pytorch_prints.py", chosen="19_through", marks="torch")
 
 
 def test_nothing_that_exists_is_overwritten(project):

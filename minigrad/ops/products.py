@@ -222,10 +222,15 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
             dims,
         )
         dims = list(range(a._array.ndim - dims, a._array.ndim)), list(range(dims))
-    message = "tensordot expects dims to be an int or two lists of ints, but got dims={}"
-    check(isinstance(dims, (tuple, list)) and len(dims) == 2 and all(map(are_ints, dims)), message, dims)
-    dims = [[ds] if isinstance(ds, int) else list(ds) for ds in dims]
-    left, right = ([wrap_dim(d, x._array.ndim) for d in ds] for x, ds in zip((a, b), dims, strict=True))
+    message = "tensordot expects dims to be int or two lists of ints, but got dims={}"
+    check(isinstance(dims, (tuple, list)), message, dims)
+    check(len(dims) == 2, message, dims, error=ValueError)
+    own, others = dims
+    for which, given in ("self", own), ("other", others):
+        message = f"tensordot(): argument 'dims_{which}' must be tuple of ints, not {type(given).__name__}"
+        check(isinstance(given, (tuple, list)), message, error=TypeError)
+        check(are_ints(given), f"{message} with other elements", error=TypeError)
+    left, right = ([wrap_dim(d, x._array.ndim) for d in ds] for x, ds in ((a, own), (b, others)))
     check(len(left) == len(right), "both dimension lists should have same length")
     for d, e in zip(left, right, strict=True):
         message = "contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}"

@@ -54,6 +54,7 @@ APART = {
     r"broadcast_shapes\(": "another kind of error for what is no size",
     r"repeat_interleave\(": "`repeats` alone, without a tensor, is not offered",
     r"(trapz|trapezoid|chain_matmul|repeat|tile|scalar_tensor|einsum|svd)\(": "of two errors the other one, or none",
+    r"\b[ib]\.(var|std)\(|\b(var|std)(_mean)?\([ib]\b": "integers with a wrong dimension: of two errors the other one",
     r"norm\(": "PyTorch's is written in Python, and its errors speak of its inside",
     r"\((True|False),": "a truth value is not taken for a tensor in the first place",
     r"(floor|ceil|round|trunc|fix|abs|argmax|argmin|bincount|clamp)_?\(": "truth values are numbers",

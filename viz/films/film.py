@@ -66,8 +66,7 @@ class Film(Shown):
         self.every, self.keep, self.title = every, _steps_of(keep), title
         self._given_names = list(overrides(names))  # complains here, not in the middle of a training run
         self._passes = 0  # backward passes so far: the next is that step
-        self._steps = array("q")
-        self._losses = array("d")
+        self._steps, self._losses = array("q"), array("d")
         self._unknown: set[int] = set()  # frames whose loss is not one number
         self._scene_of: list[int] = []
         self._tables: list[FrameTable] = []
@@ -121,8 +120,7 @@ class Film(Shown):
         named = {"gradient": gradient, "retain_graph": retain_graph, "create_graph": create_graph or None}
         options = {key: value for key, value in (named | {"inputs": inputs}).items() if value is not None}
         with self._lock:
-            step = self._passes
-            self._passes += 1
+            step, self._passes = self._passes, self._passes + 1
         if step % self.every and step not in self.keep:
             if self._training.pending is not None:
                 self._settle(step)
@@ -256,31 +254,28 @@ class Film(Shown):
         """Frame -> the stepper's payload, of the frames that are kept whole; here they are laid out."""
         with self._lock:
             self._hold_newest()
-            for here, (replayed, kept) in list(self._replayed.items()):
-                if here in self._payloads:
-                    continue
+            for here in [k for k in self._replayed if k not in self._payloads]:
+                replayed, kept = self._replayed[here]
                 try:
                     self._payloads[here] = payload_of(replayed, kept["options"])
                 except Exception as error:
                     self._replayed.pop(here)
                     self._note(f"step {self._steps[here]} cannot be stepped through", error)
-            return {str(here): self._payloads[here] for here in sorted(self._replayed)}
+            return {str(here): dict(self._payloads[here]) for here in sorted(self._replayed)}
 
     # ---- what was seen
 
     def _scenes(self) -> list[tuple[int, FrameTable, list[Row]]]:
         """The scenes that are laid out: (number, table, rows), the most frequent ones where there are more than 20."""
         with self._lock:
-            chosen = sorted(range(len(self._tables)), key=lambda n: (-len(self._tables[n].at), n))[
-                :MOST_SCENES
-            ]
+            used = sorted(range(len(self._tables)), key=lambda n: (-len(self._tables[n].at), n))
+            chosen = used[:MOST_SCENES]
             return [(n, t, arrange(t.scene, t.names)) for n, t in enumerate(self._tables) if n in chosen]
 
     def _analyses(self) -> dict[int, SceneAnalysis]:
         """By the number of the scene: its numbers by row."""
-        steps, losses = self.steps, self.losses
         scenes = [(n, table, rows) for n, table, rows in self._scenes() if table.at]
-        return {n: SceneAnalysis(table, rows, steps, losses, n) for n, table, rows in scenes}
+        return {n: SceneAnalysis(table, rows, self.steps, self.losses, n) for n, table, rows in scenes}
 
     @property
     def findings(self) -> list[Finding]:

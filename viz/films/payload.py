@@ -10,6 +10,8 @@ from .frame_table import FrameTable
 from .rows import Row, lanes
 from .scene import short
 
+# of passes that are kept: those of one model have the same, which are sent once
+ONCE = ("svg", "edges", "pictures")
 MOST_RUNS = 2_000  # of dead units, at most
 # losses that JSON cannot hold, as JavaScript reads them
 WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
@@ -19,7 +21,11 @@ def payload(films: list[Any], titles: list[str] | None = None) -> dict[str, Any]
     """Everything that the player shows, for one film or several beside each other. Strict JSON."""
     titles = titles or [film.title or "" for film in films]
     shown = [_film(film, one_line(title)) for film, title in zip(films, titles, strict=True)]
-    return {"relative": len(films) > 1, "films": shown}
+    shared: list[Any] = []
+    for kept in [kept for film in shown for kept in film["kept"].values()]:
+        shared += [kept[key] for key in ONCE if kept[key] not in shared]
+        kept |= {key: shared.index(kept[key]) for key in ONCE}
+    return {"relative": len(films) > 1, "films": shown, "shared": shared}
 
 
 def _film(film: Any, title: str) -> dict[str, Any]:
@@ -51,8 +57,8 @@ def _scene(table: FrameTable, rows: list[Row]) -> dict[str, Any]:
     functions = []
     for f, (r, c) in places.items():
         name = one_line(scene.names[f])
-        named = {"name": name, "label": short(name)}
-        functions.append(named | {"row": r, "column": c, "gate": gates.get(f, -1)})
+        named = {"name": name, "label": short(name), "row": r, "column": c}
+        functions.append(named | {"gate": gates.get(f, -1)})
     last_use = {a.leaf: a.index for row in rows for a in row.leaves}
     counts = {k: sum(a.leaf == k for row in rows for a in row.leaves) for k in range(len(scene.leaves))}
     leaves, box = [], {}

@@ -24,8 +24,8 @@ FROM_STEPPER += "mount: mountStepper"  # what they use of the stepper's program
 
 @cache
 def program() -> str:
-    """The film's front end as one ES module, with the stepper's inside it, for the frames that were kept whole."""
-    stepper = re.sub(r"^export default.*$|^export ", "", pages.asset("stepper.js"), flags=re.M)
+    """The film's front end as one ES module, with the stepper's inside it, which asks nothing, for frames kept whole."""
+    stepper = re.sub(r"^export default.*$|^export ", "", pages.asset("narrow_layout.js"), flags=re.M)
     names = ", ".join(re.findall(r"(\w+)(?=,|$)", re.sub(r": \w+", "", FROM_STEPPER)))
     own = pages.lean([FRONT / f"{name}.js" for name in PROGRAM.split()])
     return f"const {{ {FROM_STEPPER} }} = (() => {{\n{stepper}\nreturn {{ {names} }};\n}})();\n{own}"
@@ -66,8 +66,8 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
     """What a notebook shows: the live widget, the page in a frame for a saved notebook, one line of text."""
     if not any(map(len, films)):
         return {"text/plain": text}
-    labels = titles or [film.title or "" for film in films]
-    stills = [Still(film, label) for film, label in zip(films, labels, strict=True) if film.steps]
+    named = zip(films, titles or [film.title or "" for film in films], strict=True)
+    stills = [Still(film, label) for film, label in named if film.steps]
     shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
     inside = page(films, titles, title=None, bare=True)
     frame = pages.over(shown, text, inside, 900 if len(films) > 1 else 700)
@@ -115,8 +115,7 @@ class Films(Shown):
         if labels is not None and len(labels) != len(films):
             raise ValueError(f"labels= must name each of the {len(films)} films, got {len(labels)}")
         self.films = list(films)
-        titles = [f.title or f"film {k}" for k, f in enumerate(films, 1)]
-        self.labels = [str(x) for x in labels or titles]
+        self.labels = [*(labels or [f.title or f"film {k}" for k, f in enumerate(films, 1)])]
 
     def __repr__(self) -> str:
         shown = ", ".join(self.labels)

@@ -308,13 +308,13 @@ class Player {
   }
 
   stepInside() {
-    const kept = this.keptNow();
+    const kept = this.keptNow(), { shared } = this.data, once = (key) => [key, shared[kept[key]]];
     if (!kept) return;
     this.pause();
     const step = this.steps[this.k], box = h("div", {});
     this.innerBox.replaceChildren(h("div", { class: "mgf-innerbar" }, h("b", {}, `Inside step ${step}`), h("span", {}, "the whole backward pass, node by node"), h("button", { type: "button", class: "mgf-inside", onclick: () => { this.innerBox.hidden = true; this.innerBox.replaceChildren(); this.frame.focus({ preventScroll: true }); } }, "Close")), box);
     this.innerBox.hidden = false;
-    mountStepper(box, kept, { framed: 640 });
+    mountStepper(box, { ...kept, ...Object.fromEntries(["svg", "edges", "pictures"].map(once)) }, { framed: 640 });
     this.innerBox.scrollIntoView({ block: "nearest" });
     box.querySelector(".mgv-frame")?.focus({ preventScroll: true });
   }

@@ -1,6 +1,7 @@
 // A box that stands for several opens where it stands: the picture is stretched around it, and what is inside put into a frame.
 // Nothing is laid out anew: the inside was laid out once, and a stretch leaves apart what was apart.
 
+import { halves, numbersOf } from "./columns.js";
 import { s } from "./elements.js";
 
 const HEAD = 22, PAD = 4; // of the frame: a line for its name, and a margin
@@ -16,15 +17,15 @@ export function moved(el, dx, dy) {
 
 // An arrow of the picture: its points go where `to` says, its ends with the boxes that they touch (`ends`: by how much), its
 // head with the last of them, the place of its label with its middle.
-function movedEdge(group, edge, to, ends = []) {
-  const line = group.querySelector(".line"), v = line.getAttribute("d").match(/-?\d*\.?\d+(?:e-?\d+)?/g).map(Number), pairs = [], n = v.length / 2;
-  for (let i = 0; i < n; i++) {
-    const end = ends[i < 2 ? 0 : i >= n - 2 ? 1 : 2];
-    pairs.push(end ? [v[2 * i] + end[0], v[2 * i + 1] + end[1]] : to(v[2 * i], v[2 * i + 1]));
-  }
-  const text = (list) => list.map((p) => p.map((x) => x.toFixed(1)).join(",")).join(" "), last = pairs[n - 1];
+function movedEdge(group, edge, to, ends = null) {
+  const line = group.querySelector(".line"), v = numbersOf(line.getAttribute("d"));
+  let curves = Array.from({ length: (v.length - 2) / 6 }, (_, i) => v.slice(6 * i, 6 * i + 8));
+  for (let i = 0; ends && i < 3; i++) curves = curves.flatMap((curve) => halves(curve, 0.5)); // a stretched curve: its pieces stay where the stretch puts them
+  const points = [v.slice(0, 2), ...curves.flatMap((p) => [p.slice(2, 4), p.slice(4, 6), p.slice(6)])], n = points.length;
+  const pairs = points.map(([x, y], i) => { const end = ends?.[i < 2 ? 0 : i >= n - 2 ? 1 : 2]; return end ? [x + end[0], y + end[1]] : to(x, y); });
+  const text = (list) => list.map((p) => p.map((x) => x.toFixed(1)).join(",")).join(" "), last = pairs[n - 1], tip = v.slice(-2);
   line.setAttribute("d", `M${text(pairs.slice(0, 1))}C${text(pairs.slice(1))}`);
-  for (const part of group.querySelectorAll(".head, .hook")) moved(part, last[0] - v[2 * n - 2], last[1] - v[2 * n - 1]);
+  for (const part of group.querySelectorAll(".head, .hook")) moved(part, last[0] - tip[0], last[1] - tip[1]);
   if (!edge.label_box) return edge;
   const [x, y, w, h] = edge.label_box, [cx, cy] = to(x + w / 2, y + h / 2);
   return { ...edge, label_box: [cx - w / 2, cy - h / 2, w, h] };
@@ -66,8 +67,7 @@ export function opened(picture, open, set, depth = 0) {
     const within = parsed(inner.svg).documentElement;
     for (const [own, [fx, fy, ...size]] of Object.entries(inner.frames || {})) frames[own] = [fx + left, fy + top, ...size];
     for (const part of [...within.children]) {
-      const own = part.getAttribute("id"), here = svg.importNode(part, true);
-      root.append(here);
+      const own = part.getAttribute("id"), here = root.appendChild(svg.importNode(part, true));
       if (own.startsWith("open-")) for (const child of here.children) for (const [key, by] of [["x", left], ["y", top]]) child.setAttribute(key, Number(child.getAttribute(key)) + by);
       else if (own in inner.edges) edges[own] = movedEdge(here, inner.edges[own], (px, py) => [px + left, py + top]);
       else {

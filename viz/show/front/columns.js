@@ -60,7 +60,7 @@ function pieces(points, cut, columnOf) {
   for (let i = 0; i + 7 < points.length; i += 6) todo.push(points.slice(i, i + 8));
   while (todo.length) {
     let p = todo.shift();
-    const a = columnOf(p[1] + 0.01), b = columnOf(p[7] - 0.01);
+    const a = Math.max(out.at(-1)?.[0] ?? 0, columnOf(p[1] + 0.01)), b = columnOf(p[7] - 0.01);
     if (a < b) {
       let low = 0, high = 1;
       for (let i = 0; i < 22; i++) { const t = (low + high) / 2; halves(p, t)[0][7] < cut[a] ? (low = t) : (high = t); }
@@ -69,8 +69,8 @@ function pieces(points, cut, columnOf) {
       todo.unshift(rest);
       p = first;
     }
-    const last = out[out.length - 1];
-    last && last[0] === a ? last[1].push(...p.slice(2)) : out.push([a, p.slice()]);
+    const last = out.at(-1);
+    last?.[0] === a ? last[1].push(...p.slice(2)) : out.push([a, p.slice()]);
   }
   return out;
 }

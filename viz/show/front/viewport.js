@@ -144,8 +144,9 @@ export const viewport = {
   zoomTo(id) {
     const frame = this.drawn.frames?.[id];
     if (!frame) return;
-    const [x, y, w, t] = frame, { view } = this, least = (OPENED / LEAST) * readable(this.drawn);
-    this.sized(Math.max(least, Math.min(LARGEST, (view.clientWidth - 40) / w, (view.clientHeight - 60) / t)));
+    const [x, y, w, t] = frame, { view } = this, least = readable(this.drawn), whole = (view.clientWidth - 18) / this.size[0];
+    const scale = Math.max((OPENED / LEAST) * least, Math.min(LARGEST, (view.clientWidth - 40) / w, (view.clientHeight - 60) / t));
+    this.sized(this.el.clientWidth < WIDE && whole >= least ? Math.min(scale, whole) : scale); // a slim pane scrolls one way
     this.look();
     view.scrollLeft = (x + w / 2) * this.scale - view.clientWidth / 2;
     view.scrollTop = t * this.scale > view.clientHeight ? y * this.scale : (y + t / 2) * this.scale + TOP - view.clientHeight / 2;
