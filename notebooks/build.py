@@ -167,7 +167,10 @@ def begin(number: str, title: str) -> None:
     notebook.write_text(build(notebook, lesson_text.read(lesson)), encoding="utf-8")
     for path in (notebook, exercises, coverage):
         print(path.relative_to(HERE.parent))
-    print("Then: `python -m tools.readme`, a sitting in exercises/suite.py, and a question in TEACHING.md.")
+    print(
+        "Three places list every lesson: the table in README.md (`.venv/bin/python -m tools.readme` writes it), the sittings "
+        "of `ROUTES` in notebooks/exercises/suite.py, and the questions to ask in notebooks/TEACHING.md."
+    )
 
 
 def main() -> int:

@@ -43,7 +43,10 @@ y = 2 * x
 viz.draw(y)
 
 %% md first-explain
-Two to four sentences that say what the picture shows. Then the learner steps:
+How the prediction came out, and what the picture shows, in two to four sentences. `make lessons` folds this text in the
+learner's copy.
+
+Step through it:
 
 %% code first-step
 viz.step(y, ask="gradients")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tools import mutants
+from tools.lines_of_tests import Lines, cheapest
 from tools.mutants import ROOT, Mutant
 
 
@@ -28,6 +29,13 @@ def test_a_seed_names_its_mutants():
     assert mutants.choose(6, seed=5, only="viz") != mutants.choose(6, seed=6, only="viz")
 
 
-def test_the_nearest_tests_of_the_walk_are_those_of_minigrad():
-    files = mutants.nearest("minigrad/autograd/engine.py")
-    assert len(files) == mutants.NEAREST and files[0].startswith("tests/minigrad/")
+def test_cheap_tests_come_first_and_each_function_of_tests_in_turn():
+    seconds = {"a.py::t[1]": 0.1, "a.py::t[2]": 0.2, "b.py::u": 3.0, "c.py::v": 20.0, "d.py::w": 0.05}
+    assert cheapest(iter(seconds), seconds) == ["d.py::w", "a.py::t[1]", "b.py::u", "a.py::t[2]"]
+    assert cheapest(iter(["c.py::v"]), seconds) == ["c.py::v"]  # one at least
+
+
+def test_the_tests_of_a_line_inside_an_expression_are_those_of_its_first_line():
+    lines = Lines(["one", "two"], {"viz/x.py": {"3": [1], "7": [0, 1]}})
+    assert lines.tests("viz/x.py", 8) == ["one", "two"] and lines.tests("viz/x.py", 4) == ["two"]
+    assert lines.tests("viz/y.py", 3) == [] and lines.tests("viz/x.py", 2) == []

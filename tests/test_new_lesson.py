@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tools import learners_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -67,3 +70,9 @@ def test_nothing_that_exists_is_overwritten(project):
 def test_a_wrong_number_or_title_is_refused(project, number, title, said):
     refused = run(project, "notebooks/build.py", "--new", number, title)
     assert refused.returncode != 0 and said in refused.stderr
+
+
+def test_its_learner_does_not_see_how_the_prediction_came_out(lesson):
+    cells = json.loads((lesson / "notebooks/19_through_a_solver.ipynb").read_text(encoding="utf-8"))["cells"]
+    explained = {cells[at]["id"] for at in learners_copy.explanations(cells)}
+    assert explained == {"first-explain"}

@@ -354,8 +354,8 @@ def test_the_lessons_open_quietly_and_what_ends_the_command_ends_jupyterlab(tmp_
         kernel = ask(port, token, "kernels", {"name": "python3"})["id"]
         client = BlockingKernelClient(connection_file=str(tmp_path / f"runtime/kernel-{kernel}.json"))
         client.load_connection_file()
-        client.start_channels()
-        client.wait_for_ready(60)
+        client.start_channels(hb=False)  # on a busy machine a slow heartbeat would look like a dead kernel
+        client.kernel_info(reply=True, timeout=150)
         client.stop_channels()
         text = said.read_text(encoding="utf-8")
         assert "eavesdropping" not in text and "WARNING" not in text

@@ -1,25 +1,28 @@
-"""Check that the tests notice a mistake: `python -m tools.mutants` changes lines at random and runs the nearest tests.
+"""Check that the tests notice a mistake: `python -m tools.mutants` changes lines at random and runs the tests of each line.
 
 Each mutant is one small change of one line of minigrad, viz or exercises: a sign, an off-by-one, a dropped call, two
 swapped arguments, `and` for `or`, a comparison turned round. It is *killed* if a test fails (or a time limit is hit) and
-*survives* if the nearest tests pass. A survivor is a line that no test watches, or a change that makes no difference:
-give the first a test and the second a reason in `EQUIVALENT`.
+*survives* if the tests that run this line pass. A survivor is a line that no test watches, or a change that makes no
+difference: give the first a test and the second a reason in `EQUIVALENT`.
 
-    python -m tools.mutants                            # 60 mutants, seed 1: minutes each for those that survive
+    python -m tools.mutants                            # 60 mutants, seed 1
     python -m tools.mutants --count 20 --seed 7 --only viz/picture
     python -m tools.mutants --list                     # show the changes, run nothing
 
-The tests run in a copy of the tracked files, so the checkout is never changed. Not part of `make test`.
+The first run records which tests run which lines (tools/lines_of_tests.py; some ten minutes); `--record` does so again
+after the code has changed. The tests run in a copy of the tracked files, so the checkout is never changed. Not part of
+`make test`, and not for Windows.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import os
+import functools
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,13 +30,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.lines_of_tests import PACKAGES, Lines, environment, record
+
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("minigrad", "viz", "notebooks/exercises")
 DATA = re.compile(r"pytorch_names|exercises/lesson_")  # tables and texts: their tests compare each row
-NEAREST = 8  # test files for each mutant, those that speak most of the changed file
-LIMIT = 600  # seconds for the tests of one mutant
-# these try each operation of a table and name few of them: they come first
-BROAD = {"minigrad": ["tests/minigrad/test_operations.py", "tests/minigrad/test_samples.py"]}
+LIMIT = (
+    60  # seconds of processor time for the tests of one mutant, which take at most a quarter of it as it is
+)
+RECORD = ROOT / "build" / "lines_of_tests.json"
 COMPARISONS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -101,9 +105,10 @@ def watched(tree: ast.AST) -> Iterator[ast.AST]:
             yield from below(node)
 
 
-def mutants_of(path: Path) -> Iterator[Mutant]:
+@functools.cache
+def mutants_of(path: Path) -> list[Mutant]:
     """All mutants of one file, in the order of its lines."""
-    text = path.read_text(encoding="utf-8")
+    found, text = [], path.read_text(encoding="utf-8")
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -126,7 +131,8 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
             if (start, end, put) not in seen:
                 seen.add((start, end, put))
                 name = path.relative_to(ROOT).as_posix()
-                yield Mutant(name, node.lineno, start, end, " ".join(text[start:end].split()), put)
+                found.append(Mutant(name, node.lineno, start, end, " ".join(text[start:end].split()), put))
+    return found
 
 
 def choose(count: int, seed: int, only: str) -> list[Mutant]:
@@ -149,45 +155,35 @@ def choose(count: int, seed: int, only: str) -> list[Mutant]:
     return list(chosen.values())
 
 
-def nearest(file: str) -> list[str]:
-    """The test files that speak most of a file: of its name, and of the functions and classes that it defines."""
-    path = ROOT / file
-    names = {path.stem, *re.findall(r"^\s*(?:def|class) ([A-Za-z]\w{3,})", path.read_text("utf-8"), re.M)}
-    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
-    home = {"minigrad": "tests/minigrad/", "viz": "tests/test_viz", "notebooks": "tests/test_"}
-    rank = {}
-    for test in sorted((ROOT / "tests").rglob("test_*.py")):
-        name = test.relative_to(ROOT).as_posix()
-        if not name.startswith("tests/browser/"):
-            said = len(set(word.findall(test.read_text(encoding="utf-8"))))
-            at_home = name.startswith(home[file.split("/")[0]])
-            rank[name] = (at_home and said > 0, said, at_home)
-    first = BROAD.get(file.split("/")[0], [])
-    return first + sorted(set(rank) - set(first), key=rank.get, reverse=True)[: NEAREST - len(first)]
+def run(mutant: Mutant, copy: Path, tests: list[str]) -> str:
+    """ "killed", "killed (time)", "SURVIVED" or "NO TEST" after the tests have run on the changed copy."""
+    import resource  # Windows has none
 
-
-def run(mutant: Mutant, copy: Path) -> str:
-    """ "killed", "killed (time)" or "SURVIVED" after the nearest tests have run on the changed copy."""
+    if not tests:
+        return "NO TEST"
     path = copy / mutant.file
     text = path.read_text(encoding="utf-8")
     path.write_text(text[: mutant.start] + mutant.new + text[mutant.end :], encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "tests.early", "-p", "no:cacheprovider"]
-    # a copy has this project's packages first on its path, whatever is installed
-    place = os.pathsep.join([str(copy), str(copy / "notebooks")])
-    environment = os.environ | {"PYTHONPATH": place, "OPENBLAS_NUM_THREADS": "1", "CI": ""}
     try:
         done = subprocess.run(
-            [*command, "-m", "not browser", *nearest(mutant.file)],
+            [*command, *tests],
             cwd=copy,
-            env=environment,
+            env=environment(copy),
             capture_output=True,
-            timeout=LIMIT,
+            text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT)),
+            timeout=10 * LIMIT,
         )
-        return "SURVIVED" if done.returncode == 0 else "killed"
     except subprocess.TimeoutExpired:
         return "killed (time)"
     finally:
         path.write_text(text, encoding="utf-8")
+    if done.returncode == -signal.SIGXCPU or done.returncode == -signal.SIGKILL:
+        return "killed (time)"
+    if done.returncode == 4 and "ERROR collecting" not in done.stdout:
+        raise SystemExit(f"pytest did not run the tests of {mutant}:\n{done.stdout}{done.stderr}")
+    return "SURVIVED" if done.returncode == 0 else "killed"
 
 
 def copy_of_the_project(to: Path) -> None:
@@ -205,21 +201,25 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="which ones (1)")
     parser.add_argument("--only", default="", help="a folder or file, such as viz/picture")
     parser.add_argument("--list", action="store_true", help="show the changes and run nothing")
+    parser.add_argument("--record", action="store_true", help="record anew which tests run which lines")
     options = parser.parse_args()
     chosen = choose(options.count, options.seed, options.only)
     if options.list:
         print(*chosen, sep="\n")
         return
     with tempfile.TemporaryDirectory() as folder:
-        copy_of_the_project(Path(folder))
-        survivors = []
+        copy = Path(folder)
+        copy_of_the_project(copy)
+        known = RECORD.exists() and not options.record
+        lines = Lines.read(RECORD) if known else record(copy, RECORD)
+        alive = []
         for i, mutant in enumerate(chosen, 1):
-            outcome = run(mutant, Path(folder))
+            outcome = run(mutant, copy, lines.tests(mutant.file, mutant.line))
             print(f"{i:3} of {len(chosen)}  {outcome:13} {mutant}", flush=True)
-            survivors += [mutant] if outcome == "SURVIVED" else []
-    print(f"{len(chosen) - len(survivors)} of {len(chosen)} killed")
-    for mutant in survivors:
-        print("survived:", mutant, "\n          tests:", " ".join(nearest(mutant.file)))
+            alive += [] if "killed" in outcome else [mutant]
+    print(f"{len(chosen) - len(alive)} of {len(chosen)} killed")
+    for mutant in alive:
+        print("survived:", mutant, *lines.tests(mutant.file, mutant.line), sep="\n          ")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,130 @@
+"""Which lines each test runs, and how long it takes: what tools/mutants.py chooses the tests of a changed line by.
+
+    lines = record(folder)      # runs all tests of a copy once, in a child process: some ten minutes
+    lines.tests("viz/run/trace.py", 120)    # the tests that run this line: cheap ones first, each function of tests in turn
+
+The child process runs pytest with this module as a plugin, which measures with coverage (it comes with nbval).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGES = ("minigrad", "viz", "notebooks/exercises")
+MOST = 40  # tests of one line
+SECONDS = 15.0  # that they may take together
+TO = "LINES_OF_TESTS"  # the environment variable that names the file to write
+# they install, build or start programs of their own, and run no line of the packages in this process
+APART = ["test_set_up", "test_packaging", "test_learners_copy", "test_mutants", "test_docs", "test_readme"]
+
+
+class Lines:
+    """For each file and line, the numbers of the tests that run it."""
+
+    def __init__(self, names: list[str], lines: dict[str, dict[str, list[int]]]):
+        self.names, self.lines = names, lines
+
+    @classmethod
+    def read(cls, path: Path) -> Lines:
+        return cls(**json.loads(path.read_text(encoding="utf-8")))
+
+    def tests(self, file: str, line: int) -> list[str]:
+        """The tests that run a line; of an expression that goes on below its first line, those of the line above it."""
+        lines = self.lines.get(file, {})
+        found = next((lines[str(n)] for n in range(line, max(line - 8, 0), -1) if str(n) in lines), [])
+        return [self.names[k] for k in found]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """For a child process: the packages of `folder` come first on the path, whatever is installed."""
+    place = os.pathsep.join([str(folder), str(folder / "notebooks")])
+    return os.environ | {"PYTHONPATH": place, "OPENBLAS_NUM_THREADS": "1", "CI": ""}
+
+
+def record(folder: Path, to: Path) -> Lines:
+    """Run the tests of a copy of the project once and write to `to` which lines each of them runs."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    left_out = [f"--ignore=tests/{name}.py" for name in APART]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "tests.early",
+        "-p",
+        "tools.lines_of_tests",
+        *left_out,
+    ]
+    subprocess.run(
+        [*command, "-p", "no:cacheprovider", "-m", "not torch and not browser", "tests"],
+        cwd=folder,
+        env=environment(folder) | {TO: str(to.resolve())},
+    )
+    return Lines.read(to)
+
+
+def cheapest(tests: Iterator[str], seconds: dict[str, float]) -> list[str]:
+    """Cheap ones first; a second case of a parametrised test comes after the first case of every other test."""
+    cases = defaultdict(list)
+    for name in sorted(tests, key=lambda name: (seconds[name], name)):
+        cases[name.split("[")[0]].append(name)
+    order = sorted(
+        (turn, seconds[name], name) for of_one in cases.values() for turn, name in enumerate(of_one)
+    )
+    chosen, left = [], SECONDS
+    for _, took, name in order[: 4 * MOST]:
+        if len(chosen) < MOST and (took <= left or not chosen):
+            chosen.append(name)
+            left -= took
+    return chosen
+
+
+class Recorder:
+    def __init__(self, to: Path):
+        from coverage import Coverage
+
+        self.to, self.seconds = to, {}
+        self.coverage = Coverage(data_file=None, config_file=False, source=list(PACKAGES), messages=False)
+        self.coverage.start()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item):
+        self.coverage.switch_context(item.nodeid)
+        yield
+        self.coverage.switch_context("")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """The time of a test that passes, with its fixtures."""
+        if report.when == "setup":
+            self.started = time.perf_counter() - report.duration
+        elif report.when == "call" and report.passed:
+            self.seconds[report.nodeid] = time.perf_counter() - self.started
+
+    def pytest_unconfigure(self) -> None:
+        self.coverage.stop()
+        data, names = self.coverage.get_data(), list(self.seconds)
+        number = {name: k for k, name in enumerate(names)}
+        lines = {}
+        for file in data.measured_files():
+            lines[Path(file).relative_to(Path.cwd()).as_posix()] = {
+                str(line): [
+                    number[name] for name in cheapest((n for n in tests if n in number), self.seconds)
+                ]
+                for line, tests in data.contexts_by_lineno(file).items()
+            }
+        self.to.write_text(json.dumps({"names": names, "lines": lines}), encoding="utf-8")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if to := os.environ.get(TO):
+        config.pluginmanager.register(Recorder(Path(to)))
