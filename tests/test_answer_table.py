@@ -142,7 +142,7 @@ def test_an_arrow_in_a_text_is_no_change(monkeypatch):
 
 def test_each_answer_of_the_lessons_is_on_the_line_that_its_row_names():
     for number in lessons.numbers():
-        source = inspect.getsource(lessons.module_of(f"{number}.1")).split("\n")
+        source = inspect.getsource(model.module_of(f"{number}.1")).split("\n")
         for stated in (*lessons.exercises(number).values(), *lessons.questions(number).values()):
             for row, _answer in stated._table:
                 assert source[row.line - 1].strip().startswith(row.code.split("\n")[0].strip()), (

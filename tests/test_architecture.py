@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -90,6 +90,34 @@ def test_neither_lessons_nor_exercises_import_torch():
     imports |= {path: imports_of(path) for path in modules("notebooks")}
     found = [shown(path) for path, names in imports.items() if any(inside(name, "torch") for name in names)]
     assert not found, "\n".join(found)
+
+
+def test_no_imports_go_in_a_circle():
+    """Inside functions and for annotations alone, too. A package's own `__init__` counts where something in it is used."""
+    names = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in MODULES
+    }
+    names = {name.removeprefix("notebooks."): path for name, path in names.items()}
+    needs = {}
+    for name, path in names.items():
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        told = set(imported(tree_of(path), package, typing=True))
+        told -= {
+            other.rpartition(".")[0] for other in told
+        }  # `from package import module` needs the module alone
+        needs[name] = {longest for other in told if (longest := known_part(other, names)) != name} - {""}
+    while needs:
+        free = [name for name, others in needs.items() if not others & set(needs)]
+        assert free, f"a circle among {sorted(needs)}"
+        needs = {name: others for name, others in needs.items() if name not in free}
+
+
+def known_part(name: str, names: Container[str]) -> str:
+    """The module that a dotted name belongs to: "viz.read.text" of "viz.read.text.width"."""
+    while name and name not in names:
+        name = name.rpartition(".")[0]
+    return name
 
 
 # ---------------------------------------------------------------- one description of what is needed

@@ -30,25 +30,6 @@ def test_imports_run_one_way():
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_modules_of_a_room_do_not_import_each_other_in_a_circle(room):
-    names = {path.stem: path for path in (VIZ / room).glob("*.py") if path.stem != "__init__"}
-    by_import = {f"viz.{room}.{name}": name for name in names}
-    needs = {
-        name: {other for told in imports_of(path) if (other := by_import.get(in_room(told)))} - {name}
-        for name, path in names.items()
-    }
-    while needs:
-        free = [name for name, others in needs.items() if not others & set(needs)]
-        assert free, f"a circle among {sorted(needs)}"
-        needs = {name: others for name, others in needs.items() if name not in free}
-
-
-def in_room(told: str) -> str:
-    """The module of a room that an import names, without what it takes out of it."""
-    return ".".join(told.split(".")[:3])
-
-
 def test_no_file_is_long_and_each_says_what_it_is_for():
     found = []
     for path in FILES:

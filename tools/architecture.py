@@ -90,12 +90,13 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imported(program: ast.Module, package: str = "") -> Iterator[str]:
+def imported(program: ast.Module, package: str = "", typing: bool = False) -> Iterator[str]:
     """The full dotted name of every module, and of every name in a module, that `program` imports when it runs,
-    wherever in the file. `package` is where a relative import starts."""
+    wherever in the file; with `typing` also what it imports for annotations alone. `package` is where a relative import
+    starts."""
 
     def runs(node: ast.AST) -> bool:
-        return not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        return typing or not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
 
     waiting: list[ast.AST] = [program]
     while waiting:

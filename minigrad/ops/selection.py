@@ -18,7 +18,6 @@ from .shape import key_along, unbind
 from .table import op, zeros_beside
 
 ndarray = np.ndarray
-NOT_INTEGER = "{}(): Expected dtype int32 or int64 for index but got: {.word}"
 
 # ---------------------------------------------------------------- on arrays, and what rules are made of
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from . import classroom, exam_key, lessons
 from .judge import as_answers, judge
-from .model import Exercise, Question, Wrong
+from .model import Exercise, Question, Wrong, module_of
 from .values import describe
 
 USAGE = """python -m exercises [LESSON ...]      the answers of these lessons, or of all, with the replies to wrong ones
@@ -75,7 +75,7 @@ def _written(exercise: Exercise, wrong: Wrong) -> str:
     """A wrong answer as a learner writes it, in a line or in a block of code with the functions that it names."""
     if exercise.typed:
         return f"`{wrong.code or _parts(exercise, wrong.answer)}`"
-    module = lessons.module_of(exercise.id)
+    module = module_of(exercise.id)
     named = [getattr(module, name, None) for name in re.findall(r"\w+", wrong.code)]
     helpers = [part for part in dict.fromkeys(named) if getattr(part, "__module__", "") == module.__name__]
     code = [*(inspect.getsource(part).rstrip() for part in helpers), wrong.code]

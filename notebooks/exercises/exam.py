@@ -29,7 +29,7 @@ from . import answers, options, store
 from .cards import Card, heading, paragraphs
 from .exam_questions import ABOUT, QUESTIONS
 from .judge import CORRECT, NOT_YET
-from .lessons import padded
+from .model import padded
 from .replies import say
 from .values import blank, describe, plain
 

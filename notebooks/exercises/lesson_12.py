@@ -181,14 +181,9 @@ def _polar_probe(kind: Any) -> Iterator[tuple]:
 
 
 def polar_with(r_rule: Callable, angle_rule: Callable, *, asks: bool = True) -> type:
-    """A Function like `Polar` with other rules; `asks` says whether it looks at `needs_input_grad`."""
+    """`Polar` with other rules; `asks` says whether it looks at `needs_input_grad`."""
 
-    class Polar(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, r, angle):
-            ctx.save_for_backward(r, angle)
-            return r * torch.cos(angle), r * torch.sin(angle)
-
+    class Other(Polar):
         @staticmethod
         def backward(ctx, to_x, to_y):
             r, angle = ctx.saved_tensors
@@ -199,7 +194,7 @@ def polar_with(r_rule: Callable, angle_rule: Callable, *, asks: bool = True) -> 
                 for rule, want in zip(rules, wanted, strict=True)
             )
 
-    return Polar
+    return Other
 
 
 def _to_r(to_x, to_y, r, c, s):

@@ -9,9 +9,8 @@ import importlib
 import pkgutil
 import re
 from functools import cache
-from types import ModuleType
 
-from .model import Exercise, Question
+from .model import Exercise, Question, module_of
 
 
 class Unknown(LookupError):
@@ -30,11 +29,6 @@ def short(number: str) -> str:
     return re.sub(r"^0(?=\d)", "", number)
 
 
-def padded(number: object) -> str:
-    """ "03" from 3 or "3", "09b" from "9b": the beginning of its files' names."""
-    return re.sub(r"^(?=\d(?:\D|$))", "0", str(number))
-
-
 def __path_of_package() -> list[str]:
     return list(importlib.import_module(__package__).__path__)
 
@@ -42,13 +36,13 @@ def __path_of_package() -> list[str]:
 @cache
 def exercises(lesson: int | str) -> dict[str, Exercise]:
     """The exercises of one lesson by id, in order."""
-    return {exercise.id: exercise for exercise in _module(lesson).EXERCISES}
+    return {exercise.id: exercise for exercise in module_of(str(lesson)).EXERCISES}
 
 
 @cache
 def questions(lesson: int | str) -> dict[str, Question]:
     """The predictions of one lesson by id, in order."""
-    return {question.id: question for question in _module(lesson).QUESTIONS}
+    return {question.id: question for question in module_of(str(lesson)).QUESTIONS}
 
 
 def find_exercise(key: object) -> Exercise:
@@ -70,15 +64,6 @@ def find_question(key: object) -> Question:
 def lesson_number(key: object) -> str:
     """ "3" from 3, "3", "03" or "3.2", or Unknown."""
     return _lesson_of(key)
-
-
-def module_of(key: str) -> ModuleType:
-    """The module of the lesson that the exercise or question `key` belongs to: "3.2" -> lesson_03."""
-    return _module(key.split(".")[0])
-
-
-def _module(lesson: int | str) -> ModuleType:
-    return importlib.import_module(f".lesson_{padded(lesson)}", __package__)
 
 
 def _lesson_of(key: object) -> str:

@@ -8,12 +8,15 @@ the test data of the check.
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 from .answer_table import RIGHT, Reader, Row
@@ -39,6 +42,16 @@ class Wrong:
     code: str = ""
 
 
+def padded(number: object) -> str:
+    """ "03" from 3 or "3", "09b" from "9b": the beginning of its files' names."""
+    return re.sub(r"^(?=\d(?:\D|$))", "0", str(number))
+
+
+def module_of(key: str) -> ModuleType:
+    """The module of the lesson that the exercise or question `key` belongs to: "3.2" -> lesson_03."""
+    return importlib.import_module(f".lesson_{padded(key.split('.')[0])}", __package__)
+
+
 class _Answered:
     """What an Exercise and a Question have in common: a table of answers that people give (see answer_table.py)."""
 
@@ -48,8 +61,6 @@ class _Answered:
 
     @cached_property
     def _reader(self) -> Reader:
-        from .lessons import module_of  # which imports this file
-
         names = getattr(self, "names", ())
         wanted = self.reference[0] if len(names) == 1 else None
         function = callable(wanted) and not isinstance(wanted, type)

@@ -19,7 +19,8 @@ from functools import cached_property
 from pathlib import Path
 
 from . import store
-from .lessons import padded, short
+from .lessons import short
+from .model import padded
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
 

@@ -255,12 +255,6 @@ def _each(operation: Callable, one: Any, other: Any) -> Any:
         return float(operation(np.float64(one), np.float64(other)))
 
 
-def shortest(value: float) -> str:
-    """The fewest digits that say this number, as float32 if it is one: "0.33"."""
-    single = np.float32(value) if abs(value) < 3e38 else np.float32(0)
-    return np.format_float_scientific(single if float(single) == value else np.float64(value), trim="-")
-
-
 def means(got: float, due: float, rtol: float, scale: float = 0.0) -> bool:
     """Whether somebody who types the number `got` means the number `due`. `scale`: the largest number beside `due`.
 

@@ -58,7 +58,6 @@ KINDS = {
     "Scalar": 0.5, "int": 0, "float": 0.5, "bool": False, "dtype": torch.float64, "dim": 0, "newdim": 0, "dims": (0,),
     "str": "none", "order": (0, 1), "size": (2, 2), "shape": (4,), "object": None,
 }  # fmt: skip
-NUMBERED = {"max", "min", "clamp", "clip", "clamp_min", "clamp_max", "fill", "index_fill", "where"}
 
 
 def sample(op: object) -> dict[str, object]:

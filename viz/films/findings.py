@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..read.text import plural
 from .norms import NONE
 
 # kind -> the kinds that may follow from it, causes before consequences
@@ -154,7 +153,3 @@ def times(decade: float) -> str:
     """A ratio: ``31 %``, ``4.0 times``."""
     share = 10.0 ** float(decade)
     return f"{100 * share:.0f} % of" if share < 2 else f"{norm_text(decade)} times"
-
-
-def frames_text(count: int, of: int) -> str:
-    return f"all {plural(of, 'frame')}" if count == of > 1 else f"{count} of {plural(of, 'frame')}"

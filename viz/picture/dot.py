@@ -9,16 +9,12 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
 
 import graphviz
 
 from ..read.text import fit, width
 from ..read.values import Value
-from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
-
-if TYPE_CHECKING:
-    from .layout import Places
+from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture, Places
 
 FONT = "Helvetica, Arial, sans-serif"
 INK, MUTED = "#1b1f24", "#495057"

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from ..read.graph import Edge, Function, Output
 from ..read.text import fit, one_line, width
@@ -196,3 +199,30 @@ def grid(shape: tuple[int, ...] | None) -> tuple[int, int]:
     if not shape:
         return 1, 1
     return max(1, min(math.prod(shape[:-1]), SIDE)), max(1, min(shape[-1], SIDE))
+
+
+@dataclass
+class Places:
+    """Positions in points, y downwards: of items (top left), of lines (Bezier points and tip), of labels (centre)."""
+
+    width: float
+    height: float
+    items: dict[str, tuple[float, float]]
+    lines: dict[str, tuple[list[tuple[float, float]], tuple[float, float] | None]]
+    labels: dict[str, tuple[float, float]]
+    # of each cluster: x, y, width, height, baseline of its caption
+    frames: list[tuple[float, float, float, float, float]]
+    lanes: list[tuple[str, float, float]] = field(
+        default_factory=list
+    )  # what is written at two lanes, and where
+    apart: tuple[float, float, float, float] | None = None  # the line between them
+    crossed: int = 0  # labels across which an arrow goes, and for which there is no better place
+
+    @cached_property
+    def ways(self) -> dict[str, np.ndarray]:
+        """Points on each line, x + iy, close together."""
+        t = np.linspace(0, 1, 64, endpoint=False)[:, None]
+        weights = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3])
+        curves = {ident: np.array(curve) @ [1, 1j] for ident, (curve, _) in self.lines.items() if curve}
+        parts = {a: [weights @ q[i : i + 4] for i in range(0, len(q) - 3, 3)] for a, q in curves.items()}
+        return {ident: np.concatenate(spans) for ident, spans in parts.items()}
