@@ -90,7 +90,7 @@ def test_the_evenings_in_teaching_are_those_of_the_course():
 
 
 def test_teaching_has_a_question_for_each_lesson():
-    asked = re.search(r"\| lesson \| ask the room .*?\n\n", TEACHING.read_text(encoding="utf-8"), re.S)[0]
+    asked = re.search(r"\| lesson \| ask the class .*?\n\n", TEACHING.read_text(encoding="utf-8"), re.S)[0]
     assert re.findall(r"^\| (\d+[a-z]?) \|", asked, re.M) == list(BY_NUMBER)
 
 

@@ -309,7 +309,7 @@ EXERCISES: list[Exercise] = [
     ),
     Exercise(
         "9.3",
-        title="Adam turns round",
+        title="Adam turns back",
         names=("m", "v_hat", "turned", "steady"),
         solution="""
             m = 0.9 * 1 + 0.1 * -10

@@ -291,7 +291,7 @@ QUESTIONS: list[Question] = [
 EXERCISES: list[Exercise] = [
     Exercise(
         "10.1",
-        title="whose rule reads what?",
+        title="which rule reads what?",
         rtol=1e-5,
         names=("both", "data", "total", "growth", "whole"),
         counts=4,

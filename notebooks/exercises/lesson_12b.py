@@ -127,7 +127,7 @@ QUESTIONS: list[Question] = [
 EXERCISES: list[Exercise] = [
     Exercise(
         "12b.1",
-        title="a softplus that holds",
+        title="a softplus that does not overflow",
         names=("Softplus",),
         solution=Softplus,
         probe=_probe([[0.0, 1.0, -3.0], [89.0, 1000.0, 0.5], [-89.0, -1000.0], [-0.5, -2.0]]),

@@ -1,4 +1,4 @@
-"""Exercises of lesson 13, Hooks: a spy, a limit in the middle, a recorder, who got nothing, how often, a step on arrival."""
+"""Exercises of lesson 13, Hooks: a spy, a limit in the middle, a recorder, which parameters got nothing, how often, a step on arrival."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ def _records_by_default(model, batch):
     return seen
 
 
-# who got nothing
+# which parameters got nothing
 
 
 def _norms(function: Callable) -> Iterator[tuple]:
@@ -692,7 +692,7 @@ EXERCISES: list[Exercise] = [
     ),
     Exercise(
         "13.4",
-        title="who got nothing?",
+        title="which parameters got nothing?",
         names=("gradient_norms",),
         solution=gradient_norms,
         probe=_norms,

@@ -439,7 +439,7 @@ EXERCISES: list[Exercise] = [
     ),
     Exercise(
         "16.6",
-        title="which one?",
+        title="which one fits?",
         names=("training", "dial", "outliers", "bend"),
         solution="""
             training = "b"  # one output

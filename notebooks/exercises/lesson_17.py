@@ -308,7 +308,7 @@ def _losses(model, x, y):
 QUESTIONS: list[Question] = [
     Question(
         "17.a",
-        asks="the loss of a network that has no idea",
+        asks="the loss of a network that knows nothing",
         truth=lambda: math.log(10),
         found="Yes: ten digits, a tenth for each, and $-\\log 0.1 = 2.303$.",
         answers=r"""
@@ -665,7 +665,7 @@ EXERCISES: list[Exercise] = [
         solution=forge,
         probe=_forged,
         look={
-            "": "In each step: the loss of `target`, its gradient at the picture *as it is now*, and a step of `eps` against its sign, cut off at 0 and 1."
+            "": "In each step: the loss of `target`, its gradient at the picture *as it is now*, and a step of `eps` against its sign, clamped to the range from 0 to 1."
         },
         why="The loss of `target` should fall, so the step goes *against* its gradient, as in training; only the leaf is another one. The gradient is computed again after each step, since it changes with the picture.",
         shows="The same loop as in training. There the weights learn, here the picture does.",

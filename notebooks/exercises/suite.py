@@ -1,11 +1,11 @@
-"""The lessons as a whole: what each gives, how long it takes, what it needs, and in which order people take them.
+"""The lessons as a whole: what each teaches, how long it takes, what it needs, and in which order to take them.
 
-    lesson_map()      the map: an arrow leads from a lesson to those that need it
+    lesson_map()      the map: arrows lead from each lesson to the lessons that need it
     table(lessons())  the same as a table in Markdown
-    routes(lessons()) three ways through, in Markdown
+    routes(lessons()) the routes, in Markdown
 
-What is known of a lesson stands once, in its own header (title, Objective, Minutes, Needs); here it is read from there. The
-page of the start, README.md, TEACHING.md and the pages of `make site` are made from it.
+A lesson's title, objective, minutes and needs are written once, in its own header, and read from there. The start page,
+README.md, TEACHING.md and the pages of `make site` are made from them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson, as its header tells of it. `minutes` with all exercises, `core` without those that can wait."""
+    """A lesson, read from its header. `minutes` counts all exercises, `core` leaves out what can wait."""
 
     number: str  # "9", and "9b" for a half that follows it
     title: str
@@ -95,8 +95,8 @@ def _field(header: str, name: str, *, plain: bool = True, strip: bool = True) ->
 
 @dataclass(frozen=True)
 class Route:
-    """A way through the lessons: what for, and its sittings: what each is about, and its lessons. `known` are the lessons
-    that it takes for known."""
+    """A way through the lessons: whom it is for, and its sittings (what each is about, and its lessons). It assumes that the
+    lessons in `known` are known."""
 
     name: str
     whom: str
@@ -107,13 +107,13 @@ class Route:
 ROUTES = (
     Route(
         "An afternoon",
-        "You can spare about four hours, once. At the end you can carry a gradient back through any graph by hand, and say "
+        "You have about four hours, once. At the end you can carry a gradient back through any graph by hand, and explain "
         "why a node has to wait.",
         (("in one go, with a break after lesson 2", ("0", "1", "2", "3", "4")),),
     ),
     Route(
         "A course of ten evenings",
-        "Two hours each, or a little more. Everything, without what can wait; that is for the days between.",
+        "Two hours each, or a little more. They cover everything except what can wait, which is for the days between.",
         (
             ("a slope, and where it is recorded", ("0", "1", "2")),
             ("the walk back, by hand", ("3", "4")),
@@ -130,15 +130,15 @@ ROUTES = (
     Route(
         "I know PyTorch",
         "You have trained networks and want to know what happens inside. Take the last graph of a lesson first: if you can "
-        "answer what it asks, go on to the next lesson.",
+        "answer its questions, go on to the next lesson.",
         (
             ("how the stepper steps, and how it asks", ("0",)),
-            ("why an engine finds 16, 4 or 2 where 12 is right", ("4",)),
+            ("why an engine finds 16, 4 or 2 instead of 12", ("4",)),
             ("None and zero, and what retain_graph really does", ("5",)),
             ("why no Jacobian is ever built", ("6",)),
             ("write the engine yourself", ("7",)),
             ("why freezing with a flag and freezing with a block are not the same", ("8",)),
-            ("loops that run and do not learn", ("9b",)),
+            ("loops that run but do not learn", ("9b",)),
             ("where the memory goes", ("10",)),
             ("a function and a hook of your own, and what gradcheck shows", ("12", "13")),
             ("NaN, second order, forward mode", ("14", "15", "16")),
@@ -191,8 +191,8 @@ def short_route(every: tuple[Lesson, ...]) -> str:
     ]
     whole = sum(stop.minutes for stop in NINETY_MINUTES)
     return (
-        "### Ninety minutes for engineers\n\nYou train networks, and want the parts that you can use tomorrow. Run the setup "
-        "cell of each lesson, and begin at the section named.\n\n"
+        "### Ninety minutes for engineers\n\nYou train networks and want the parts that you can use tomorrow. Run the setup "
+        "cell of each lesson, and begin at the section named here.\n\n"
         + _table(("about", "lesson", "sections", f"minutes ({whole} in all)"), rows)
     )
 
@@ -204,7 +204,7 @@ def minutes_of(numbers: Iterable[str], every: Iterable[Lesson]) -> int:
 
 
 def route_rows(route: Route, every: tuple[Lesson, ...]) -> list[tuple[str, tuple[Lesson, ...], int]]:
-    """(what it is about, its lessons, minutes) for each sitting; of lessons that are not there nothing is said."""
+    """(what it is about, its lessons, minutes) for each sitting; lessons that do not exist are left out."""
     by_number = {lesson.number: lesson for lesson in every}
     rows = []
     for about, numbers in route.sittings:
@@ -406,7 +406,7 @@ class Shown:
 
 
 def lesson_map() -> Shown:
-    """The map of the lessons; who has solved exercises sees how many."""
+    """The map of the lessons, with the number of solved exercises."""
     every = lessons()
     lines = [
         f"{lesson.number:>2} {lesson.title}" + (f" (needs {', '.join(lesson.needs)})" if lesson.needs else "")
