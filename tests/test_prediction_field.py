@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import viz
-from exercises import api, lessons, predict, store
+from exercises import api, check, lessons, predict, store
 from exercises.field import Field
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -86,3 +86,34 @@ def test_a_field_gives_nothing_away():
         sent = {name: getattr(field, name) for name in ("key", "asks", "example")}
         question = lessons.find_question(key)
         assert question.found not in str(sent) and question.missed not in str(sent)
+
+
+def pressed(box, times: int) -> str:
+    """What the card of an exercise shows after its button has been pressed so often, as HTML."""
+    for _ in range(times):
+        box.children[1].click()
+    return "".join(output["data"]["text/html"] for output in box.children[0].outputs)
+
+
+@pytest.mark.parametrize("answer", [..., 3], ids=["blank", "wrong"])
+def test_each_hint_of_an_exercise_comes_by_a_button_and_none_before_it_is_pressed(answer, monkeypatch):
+    monkeypatch.setattr(api, "_uncovered", {})
+    hints = [api.paragraphs(text) for text in lessons.find_exercise("3.2").hints]
+    card = check("3.2", answer)
+    assert WIDGET in card._repr_mimebundle_() and "hint(" not in pressed(card.widget(), 0)
+    for count in range(len(hints)):
+        box = check("3.2", answer).widget()  # another run of the cell shows what was uncovered before
+        shown = pressed(box, 0)
+        assert box.children[1].description == f"Hint {count + 1} of {len(hints)}"
+        assert [hint in shown for hint in hints] == [place < count for place in range(len(hints))]
+        shown = pressed(box, 1)
+        assert hints[count] in shown
+    assert len(box.children) == 1 and "solution(" in shown, "after the last hint there is no button"
+
+
+def test_without_widgets_the_card_says_how_to_ask_for_a_hint():
+    viz.widgets(False)
+    for answer in (..., 3):
+        bundle = check("3.2", answer)._repr_mimebundle_()
+        assert WIDGET not in bundle and "hint(" in bundle["text/html"]
+    assert "hint(" not in check("3.2", lessons.find_exercise("3.2").reference[0])._repr_html_()

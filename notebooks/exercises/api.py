@@ -28,15 +28,41 @@ def check(exercise: str = "", *given: Any) -> Card:
             store.note(solved=found.id)
         else:
             store.note(tried=(found.id, _as_written(found, given), cause or message.partition("\n")[0]))
-            message += f"\n\n{say('stuck', id=found.id)}"
     except lessons.Unknown as unknown:
         return _unknown(unknown)
     except Exception as error:
         return _our_fault(exercise, error)
     message = _with_news(message)
-    line = f"{found.id} {state}" + ("" if state == CORRECT else f": {message}")
     body = heading(state, f"Exercise {found.id}: {found.title}") + paragraphs(message)
-    return Card(state, " ".join(line.split()), f"{found.id} {state}\n{message}", body)
+    if state == CORRECT:
+        return Card(state, f"{found.id} {state}", f"{found.id} {state}\n{message}", body)
+    line, stuck = " ".join(f"{found.id} {state}: {message}".split()), say("stuck", id=found.id)
+    text = f"{found.id} {state}\n{message}\n\n{stuck}"
+    widget = lambda: _with_hints(found, Card(state, line, text, body))  # noqa: E731
+    return Card(state, line, text, body + paragraphs(stuck), widget)
+
+
+_uncovered: dict[str, int] = {}
+"""How many hints of each exercise this session has shown."""
+
+
+def _with_hints(found: Exercise, card: Card) -> Any:
+    from .field import with_hints  # not before it is needed: the import takes a while
+
+    def uncovered(more: int) -> int:
+        _uncovered[found.id] = _uncovered.get(found.id, 0) + more
+        return _uncovered[found.id]
+
+    return with_hints(card, _hints(found), uncovered)
+
+
+def _hints(found: Exercise) -> list[str]:
+    """Each hint as HTML; below the last one those to single parts, and where the solution is."""
+    hints = [paragraphs(text) for text in found.hints]
+    hints[-1] += "".join(fold(f"About `{name}`", paragraphs(told)) for name, told in found.about.items())
+    if not _closed():
+        hints[-1] += paragraphs(say("last hint", id=found.id))
+    return hints
 
 
 def _so_far(key: str) -> str:
@@ -71,12 +97,9 @@ def hint(exercise: str = "") -> Card:
         found = lessons.find_exercise(exercise)
     except lessons.Unknown as unknown:
         return _unknown(unknown)
-    last = "" if _closed() else say("last hint", id=found.id)
-    body = "".join(
-        fold(f"About `{name}`", paragraphs(told)) for name, told in found.about.items()
-    ) + paragraphs(last)
-    for number in range(len(found.hints), 0, -1):
-        body = fold(f"Hint {number} of {len(found.hints)}", paragraphs(found.hints[number - 1]) + body)
+    last, body = "" if _closed() else say("last hint", id=found.id), ""
+    for number, told in reversed([*enumerate(_hints(found), 1)]):
+        body = fold(f"Hint {number} of {len(found.hints)}", told + body)
     lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(found.hints, 1)]
     lines += [f"{name}: {' '.join(told.split())}" for name, told in found.about.items()]
     text = "\n".join(lines)

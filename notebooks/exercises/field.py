@@ -1,14 +1,16 @@
-"""The field of a prediction: where a front end runs widgets, a learner types there and edits no code.
+"""Where a front end runs widgets: the field of a prediction, in which a learner types and edits no code, and the hints below
+the card of an exercise.
 
     box = field("3.a", asks, example, told, answered)
+    box = with_hints(card, ["<p>...", "<p>..."], uncovered)
 
 `answered` gets what was typed and returns the card to show below; `told` is the card of an earlier prediction, or None. The
-drawing is in field.js and field.css. Uses anywidget, knows nothing of exercises.
+drawing of the field is in field.js and field.css. Uses anywidget and ipywidgets, knows nothing of exercises.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +41,7 @@ def field(
     below = ipywidgets.Output()
 
     def show(card: Any) -> None:
-        data = {"text/html": card._repr_html_(), "text/plain": repr(card)}
-        below.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
+        below.outputs = (_output(card._repr_html_(), repr(card)),)
         box.children = (typed, below)
 
     def hear(_: Any, content: Any, __: Any) -> None:
@@ -55,3 +56,34 @@ def field(
         show(told)
     typed.on_msg(hear)
     return box
+
+
+def with_hints(card: Any, hints: Sequence[str], uncovered: Callable[[int], int]) -> ipywidgets.VBox:
+    """The card of an exercise, and below it a button for the next hint; a hint stays in the kernel until it is asked for.
+
+    `uncovered(n)` adds n to the number of hints that have been asked for, and returns it.
+    """
+    shown, button = ipywidgets.Output(), ipywidgets.Button(layout=ipywidgets.Layout(width="max-content"))
+
+    def show(_: Any = None) -> None:
+        count = uncovered(0 if _ is None else 1)
+        heads = [f"Hint {number} of {len(hints)}" for number in range(1, len(hints) + 1)]
+        shown.outputs = (
+            _output(card._repr_html_(), repr(card)),
+            *(
+                _output(f"<strong>{head}</strong>{hint}", head)
+                for head, hint in zip(heads, hints[:count], strict=False)
+            ),
+        )
+        button.description = heads[count] if count < len(hints) else ""
+        box.children = (shown, button) if count < len(hints) else (shown,)
+
+    box = ipywidgets.VBox()
+    show()
+    button.on_click(show)
+    return box
+
+
+def _output(page: str, line: str) -> dict[str, Any]:
+    """HTML as a notebook keeps it: the front end renders it, mathematics too."""
+    return {"output_type": "display_data", "data": {"text/html": page, "text/plain": line}, "metadata": {}}
