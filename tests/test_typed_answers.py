@@ -133,6 +133,8 @@ OPTIONS = [
     ("16.6", "vjp", "b"),
     ("16.6", "vmap", "c"),
     ("0.3", "the value of y", "a"),
+    ("0.3", "value but not gradient", "a"),
+    ("0.3", "gradient but not value of y", "b"),
     ("5.b", "4 times", "b"),
 ]
 

@@ -59,7 +59,10 @@ function option(text, options) {
   const begun = letters.filter((key) => String(tokens(options[key]).slice(0, said.length)) === String(said));
   if (begun.length === 1) return begun[0];
   const part = letters.filter((key) => within(said, tokens(options[key])));
-  return part.length === 1 ? part[0] : undefined;
+  if (part.length === 1) return part[0];
+  const inOrder = (words) => { let at = 0; return said.every((word) => (at = words.indexOf(word, at) + 1)); };
+  const some = letters.filter((key) => said.length > 2 && inOrder(tokens(options[key]))); // with words left out
+  return some.length === 1 ? some[0] : undefined;
 }
 
 // Whether what was read means `want`; `exactly`: with no rounding.

@@ -147,7 +147,7 @@ def _letter_of_value(got: Any, words: Mapping[str, str], options: Mapping[str, s
 
 
 def option(text: str, options: Mapping[str, str]) -> str | None:
-    """The letter whose text this is, or a part of whose text it is and of no other's."""
+    """The letter whose text this is, or a part of whose text it is and of no other's, perhaps with words left out."""
     said = _tokens(text)
     if not said:
         return None
@@ -157,6 +157,7 @@ def option(text: str, options: Mapping[str, str]) -> str | None:
         [letter for letter, told in options.items() if said in list(_other_names(told))],
         [letter for letter, told in options.items() if _tokens(told)[: len(said)] == said],
         [letter for letter, told in options.items() if _within(said, _tokens(told))],
+        [letter for letter, told in options.items() if len(said) > 2 and _in_order(said, _tokens(told))],
     ):
         if len(found) == 1:
             return found[0]
@@ -176,6 +177,11 @@ def _other_names(told: str) -> Iterator[list[str]]:
     inside = re.findall(r"\(([^()]*)\)", told)
     for part in (*told.split(":", 1), re.sub(r"\([^()]*\)", "", told), *", ".join(inside).split(", ")):
         yield _tokens(part)
+
+
+def _in_order(few: list[str], many: list[str]) -> bool:
+    left = iter(many)
+    return all(word in left for word in few)
 
 
 def _within(few: list[str], many: list[str]) -> bool:

@@ -20,6 +20,8 @@ WORDS = {
     "nothing": None,
     "nothing at all": None,
     "no gradient": None,
+    "no grad": None,
+    "nil": None,
     "null": None,
     "empty": None,
     "does not exist": None,
@@ -36,12 +38,13 @@ FUNCTIONS: dict[str, Callable] = {
     "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "ln": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "abs": np.abs,
 }  # fmt: skip
 UNITS = {"b": 1, "kb": 1e3, "mb": 1e6, "kib": 1024, "mib": 1024**2,
-         "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}  # fmt: skip
+         "k": 1e3, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}  # fmt: skip
 LOOKS_LIKE = (  # typographic signs, and what is meant by them
     ("(\\d+) ?\u00bd", r"(\1+1/2)"), ("\u221a *", "sqrt "), ("\u2026", "..."),
     ("[\u2010-\u2015\u2212]", "-"), ("[\u00b7\u00d7\u2219\u22c5]", "*"), ("[\u00f7\u2044\u2215]", "/"), ("\u221e", "inf"),
     ("\u03c0", "pi"), ("[\u2192\u21d2\u279c]", "->"), ("\u00b2", "^2"), ("\u00b3", "^3"), ("\u00bd", "(1/2)"),
-    ("\u00bc", "(1/4)"), ("\u2153", "(1/3)"), ("\u2154", "(2/3)"),
+    ("\u00bc", "(1/4)"), ("\u2153", "(1/3)"), ("\u2154", "(2/3)"), ("\u215b", "(1/8)"),
+    ("\u27e8", "["), ("\u27e9", "]"), ("\u1d40", "^t"),
     ("[\u2018\u2019\u201a\u2032`]", "'"), ("[\u201c-\u201f]", '"'), (r"\s", " "),
 )  # fmt: skip
 COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -57,18 +60,21 @@ PARTS = {
     "tenth": 10,
 }
 PLAIN = (  # ways of writing, and the plain one; in this order
-    (r"^\$+(.*?)\$+$", r"\1"), (r"\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}", r"((\1)/(\2))"),
+    (r"^\$+(.*?)\$+$", r"\1"), (r"^\*\*(.*)\*\*$", r"\1"), (r"\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}", r"((\1)/(\2))"),
+    (r"\\sqrt *\{([^{}]*)\}", r"sqrt(\1)"), (r"\\(?:cdot|times)\b", "*"), (r"\\infty\b", "inf"),
+    (r"(?<=[\d)]) +times +", "*"), (r"(?<=[\d)]) +(?:over|divided by) +", "/"), (r"\b(?:minus|negative) +", "-"),
+    (r"\blog_?(2|10) *\(([^()]*)\)", r"(log(\2)/log(\1))"), (r"\bfraction *\(([^(),]*),([^(),]*)\)", r"((\1)/(\2))"),
     (r"(\d*\.\d*)\((\d)\)", r"\1\2\2\2\2\2\2\2\2"), (r"(?<=\d)\.{2,3}$", ""), (r"\?+$", ""),
-    (r"^(?:it is|it's|the answer is|i think(?: it is)?|i expect|it will be|that is) +", ""),
-    (r"^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) *", ""),
+    (r"^(?:it is|it's|the answer is|i think(?: it is)?|i guess|i'd say|i expect|probably|maybe|it will be|that is|shape) +", ""),
+    (r"^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *(?:[=:]| is\b)|=)(?![=>]) *", ""),
     (r"^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) *", ""),
     (r"\b(?:torch|math|numpy|np)\.", ""),
     (r", *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)", ""),
-    (r"\b(?:tensor|array|float\d*|int\d*) *\( *['\"]?([^'\"]*?)['\"]? *\)", r"(\1)"),
-    (r"\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *= *(?=[-+\d.(\[])", ""), (r"^[-+*/^() \d.]+= *(?=[-+(\d.])", ""),
+    (r"\b(?:tensor|array|size|decimal|fraction|float\d*|int\d*) *\( *['\"]?([^'\"]*?)['\"]? *\)", r"(\1)"),
+    (r"\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *[=:] *(?=[-+\d.(\[])", ""), (r"^[-+*/^() \d.]+= *(?=[-+(\d.])", ""),
     (r"^<(.*)>$", r"[\1]"), (r"(?<=[\])])(?:\.t|\^ *t)$", ""), (r"^\[([^\[\]]*)$", r"[\1]"), (r"^([^\[\]]*)\]$", r"\1"),
     (r"(?<!\b0)(?<=\d) *x *(?=[\d(])", "*"), (r"\b(one|zero)s *\(? *(\d+) *,? *\)?", r"[\1]*\2"),
-    (r"\ball (one|zero)s\b", r"all \1"),
+    (r"\ball (one|zero)s\b", r"all \1"), (r"\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)", r"[\2]*\1"),
 )  # fmt: skip
 TOKEN = re.compile(
     r" *(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()\[\]{},;|&])( *)"
@@ -103,9 +109,13 @@ def read(text: str, size: int = 1) -> Any:
     text = re.sub(rf"\b({'|'.join(COUNTED)})\b", lambda m: str(COUNTED.index(m[1])), text)
     text = re.sub(rf"\b(?:(\d+|an?) +)?({'|'.join(PARTS)})s?\b", _part, text)
     if size != 1:
-        text = re.sub(r"^all(?: are| equal)? (\S+)$", rf"[\1]*{size}", text)
-        if len(re.findall(r"\d,\d", text)) == size and text.count(";") == size - 1:  # 1,5; 2,5
-            text = re.sub(r"(?<=\d),(?=\d)", ".", text)
+        text = re.sub(
+            r"^(?:(?:all|both)(?: are| equal)? (\S+)|(\S+) (?:each|everywhere))$", rf"[\1\2]*{size}", text
+        )
+        if (
+            len(re.findall(r"\d,\d", text)) == size == len(re.split(r";|\band\b", text))
+        ):  # 1,5; 2,5 and 1,000; 2,000
+            text = re.sub(r"(?<=\d),(?=\d)", ".", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text))
         return _Reader(text, True, size).all()
     unit = re.fullmatch(r"([^a-z]*[\d)]) *([a-z]+)", text)
     if unit and (unit[2] in UNITS or len(unit[2]) > 3):  # "8 kB", "4 functions"

@@ -2,24 +2,24 @@
 // does the same, function by function; tests/typed_answers.txt is the table of cases that both must read alike.
 
 const LONGEST = 400, DEPTH = 12;
-const WORDS = { none: null, nothing: null, "nothing at all": null, "no gradient": null, null: null, empty: null, "does not exist": null, "doesn't exist": null, "there is none": null,
+const WORDS = { none: null, nothing: null, "nothing at all": null, "no gradient": null, "no grad": null, nil: null, null: null, empty: null, "does not exist": null, "doesn't exist": null, "there is none": null,
   "not a number": NaN, true: true, yes: true, false: false, no: false };
 const NUMBERS = { inf: Infinity, infinity: Infinity, nan: NaN, pi: Math.PI, e: Math.E };
 const FUNCTIONS = { sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log, sin: Math.sin, cos: Math.cos, tanh: Math.tanh, abs: Math.abs };
-const UNITS = { b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2, percent: 0.01, thousand: 1e3, million: 1e6, billion: 1e9 };
+const UNITS = { b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2, k: 1e3, percent: 0.01, thousand: 1e3, million: 1e6, billion: 1e9 };
 const LOOKS_LIKE = [["(\\d+) ?\u00bd", "($1+1/2)"], ["\u221a *", "sqrt "], ["\u2026", "..."], ["[\u2010-\u2015\u2212]", "-"], ["[\u00b7\u00d7\u2219\u22c5]", "*"], ["[\u00f7\u2044\u2215]", "/"], ["\u221e", "inf"], ["\u03c0", "pi"], ["[\u2192\u21d2\u279c]", "->"],
-  ["\u00b2", "^2"], ["\u00b3", "^3"], ["\u00bd", "(1/2)"], ["\u00bc", "(1/4)"], ["\u2153", "(1/3)"], ["\u2154", "(2/3)"], ["[\u2018\u2019\u201a\u2032`]", "'"], ["[\u201c-\u201f]", '"'], ["\\s", " "]];
+  ["\u00b2", "^2"], ["\u00b3", "^3"], ["\u00bd", "(1/2)"], ["\u00bc", "(1/4)"], ["\u2153", "(1/3)"], ["\u2154", "(2/3)"], ["\u215b", "(1/8)"], ["\u27e8", "["], ["\u27e9", "]"], ["\u1d40", "^t"], ["[\u2018\u2019\u201a\u2032`]", "'"], ["[\u201c-\u201f]", '"'], ["\\s", " "]];
 const NUMERALS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 const SHARES = { half: 2, halves: 2, third: 3, quarter: 4, fourth: 4, fifth: 5, sixth: 6, eighth: 8, tenth: 10 };
 const WRITINGS = [ // ways of writing, and the plain one; in this order
-  [/^\$+(.*?)\$+$/, "$1"], [/\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}/g, "(($1)/($2))"], [/(\d*\.\d*)\((\d)\)/g, "$1$2$2$2$2$2$2$2$2"], [/(?<=\d)\.{2,3}$/, ""], [/\?+$/, ""],
-  [/^(?:it is|it's|the answer is|i think(?: it is)?|i expect|it will be|that is) +/, ""],
-  [/^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *[=:]|=)(?![=>]) */, ""], [/^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) */, ""],
+  [/^\$+(.*?)\$+$/, "$1"], [/^\*\*(.*)\*\*$/, "$1"], [/\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}/g, "(($1)/($2))"], [/\\sqrt *\{([^{}]*)\}/g, "sqrt($1)"], [/\\(?:cdot|times)\b/g, "*"], [/\\infty\b/g, "inf"], [/(?<=[\d)]) +times +/g, "*"],
+  [/(?<=[\d)]) +(?:over|divided by) +/g, "/"], [/\b(?:minus|negative) +/g, "-"], [/\blog_?(2|10) *\(([^()]*)\)/g, "(log($2)/log($1))"], [/\bfraction *\(([^(),]*),([^(),]*)\)/g, "(($1)/($2))"], [/(\d*\.\d*)\((\d)\)/g, "$1$2$2$2$2$2$2$2$2"], [/(?<=\d)\.{2,3}$/, ""], [/\?+$/, ""],
+  [/^(?:it is|it's|the answer is|i think(?: it is)?|i guess|i'd say|i expect|probably|maybe|it will be|that is|shape) +/, ""],
+  [/^(?:[a-z_][\w.]*(?:\[[\d, ]*\])? *(?:[=:]| is\b)|=)(?![=>]) */, ""], [/^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) */, ""],
   [/\b(?:torch|math|numpy|np)\./g, ""], [/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, ""],
-  [/\b(?:tensor|array|float\d*|int\d*) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)"],
-  [/\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *= *(?=[-+\d.([])/g, ""], [/^[-+*/^() \d.]+= *(?=[-+(\d.])/, ""],
-  [/^<(.*)>$/, "[$1]"], [/(?<=[\])])(?:\.t|\^ *t)$/, ""], [/^\[([^[\]]*)$/, "[$1]"], [/^([^[\]]*)\]$/, "$1"],
-  [/(?<!\b0)(?<=\d) *x *(?=[\d(])/g, "*"], [/\b(one|zero)s *\(? *(\d+) *,? *\)?/g, "[$1]*$2"], [/\ball (one|zero)s\b/g, "all $1"]];
+  [/\b(?:tensor|array|size|decimal|fraction|float\d*|int\d*) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)"],
+  [/\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *[=:] *(?=[-+\d.([])/g, ""], [/^[-+*/^() \d.]+= *(?=[-+(\d.])/, ""],
+  [/^<(.*)>$/, "[$1]"], [/(?<=[\])])(?:\.t|\^ *t)$/, ""], [/^\[([^[\]]*)$/, "[$1]"], [/^([^[\]]*)\]$/, "$1"], [/(?<!\b0)(?<=\d) *x *(?=[\d(])/g, "*"], [/\b(one|zero)s *\(? *(\d+) *,? *\)?/g, "[$1]*$2"], [/\ball (one|zero)s\b/g, "all $1"], [/\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)/g, "[$2]*$1"]];
 const TOKEN = /(?: *)(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()[\]{},;|&])( *)/y;
 const SEPARATORS = [",", ";", ">", "->", "=>", "|", "&", "and", "then"];
 
@@ -54,8 +54,8 @@ function numbersIn(text, size) {
   text = text.replace(new RegExp(`\\b(?:(\\d+|an?) +)?(${Object.keys(SHARES).join("|")})s?\\b`, "g"), // "a third", "two thirds"
     (_, count, part) => `(${(count ?? "a")[0] === "a" ? 1 : count}/${SHARES[part]})`);
   if (size !== 1) {
-    text = text.replace(/^all(?: are| equal)? (\S+)$/, `[$1]*${size}`);
-    if ((text.match(/\d,\d/g) ?? []).length === size && text.split(";").length === size) text = text.replace(/(?<=\d),(?=\d)/g, "."); // 1,5; 2,5
+    text = text.replace(/^(?:(?:all|both)(?: are| equal)? (\S+)|(\S+) (?:each|everywhere))$/, `[$1$2]*${size}`);
+    if ((text.match(/\d,\d/g) ?? []).length === size && text.split(/;|\band\b/).length === size) text = text.replace(/(?<=\d),(?=\d{3}\b)/g, "").replace(/(?<=\d),(?=\d)/g, "."); // 1,5; 2,5
     return new Reader(text, true, size).all();
   }
   const unit = text.match(/^([^a-z]*[\d)]) *([a-z]+)$/);
