@@ -38,6 +38,7 @@ from tools import answers, reference, search  # noqa: E402
 from tools.icon import ICON  # noqa: E402
 from tools.mathml import STYLE as MATH_STYLE  # noqa: E402
 from tools.mathml import formulas_to_mathml  # noqa: E402
+from tools.once import once  # noqa: E402
 
 STYLE = (HERE / "site.css").read_text(encoding="utf-8")
 
@@ -215,6 +216,7 @@ def page_of(
     description: str = "",
 ) -> str:
     """A whole page of the site; ``beside``: the links to the pages before and after it; ``live``: its cells can be run."""
+    body = once(body)
     # the corner of a table is no heading
     body = re.sub(r'<th\b(?: scope="\w+")?([^>]*)></th>', r"<td\1></td>", body)
     links = "".join(

@@ -15,6 +15,9 @@ Empty lines, and lines that begin with `#` between two answers, are skipped. The
 A change need not repeat the solution: `upstream => 1`, `p.grad = None =>` (the line is left out), `loss.backward() => <<` (it
 moves one level out), several separated by ` ;; ` (see solution_changes.py).
 
+A line such as `instead of h.detach():` says that the expressions below it stand in the solution in the place of that piece
+of it (unless they name a whole function, or parameters that the piece does not). `instead of all:` ends that.
+
 A line such as `mul_kind(self, grad):` says that the rows below it are about another function, with these parameters; an
 answer is then what `mul_kind` of the lesson makes of that function (unless it uses a parameter that only the exercise's
 own function has). A line with the name of the exercise's own function ends that.
@@ -48,6 +51,7 @@ from .solution_changes import changed, is_change
 
 RIGHT = "right"
 HEADING = re.compile(r"(\w+)\(([\w, ]+)\):")
+PIECE = re.compile(r"instead of (.+):")
 COMMON = {
     "torch": minigrad,
     "np": np,
@@ -67,12 +71,14 @@ class Maker(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One answer of a table: where it begins in its file, its code as written, the reply, and what makes an answer of it."""
+    """One answer of a table: where it begins in its file, its code as written, the reply, what makes an answer of it, and the
+    piece of the solution that it replaces."""
 
     line: int
     code: str
     reply: str
     maker: Maker | None = None
+    piece: str = ""
 
 
 class TableError(ValueError):
@@ -103,7 +109,7 @@ class Reader:
     def rows(self, text: str) -> Iterator[Row]:
         """The rows of the table `text`, which stands in the source of the lesson."""
         code: list[str] = []
-        maker = None
+        maker, piece = None, ""
         begin = _first_line(text, self.module)
         for line, written in enumerate(textwrap.dedent(text).split("\n"), begin):
             before, found, reply = f" {written} ".partition(" :: ")
@@ -112,9 +118,12 @@ class Reader:
             if not code and (heading := HEADING.fullmatch(written)):
                 maker = self._maker(heading[1], heading[2])
                 continue
+            if not code and (heading := PIECE.fullmatch(written)):
+                piece = "" if heading[1] == "all" else heading[1]
+                continue
             code.append(before[1:].rstrip())
             if found:
-                row = Row(line - len(code) + 1, "\n".join(code), reply.strip(), maker)
+                row = Row(line - len(code) + 1, "\n".join(code), reply.strip(), maker, piece)
                 if not row.reply or not row.code.strip():
                     raise self._error(row, "code, ` :: ` and a reply should stand here")
                 yield row
@@ -137,6 +146,10 @@ class Reader:
             return self._changed(row.code)
         tree = ast.parse(row.code)
         scope = COMMON | vars(self.module)
+        if row.piece and self._replaces(tree, row.piece, scope):
+            code = " ".join(row.code.split())
+            simple = isinstance(tree.body[0].value, ast.Name | ast.Call | ast.Attribute | ast.Constant)  # type: ignore[attr-defined]
+            return self._changed(f"{row.piece} => {code if simple else f'({code})'}")
         free = _free_names(row.code)
         maker = row.maker
         if maker and free & (set(self.parameters) - set(maker.parameters)):
@@ -161,6 +174,14 @@ class Reader:
         ] = {}  # apart from `scope`: there the name of the exercise's function means the reference
         exec(self._compiled(function, row), scope, made)
         return scope[maker.name](made[name]) if maker else made[name]
+
+    def _replaces(self, tree: ast.Module, piece: str, scope: Mapping[str, Any]) -> bool:
+        """Whether the code is an expression that can stand in the place of a piece of the solution."""
+        if len(tree.body) != 1 or not isinstance(expression := tree.body[0], ast.Expr):
+            return False
+        whole = isinstance(expression.value, ast.Name) and callable(scope.get(expression.value.id))
+        strange = {*self.names, *self.parameters} - set(re.findall(r"\w+", piece))
+        return not whole and not {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & strange
 
     def _changed(self, code: str) -> Any:
         """What the solution defines after a change."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sysconfig
 import traceback
 from importlib.util import find_spec
@@ -36,6 +37,35 @@ TOLD = {
 }
 """How a framework's message begins, and the reply that says what it means here. Its own advice is for another situation
 and can be the very mistake."""
+
+MEANS = (
+    (r"shapes cannot be multiplied", "matmul"),
+    (r"'NoneType' object has no attribute '(\w+)'", "attribute of None"),
+    (
+        r"unsupported operand .*'NoneType'|'NoneType' object is not|argument 'other'.* not NoneType",
+        "None among operands",
+    ),
+    (
+        r"'(?:builtin_)?(?:method|function)(?:_or_method)?'|must be Tensor, not (?:builtin_)?(?:method|function)",
+        "not called",
+    ),
+    (r"'Tensor' object has no attribute 'zero_grad'", "zero_grad of a tensor"),
+    (r"'(?:float|int)' object has no attribute '(\w+)'", "attribute of a number"),
+    (r"'ndarray' object has no attribute '(\w+)'", "attribute of an array"),
+    (r"unsupported operand .*'(list|tuple|dict|str|generator|zip|map|set)'", "other operands"),
+    (r"'(?:float|int|Tensor|tuple|list)' object is not callable", "not callable"),
+    (r"positional argument|unexpected keyword", "other arguments"),
+    (r"to unpack", "unpack"),
+    (
+        r"must match the (?:existing )?size|could not be broadcast|is not expandable|number of sizes provided",
+        "broadcast",
+    ),
+    (r"is invalid for input of size", "reshape"),
+    (r"a leaf Variable that requires grad", "leaf in place"),
+    (r"implicitly created only for scalar outputs", "not a scalar"),
+    (r"cannot be converted to Scalar|only integer tensors|must be real number, not Tensor", "one element"),
+)
+"""What is in a message, and the reply that is added to it: it says where to look."""
 
 
 def learner_frame(error: BaseException) -> traceback.FrameSummary | None:
@@ -88,13 +118,22 @@ def place_of(error: BaseException) -> str:
 
 def in_plain_words(error: BaseException) -> str:
     """What happened and where, in a sentence or two."""
-    kind = type(error).__name__
     text = said(error)
     text = next((say(key) for begins, key in TOLD.items() if text.startswith(begins)), text)
-    message = f"{place_of(error)}**{kind}**" + (f": {text}" if text else "")
+    message = f"{place_of(error)}**{type(error).__name__}**" + (f": {text}" if text else "")
     message += "" if message[-1] in ".!?" else "."
-    if "shapes cannot be multiplied" in text:
-        return f"{message} {say('matmul')}"
-    if kind not in REPLIES or text.startswith("minigrad does not implement"):  # that says what is the matter
-        return message
-    return f"{message} {say(kind)}"
+    more = meaning(error)
+    return message if not more or more in message else f"{message} {more}"
+
+
+def meaning(error: BaseException) -> str:
+    """What an exception usually means, in a sentence or two; "" where its own words say it, or nothing is known."""
+    kind, text = type(error).__name__, said(error)
+    if key := next((key for begins, key in TOLD.items() if text.startswith(begins)), ""):
+        return say(key)
+    if text.startswith("minigrad does not implement"):
+        return ""
+    for pattern, key in MEANS:
+        if found := re.search(pattern, text):
+            return say(key, what=(found.groups() or ("",))[0])
+    return say(kind) if kind in REPLIES else ""

@@ -20,7 +20,7 @@ import minigrad
 from . import answers as reading
 from . import options, relations, repair
 from .afterwards import SMALL, as_it_was
-from .blame import in_plain_words, said
+from .blame import in_plain_words, meaning, said
 from .bytecode import has_blank, unread, uses, values_of_the_notebook
 from .limits import OutOfTime, time_limit
 from .model import Complaint, Exercise, Wrong
@@ -95,7 +95,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
             cause = _one_change(exercise, answers, want)
         if cause:
             return Verdict(state, f"{told}\n\n{cause}", cause)
-        return Verdict(state, told, type(got.error).__name__)
+        return Verdict(state, told, meaning(got.error) or type(got.error).__name__)
     assert first is not None
     if first == len(
         got.seen

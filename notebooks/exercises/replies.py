@@ -105,6 +105,31 @@ REPLIES = {
     "KeyError": "The dictionary has no such key. Print its keys.",
     "RecursionError": "The function calls itself and never comes to an end.",
     "SystemExit": "`exit()` and `quit()` stop the kernel. Use `return` to leave a function.",
+    "TypeError": "A value has another type than that line expects. Print it, and its type.",
+    "attribute of None": (
+        "The value before `.{what}` is `None`. Has no gradient arrived there, or does a function return nothing?"
+    ),
+    "None among operands": "One of the values is `None`. Has no gradient arrived there, or does a function return nothing?",
+    "not called": "A function or method is named there without its parentheses, so it was not called.",
+    "zero_grad of a tensor": "Only optimizers and modules have `zero_grad()`. A tensor has its `.grad`: set that.",
+    "attribute of a number": "The value before `.{what}` is a plain number, not a tensor.",
+    "attribute of an array": "The value before `.{what}` is a NumPy array, not a tensor.",
+    "other operands": "One of the values is a {what}. That line needs numbers or tensors.",
+    "not callable": "The parentheses come after something that is not a function. Is an operator missing, such as `*`?",
+    "other arguments": "That function takes other arguments. Compare the call with its `def` line or its `help`.",
+    "unpack": "On the left of the `=` there must be as many names as there are values on the right.",
+    "broadcast": (
+        "The two shapes do not fit. Print both: compared from the right, two sizes must be equal, or one of them must be 1."
+    ),
+    "reshape": "Reshaping keeps the number of entries. To get fewer of them, sum along an axis.",
+    "leaf in place": (
+        "A leaf that asks for a gradient may be changed in place only where nothing is recorded: inside "
+        "`with torch.no_grad():`."
+    ),
+    "not a scalar": (
+        "`backward()` without an argument begins at a single number. Make one number first, or pass a gradient of the same "
+        "shape."
+    ),
     "matmul": "The first matrix must have as many columns as the second has rows.",
     "second backward": (
         "this graph was used by an earlier backward pass, which freed its saved tensors. So something here was computed "

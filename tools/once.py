@@ -1,0 +1,88 @@
+"""The program of steppers and films once per page: every frame of a saved notebook carries it, and the exam has ten.
+
+    once(body)      the HTML of a page's body, in which the frames ask the page for their program
+
+A frame's own page says in `viz/show/front/page.html` how it unpacks itself; what is shared stays packed until a frame asks.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import zlib
+
+import numpy as np
+
+from viz.show.page import DIGITS_85, packed, text_of
+
+FRAME = re.compile(r'(<iframe class="viz-live"[^>]* srcdoc=")([^"]*)(")')
+PACKED = re.compile(r'(<script type="text/plain" id="packed">)([^<]*)(</script>)')
+# how a page unpacks itself, and how it does if its program comes from outside
+WHOLE = "const { js, css, data, options } = JSON.parse(await new Response(stream).text());"
+PARTED = """const { data, options } = JSON.parse(await new Response(stream).text());
+  const { js, css } = await new Promise((done) => {
+    addEventListener("message", (event) => { if (event.data?.js) done(event.data); });
+    parent.postMessage({ program: @number@ }, "*");
+  });"""
+GIVES = """<script>
+{
+  const digits = "@digits@", unpacked = new Map();
+  const unpack = async (text) => {
+    const bytes = new Uint8Array(Math.ceil(text.length / 5) * 4), words = new DataView(bytes.buffer);
+    for (let i = 0; i < text.length; i += 5) {
+      let word = 0;
+      for (let j = i; j < i + 5; j++) word = word * 85 + (j < text.length ? digits.indexOf(text[j]) : 84);
+      words.setUint32(i / 5 * 4, word);
+    }
+    const { body } = new Response(bytes.subarray(0, Math.floor(text.length * 4 / 5)));
+    return JSON.parse(await new Response(body.pipeThrough(new DecompressionStream("deflate"))).text());
+  };
+  addEventListener("message", async ({ data, source }) => {
+    const program = document.getElementById(`program-${data && data.program}`);
+    if (!program) return;
+    if (!unpacked.has(program)) unpacked.set(program, unpack(program.textContent));
+    source.postMessage(await unpacked.get(program), "*");
+  });
+}
+</script>"""
+
+
+def once(body: str) -> str:
+    """The body with each program that two frames or more carry sent once, in front of them. Other frames stay as they are."""
+    frames = [_read(html.unescape(found[2])) for found in FRAME.finditer(body)]
+    texts = [text_of({"js": frame["js"], "css": frame["css"]}) for frame in frames if frame]
+    shared = [text for text in dict.fromkeys(texts) if texts.count(text) > 1]
+    if not shared:
+        return body
+    scripts = [
+        f'<script type="text/plain" id="program-{number}">{packed("", text)}</script>'
+        for number, text in enumerate(shared)
+    ]
+
+    def smaller(found: re.Match) -> str:
+        page = html.unescape(found[2])
+        frame = _read(page)
+        text = text_of({"js": frame["js"], "css": frame["css"]}) if frame else ""
+        if text not in shared:
+            return found[0]
+        rest = packed("", text_of({"options": frame["options"], "data": frame["data"]}))
+        page = PACKED.sub(lambda part: part[1] + rest + part[3], page, count=1)
+        page = page.replace(WHOLE, PARTED.replace("@number@", str(shared.index(text))))
+        return found[1] + html.escape(page) + found[3]
+
+    return "\n".join([*scripts, GIVES.replace("@digits@", DIGITS_85), FRAME.sub(smaller, body)])
+
+
+def _read(page: str) -> dict | None:
+    """What a frame's page has packed; None for one that unpacks itself in another way."""
+    found = PACKED.search(page)
+    if found is None or WHOLE not in page:
+        return None
+    digits = np.frombuffer(found[2].encode("ascii"), np.uint8)
+    value = np.zeros(256, np.int64)
+    value[list(DIGITS_85.encode())] = np.arange(85)
+    spare = -len(digits) % 5
+    words = np.append(value[digits], np.full(spare, 84)).reshape(-1, 5) @ 85 ** np.arange(4, -1, -1)
+    data = words.astype(">u4").tobytes()[: len(digits) * 4 // 5]
+    return json.loads(zlib.decompress(data))
