@@ -1,6 +1,8 @@
-"""What every test may ask for: `torch`, the oracle. In CI nothing that is meant to run may be skipped.
+"""What every test may ask for: `torch`, the oracle, and `t`, minigrad and then torch. In CI nothing that is meant to run may be
+skipped.
 
     def test_with_the_fixture(torch): ...
+    def test_on_both(t): ...
 
     @requires_torch                      # from tests.conftest import requires_torch
     def test_that_imports_torch_itself(): ...
@@ -74,6 +76,14 @@ def torch() -> ModuleType:
     oracle = importlib.import_module("torch")
     oracle.set_num_threads(1)
     return oracle
+
+
+@pytest.fixture(params=["minigrad", "torch"])
+def t(request: pytest.FixtureRequest) -> ModuleType:
+    """The framework: a test that asks for it runs on both."""
+    return (
+        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
+    )
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects

@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from exercises.lessons import padded
+from exercises.model import padded
 from tests.lesson_files import BY_NUMBER, printed, read
 
 TABLES = Path(__file__).parent / "coverage"

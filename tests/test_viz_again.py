@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import weakref
 
 import pytest
 
 import viz
-
-
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
 
 
 def diamond(t):

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-
 import pytest
 
 import viz
-
-
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
-
 
 OPERATIONS = {
     "add": lambda x, y: x + y,

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-
-import pytest
-
 import minigrad
 import viz
 from notebooks.exercises import tiny_engine
 from viz.run.compare import compare
-
-
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
 
 
 def program(t, wrong=False, branch=False):

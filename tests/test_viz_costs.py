@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import importlib
 import json
 import time
 import weakref
@@ -18,13 +17,6 @@ import minigrad
 import viz
 from tests.test_viz_random_modules import program
 from viz.show.costs import seconds_text
-
-
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
 
 
 def mlp(t: Any) -> tuple[Any, Any]:

@@ -110,11 +110,6 @@ def detached(where):
 EDGES = ["y → x", "y → w", "a → y", "a → b", "c → y", "c → a"]
 
 
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    return request.getfixturevalue("torch") if request.param == "torch" else torch
-
-
 def explored(t, f=chain):
     return explore(f, x=t.tensor(2.0), w=t.tensor(3.0), b=t.tensor(1.0))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import inspect
 import linecache
 import sys
@@ -16,13 +15,6 @@ import pytest
 import minigrad
 import viz
 from viz.show.failed import Failed
-
-
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
 
 
 def failed(do: Callable[[Any], Any], t: Any) -> Failed:

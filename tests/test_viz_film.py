@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 from typing import Any
 
@@ -15,13 +14,6 @@ from viz.films.frame_table import FrameTable
 from viz.films.norms import NONE, alive, length_of
 
 FRAMEWORKS = ["minigrad", "torch"]
-
-
-@pytest.fixture(params=FRAMEWORKS)
-def t(request: pytest.FixtureRequest) -> Any:
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
 
 
 def mlp(t: Any, act: str = "ReLU", depth: int = 4, width: int = 5) -> Any:

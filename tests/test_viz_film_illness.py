@@ -10,9 +10,6 @@ import pytest
 
 import viz
 from tests.test_viz_film import mlp, norm, train
-from tests.test_viz_film import t as framework
-
-t = framework  # the fixture: each on minigrad and on PyTorch
 
 
 def deep(t: Any, ill: bool) -> viz.Film:

@@ -10,6 +10,8 @@ import pytest
 
 import viz
 from tests import film_trainings as trainings
+from tests import film_trainings_ill as ill
+from tests import film_trainings_more  # noqa: F401 (adds to MORE_HEALTHY)
 from viz.films.findings import Finding
 
 FRAMEWORKS = ["minigrad", "torch"]
@@ -18,7 +20,7 @@ FACTS = {
     "eval",
     "dead",
 }  # these name an illness where they are not an alarm, too: it may be intended
-SETS = {"set on": (trainings.HEALTHY, trainings.ILL), "more": (trainings.MORE_HEALTHY, trainings.MORE_ILL)}
+SETS = {"set on": (trainings.HEALTHY, ill.ILL), "more": (trainings.MORE_HEALTHY, ill.MORE_ILL)}
 EACH = [
     pytest.param(framework, which, id=f"{framework}-{which.replace(' ', '_')}")
     for framework in FRAMEWORKS
@@ -58,18 +60,18 @@ def test_an_ill_one_is_called_by_its_name(torch: Any, framework: str, which: str
 
 
 def test_both_frameworks_find_the_same(torch: Any):
-    for name, (make, _) in possible(trainings.ILL, "minigrad").items():
+    for name, (make, _) in possible(ill.ILL, "minigrad").items():
         kinds = [{f.kind for f in findings(framework, make) if f.alarm} for framework in FRAMEWORKS]
         assert kinds[0] == kinds[1], name
 
 
 def test_a_consequence_is_listed_under_its_cause(torch: Any):
-    make, _ = trainings.ILL["learning_rate_diverges"]
+    make, _ = ill.ILL["learning_rate_diverges"]
     first, *others = findings("torch", make)
     assert first.kind == "large" and first.cause is None and str(first).startswith("step")
     nan = next(f for f in others if f.kind == "nan")
     assert nan.cause == first and str(nan).startswith("  so, steps ")
-    for make, _ in trainings.ILL.values():
+    for make, _ in ill.ILL.values():
         found = findings("torch", make)
         for k, f in enumerate(found):
             assert f.cause is None or (f.cause in found[:k] and f.cause.step <= f.step)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import random
 from itertools import product
@@ -21,13 +20,6 @@ from viz.show.page import shared
 from viz.show.payload import payload
 
 PROGRAMS = [name for name in GALLERY if name not in ("several_roots", "double_backward", "freed")]
-
-
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request: pytest.FixtureRequest) -> Any:
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
 
 
 def numbers_of(data: dict) -> list[tuple]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import time
 
@@ -12,14 +11,6 @@ import viz
 from tests.told_by_hooks import assert_shown, told_by_hooks
 from viz.picture.choose import BOXES, PAGE
 from viz.show.payload import payload
-
-
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    """The framework's module; every test here runs for both."""
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
 
 
 def gpt(t, layers=4, d=8):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import time
@@ -18,13 +17,6 @@ from viz.read.values import Value
 from viz.show.payload import payload
 
 from .viz_gallery import GALLERY
-
-
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
 
 
 def of(t, name, **options):

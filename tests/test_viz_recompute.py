@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 import pytest
 
 import viz
 from viz.read.recompute import worked_out
-
-
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    return (
-        importlib.import_module(request.param)
-        if request.param == "minigrad"
-        else request.getfixturevalue("torch")
-    )
 
 
 def graph_of(z):

@@ -13,13 +13,6 @@ import viz
 from viz.show.payload import payload
 
 
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
-
-
 def layer(h, w):
     a = h @ w
     return a.tanh()

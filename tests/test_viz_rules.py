@@ -14,13 +14,6 @@ from viz.read.rules import RULES
 from viz.show.payload import payload
 
 
-@pytest.fixture(params=["minigrad", "torch"])
-def t(request):
-    return (
-        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
-    )
-
-
 def sent(t, build, name="z"):
     a = t.tensor([[0.5, 1.5], [2.0, 0.25]], requires_grad=True)
     b = t.tensor([[1.5, 0.5], [0.75, 3.0]], requires_grad=True)

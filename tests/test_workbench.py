@@ -6,7 +6,7 @@ import pytest
 
 from exercises import lessons, tiny_engine
 from exercises.workbench import go_on, where
-from tests.test_exercises import HOSTILE
+from tests.test_hostile_answers import HOSTILE
 
 CLASSIC = {
     "fires_again": ("x.grad is 16", "it fires 2 times, with 1, then 3"),
