@@ -41,7 +41,7 @@ def test_an_operation_in_the_place_of_another_is_one_pair():
     comparison = compare(traced(minigrad), traced(minigrad, branch=True), labels=("if", "else"))
     assert all(p.left and p.right for p in comparison.pairs)
     assert comparison.first.difference == "is AddBackward0 here and ExpBackward0 there"
-    assert comparison.sentence.endswith("The forward passes differ already: a is 5 and 54.6.")
+    assert comparison.sentence.endswith("The forward passes already differ: a is 5 and 54.6.")
 
 
 def test_a_step_that_only_one_pass_has_is_shown_as_such():
@@ -78,7 +78,7 @@ def test_programs_that_differ_in_a_constant_match_step_for_step(t):
     comparison = compare(left, right)
     assert all(p.left and p.right and p.left.name == p.right.name for p in comparison.pairs)
     assert comparison.first.left.number == 2  # the sum sends ones in both
-    assert "The forward passes differ already: t1 + 1 (t1 + 1.5 on the other side) is " in comparison.sentence
+    assert "The forward passes already differ: t1 + 1 (t1 + 1.5 on the other side) is " in comparison.sentence
 
 
 def test_a_pass_with_one_layer_more_has_only_that_layer_more():
@@ -120,7 +120,7 @@ def test_another_order_with_the_same_numbers_is_told_as_an_order(monkeypatch):
         "minigrad fires it at step 2",
     ]
     assert comparison.sentence == (
-        "Every number is the same, the order is not: at step 2 (MulBackward0 of b), mine fires it at step 3."
+        "Every number is the same, but the order is not: at step 2 (MulBackward0 of b), mine fires it at step 3."
     )
 
 

@@ -54,10 +54,8 @@ def test_modules_fold_by_the_names_of_their_parameters(torch):
 
 def test_nothing_to_fold_is_said():
     tensors, names = GALLERY["diamond"](minigrad)
-    assert viz.draw(tensors, names=names, fold=True).picture.notes == [
-        "Nothing to fold was found: no parameter has a name with a module in it, such as layer.weight and nothing comes at "
-        "least four times in a row."
-    ]
+    [note] = viz.draw(tensors, names=names, fold=True).picture.notes
+    assert note.startswith("Nothing to fold was found") and "four times in a row" in note
 
 
 def test_ten_thousand_nodes_are_folded_and_said():

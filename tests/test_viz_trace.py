@@ -228,7 +228,7 @@ def test_what_arrived_at_a_leaf_is_told_though_a_hook_then_changes_its_grad_in_p
     (_, _, stored) = viz.trace((x * 3).sum(), names={"x": x}).steps
     assert stored.total.array.tolist() == stored.accumulate.contribution.array.tolist() == [3, 3]
     assert stored.accumulate.after.array.tolist() == x.grad.tolist() == [6, 6]
-    assert "receives [3, 3] for x, but a hook that runs after it changed x.grad to [6, 6]" in stored.sentence
+    assert "receives [3, 3] for x, but a hook that ran afterwards changed x.grad to [6, 6]" in stored.sentence
 
 
 def test_what_a_rule_receives_is_told_though_it_writes_into_it(t):

@@ -135,7 +135,7 @@ class SceneAnalysis:
         info = self.table.info
         if alike := [k for k, _ in info.alike if k in self.row_of_leaf]:
             names = [self.table.names[k] for k in alike]
-            text = f"In {listed(names)} all units have the same weights and get the same gradient: they stay alike."
+            text = f"In {listed(names)} all units have the same weights and get the same gradient: they stay identical."
             yield self.make("alike", self.all, self.row_of_leaf[alike[0]], names[0], text)
         guess = info.classes and math.log(info.classes)
         if guess and curve.known.size and (begins := curve.known[0]) > BEGINS * guess + 1:

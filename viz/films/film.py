@@ -181,7 +181,7 @@ class Film(Shown):
             with self._lock:
                 self._training.before(step, hooks)
         except Exception as error:
-            self._note(f"step {step}: what the step before it changed is not known", error)
+            self._note(f"step {step}: the change made by the step before is not known", error)
 
     def _note(self, text: str, error: Exception | None = None) -> None:
         """Note what could not be seen; of a framework's error the message, where that is a sentence."""

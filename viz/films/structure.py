@@ -19,7 +19,7 @@ DOUBLE = {
     ("LogSoftmax", "Sigmoid"): "cross_entropy takes logits, not probabilities",
     ("BinaryCrossEntropyWithLogits", "Sigmoid"): "this loss takes logits, not probabilities",
     ("BinaryCrossEntropyWithLogits", "Softmax"): "this loss takes logits, not probabilities",
-    ("NllLoss", "Softmax"): "nll_loss takes log-probabilities, and these are without the log",
+    ("NllLoss", "Softmax"): "nll_loss takes log-probabilities, and these lack the log",
 }
 PARTS = {
     "Select",

@@ -231,5 +231,5 @@ def _unstepped(analyses: list[SceneAnalysis]) -> tuple[str, str] | None:
         )
         return still[0], f"{text}Is optimizer.step() called, and is the learning rate large enough?"
     one = len(still) == 1
-    text = f"{listed(still)} {'gets a gradient and never moves' if one else 'get gradients and never move'}, "
+    text = f"{listed(still)} {'gets a gradient but never moves' if one else 'get gradients but never move'}, "
     return still[0], f"{text}while other parameters do. {'Is it' if one else 'Are they'} in the optimizer?"

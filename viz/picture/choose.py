@@ -29,7 +29,7 @@ PAGE = (1_100, 1_200)
 
 NOTHING = {
     "module": "no parameter has a name with a module in it, such as layer.weight",
-    "repeat": "nothing comes at least four times in a row",
+    "repeat": "nothing is repeated at least four times in a row",
 }
 FOLDS = (
     "fold must be a depth (1, 2, ...), a class of modules or its name, a function of a module, 'module', 'repeat', True, "
@@ -132,7 +132,7 @@ def _asked(
     what = "functions" if groups and what in ("graph", "lanes") else what
     notes = [_folded(graph, groups)] if groups else []
     if fold not in (None, False) and not groups:
-        why = NOTHING[how] if fold is not True else " and ".join(NOTHING.values())
+        why = NOTHING[how] if fold is not True else ", and ".join(NOTHING.values())
         notes = [f"Nothing to fold was found: {why}."]
     found = []
     if what == "lanes":
@@ -197,7 +197,7 @@ def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool
             break
     if found is None:
         raise LayoutTooSlow(
-            f"No picture of this graph could be placed within {seconds:g} seconds: give it more, as seconds=20."
+            f"No picture of this graph could be placed within {seconds:g} seconds: give it more, such as seconds=20."
         )
     if late is not None:
         found[0].notes.insert(0, too_slow(late, seconds))

@@ -113,7 +113,7 @@ class Lanes(View):
         kept = (
             f"value {out.value.short()}" if out.value else "its value is not kept: viz.record() remembers it"
         )
-        kept = f"value {again.short()}, worked out again" if again is not None else kept
+        kept = f"value {again.short()}, recomputed" if again is not None else kept
         parts = sum(e.nr == nr for e in f.users) + ((f, nr) in self.roots)
         about = [f"sum of {parts}"] * (parts > 1) + ["hook"] * bool(out.hooks)
         tip = f"{out.name}: {describe(out)}; {kept}"

@@ -282,7 +282,7 @@ laid_out = lru_cache(maxsize=64)(render)
 TOO_SLOW: dict[str, float] = {}  # what was not laid out in time, and in what time: it is not tried again
 TOO_LONG = (
     "Graphviz could not place this graph within {:g} seconds. Draw less of it: fold='module', one layer or one time step; or "
-    "give it more time, as seconds=20."
+    "give it more time, such as seconds=20."
 )
 
 

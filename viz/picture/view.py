@@ -83,7 +83,7 @@ class View:
             tip = f"{e.label or shape}: a constant, no gradient is computed for it"
             return self.p.add("none", "stub", column, tip, name=name, value=e.value)
         column = Column.of([sub_line("no grad", "note", TINY)], 46, 7, 4)
-        tip = "an input that does not require grad; the graph keeps nothing of it"
+        tip = "an input that does not require grad; the graph saves nothing of it"
         return self.p.add("none", "stub", column, tip)
 
     def plain_tensor(self, e: Edge) -> Item:

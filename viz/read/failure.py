@@ -335,7 +335,7 @@ def of_pass(
         failure.place, failure.module = _place_of(failed), failed.module
         failure.operands = list(map(_of_saved, failed.saved))
     if ran is None:
-        failure.notes = ["How far the pass had come is not known."]
+        failure.notes = ["It is not known how far the pass had come."]
         return failure
     for f in graph.functions:
         f.unreached = f not in done and f is not failed

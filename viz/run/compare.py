@@ -69,13 +69,13 @@ class Comparison:
         step = self.first.left or self.first.right
         side = f"step {step.number} ({step.name} of {step.tensor})"
         if self.first.moved:
-            return f"Every number is the same, the order is not: at {side}, {self.first.difference}."
+            return f"Every number is the same, but the order is not: at {side}, {self.first.difference}."
         said = f"The first difference is at {side}: {self.first.difference}."
         if self.forward is None:
             return said
         x, y = (f.outputs[0] for f in self.forward)
         name = x.name if x.name == y.name else f"{x.name} ({y.name} on the other side)"
-        return f"{said} The forward passes differ already: {name} is {x.value.short(30)} and {y.value.short(30)}."
+        return f"{said} The forward passes already differ: {name} is {x.value.short(30)} and {y.value.short(30)}."
 
     def __str__(self) -> str:
         rows = [("", *self.labels, "")]

@@ -1,4 +1,4 @@
-"""Everything that can be said of a pass once its order is known: parts, the queue, rules in words, a sentence for each step."""
+"""Explain a pass once its order is known: parts, the queue, rules in words, a sentence for each step."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ..read.text import clipped, plural, shape_text
 from ..read.values import Value, same, short
 from .steps import Accumulated, Part, Sent, Step, Trace, Waiting
 
-LISTED = 40  # of a long queue, as many nodes are listed at each step
-LISTED_NUMBERS = 6  # of several gradients that are sent, one with more is told by its shape
-MISSING = 5  # of those that a node waits for, as many are named
+LISTED = 40  # nodes of the queue listed at each step
+LISTED_NUMBERS = 6  # if several gradients are sent, one with more numbers is shown by its shape
+MISSING = 5  # senders named of those that a node waits for
 
 
 def finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
-    """Everything that can be said once the order is known: parts, queue, rules in words, sentences."""
+    """Fill in everything that follows from the order: parts, queue, rules in words, sentences."""
     graph, steps = out.graph, out.steps
     fired = {s.function: s for s in steps}
     incoming: dict[Function, list[Part]] = {}
     for root, value in zip(graph.roots, out.seeds, strict=True):
         incoming.setdefault(root.function, []).append(Part(None, root.nr, value))
-    # what was there when a node fired before: a right engine fires each once
+    # the parts of earlier firings of a node: a correct engine fires each node once
     counted: dict[Function, list[Part]] = {}
     needs = {f: sum(e.source in fired and not e.cut for e in f.users) for f in fired}
     got = dict.fromkeys(fired, 0)
@@ -45,7 +45,7 @@ def finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
         s.freed = bool(s.saved) and not keep
         s.parts = incoming.pop(f, [])
         s.again = sum(t.function is f for t in steps[: s.number - 1]) if f in counted else 0
-        if _one_by_one(s, steps):  # an engine hands each part on by itself: this firing is for the first
+        if _one_by_one(s, steps):  # the engine passes on each part separately: this firing is for the first
             incoming[f] = s.parts[1:]
             s.parts = s.parts[:1]
         _share(s)
@@ -78,7 +78,7 @@ def finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
 
 
 def _share(s: Step) -> None:
-    """What arrived is the very thing that was sent where one part came and nobody changed it: it is kept once."""
+    """If a single part arrived unchanged, keep it once, as what was sent and what was received."""
     if len(s.parts) == len(s.totals) == 1 and same(s.parts[0].value, s.total):
         s.totals[0] = s.parts[0].value
         if s.accumulate is not None:
@@ -129,7 +129,7 @@ def _equal(value: Value, array: np.ndarray) -> bool:
 
 
 def _wrong_total(s: Step, before: list[Part]) -> str | None:
-    """Where the parts do not add up to what the rule received: what was sent, what arrived, and what that tells.
+    """If the parts do not add up to what the rule received: what was sent, what arrived, and the likely reason.
 
     ``before``: the parts with which the node has fired already. PyTorch's engine adds; a learner's may not.
     """
@@ -146,11 +146,11 @@ def _wrong_total(s: Step, before: list[Part]) -> str | None:
         if f.hooks or f.output(nr).hooks:
             why = "a hook changed it"
         elif len(parts) > 1 and _equal(total, parts[-1].array):
-            why = "the last part was written over the others, where it should be added"
+            why = "the last part overwrote the others instead of being added"
         elif earlier and _equal(total, _sum(earlier + parts)):
-            why = "what it has passed on before is counted again"
+            why = "what it passed on earlier is counted again"
         elif len(parts) > 1 and _equal(total, parts[0].array):
-            why = "only the first part was kept, where all should be added"
+            why = "only the first part was kept; all of them should be added"
         else:
             why = "something on the way changed it, a hook for example"
         what = f"{sent} was" if len(parts) == 1 else f"{plural(len(parts), 'contribution')}, {sent}, were"
@@ -159,18 +159,18 @@ def _wrong_total(s: Step, before: list[Part]) -> str | None:
 
 
 def wrong_store(a: Accumulated, f: Function) -> str | None:
-    """Where ``.grad`` is not what was there before plus the contribution: what happened instead."""
+    """If ``.grad`` is not its previous value plus the contribution: what happened instead."""
     if a.contribution is None or a.after is None:
         gone = a.contribution is not None and bool(f.after_hooks)
-        return f"a hook that runs after it took {a.leaf}.grad away" if gone else None
+        return f"a hook that ran afterwards removed {a.leaf}.grad" if gone else None
     terms = [a.contribution] if a.before is None else [a.before, a.contribution]
     if any(t.shape != a.after.shape for t in terms) or _equal(a.after, _sum(terms)):
         return None
     if f.after_hooks:
-        return f"a hook that runs after it changed {a.leaf}.grad to {short(a.after)}"
+        return f"a hook that ran afterwards changed {a.leaf}.grad to {short(a.after)}"
     if a.before is not None and _equal(a.after, a.contribution.array):
-        return f"{short(a.contribution)} was written over {short(a.before)} in {a.leaf}.grad, where it should be added"
-    return f"{a.leaf}.grad is {short(a.after)} after it, not {' + '.join(short(t) for t in terms)}"
+        return f"{short(a.contribution)} overwrote {short(a.before)} in {a.leaf}.grad instead of being added"
+    return f"{a.leaf}.grad is then {short(a.after)}, not {' + '.join(short(t) for t in terms)}"
 
 
 def _explain(s: Step, title: str) -> None:
@@ -195,7 +195,7 @@ def _explain(s: Step, title: str) -> None:
 
 
 def _of(name: str) -> str:
-    """What a gradient is of, so that nothing after it can be taken for a part of it."""
+    """The name of a differentiated value, in parentheses if it is an expression."""
     return f"({name})" if " " in name or "(" in name else name
 
 
@@ -203,7 +203,7 @@ _BROADCASTS = {"Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum", 
 
 
 def _reduced(f: Function, big: tuple[int, ...], small: tuple[int, ...]) -> str | None:
-    """How a broadcast input's gradient came back to its own shape, or None where nothing was broadcast."""
+    """How a broadcast input's gradient got back to its own shape, or None if nothing was broadcast."""
     if rules.base_name(f.name) not in _BROADCASTS or big == small or len(small) > len(big):
         return None
     padded = (1,) * (len(big) - len(small)) + small
@@ -241,13 +241,13 @@ def _sentence(s: Step, n: int, out: Trace) -> str:
 
 
 def _sends(x: Sent, several: bool) -> str:
-    """What goes along one edge: its numbers, or of several large arrays the shape alone."""
+    """What is sent along one edge: its numbers, or only the shape if it is one of several large arrays."""
     said = f"{_brief(x.value) if several else short(x.value)} to {clipped(target_name(x.edge), 60)}"
     return f"{said} ({x.reduced.partition(':')[0]})" if x.reduced else said
 
 
 def _brief(value: Value | None) -> str:
-    """One of several: its numbers if they are few, else its shape."""
+    """The numbers of a value if there are few, else its shape."""
     large = value is not None and value.array.size > LISTED_NUMBERS
     return shape_text(value.shape) if large else short(value)
 

@@ -164,7 +164,7 @@ class _Recorder:
             step.sent = [Sent(e, "", None, None, _copy(g)) for e, g in sent]
             if any(s.edge.cut and s.value is not None for s in step.sent):
                 raise TypeError(
-                    f"An edge of {f.name} cannot be cut: what a hook on the node returns is not used in place of the gradients."
+                    f"An edge of {f.name} cannot be cut: what a hook on the node returns is not used instead of the gradients."
                 )
             if f.kind == "accumulate":
                 after = _copy(getattr(f.leaf, "grad", None))
@@ -225,7 +225,7 @@ def _wanted(graph: Graph, inputs: Any) -> set[tuple[Function, int]]:
     for t in tensors:
         if not is_tensor(t):
             raise TypeError(
-                f"inputs= takes the tensors whose gradients are wanted, as backward does, not {type(t).__name__}."
+                f"inputs= takes the tensors whose gradients you want, as backward does, not {type(t).__name__}."
             )
     made = (graph.made(t) for t in tensors if is_tensor(t))
     return {(f, nr) for f, nr in made if f is not None and f.kind != "accumulate"}

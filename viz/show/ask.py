@@ -306,7 +306,7 @@ def _shape_question(p: Pass, step: Mapping, fires: str, value: Mapping, of: str)
     wrong[()] = "A scalar would be the sum of all entries. There is one derivative for each entry."
     if right:
         wrong[tuple(right[:-1])] = "The last axis is missing."
-        wrong[(1, *right)] = "There is an axis too many."
+        wrong[(1, *right)] = "There is one axis too many."
     wrong.pop(tuple(right), None)
     rule = " A gradient has the shape of the tensor that it belongs to."
     three, more = list(wrong.items())[:3], {"cause": "wrong shape"}

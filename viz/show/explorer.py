@@ -181,7 +181,7 @@ class Explore(Live, widgets.VBox):
         self.choice.style.description_width = "initial"
         told = "Send no gradient along this edge, as detach() does"
         self.button = widgets.Button(description="Cut", layout={"width": "auto"}, tooltip=told)
-        told = "Take the last change back"
+        told = "Undo the last change"
         self.back = widgets.Button(description="Undo", layout={"width": "auto"}, disabled=True, tooltip=told)
         self.choice.observe(lambda _: self._look(), "value")
         self.button.on_click(lambda _: self._toggle(self.choice.value))
@@ -276,7 +276,7 @@ class Explore(Live, widgets.VBox):
             elif label not in a.cut:
                 what = self._ends[label]
                 said.append(f"{label} is cut: nothing is sent along it, as if {what} were detached there.")
-        said += [f"{label} is joined again." for label in a.cut if label not in b.cut]
+        said += [f"{label} is reconnected." for label in a.cut if label not in b.cut]
         if not same(a.result, b.result):
             said.append(f"The result was {_short(a.result.array)}, is {_short(b.result.array)}.")
         moved = [n for n in b.grads if not same(a.grads.get(n), b.grads[n])]
@@ -322,7 +322,7 @@ class Explore(Live, widgets.VBox):
         self._set_cut([e for e in self._cut if edges and e not in edges])
 
     def undo(self) -> None:
-        """Take the last change back; nothing where there is none."""
+        """Undo the last change; nothing where there is none."""
         if not self._past:
             return
         state = self._past.pop()

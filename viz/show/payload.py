@@ -75,7 +75,7 @@ def payload(
     data = describe(trace, *pictures, source=source, seconds=seconds)
     if known is None:
         return data
-    again = "This pass ran before and freed its graph: what was recorded then is shown again."
+    again = "This pass has already run and freed its graph. The recorded pass is shown."
     for drawn in (data, *data["pictures"]):
         drawn["notes"].insert(0, again)
     data["start"]["sentence"] = f"{again} {data['start']['sentence']}"

@@ -62,7 +62,7 @@ class Player {
     this.playButton = buttons.querySelector("[data-action=play]");
     this.strip = strip([{ name: "", from: 0, to: this.steps.length - 1 }], this.steps.length - 1, "Training step", (k) => { this.pause(); this.go(k); });
     this.counter = h("output", { class: "mgv-count" });
-    this.modes = choice("Scale of the ribbon", [["each", "Each row", "each row on a scale of its own"], ["all", "All rows", "one scale for all rows"], ["top", "÷ top row", "against the norm of the top row"]], () => this.mode, (mode) => { this.mode = mode; this.fit(true); });
+    this.modes = choice("Scale of the ribbon", [["each", "Each row", "each row on its own scale"], ["all", "All rows", "one scale for all rows"], ["top", "÷ top row", "against the norm of the top row"]], () => this.mode, (mode) => { this.mode = mode; this.fit(true); });
     this.speeds = choice("Frames per second", [2, 4, 8, 16, 30].map((v) => [v, String(v), `${v} frames per second`]), () => this.speed, (v) => { this.speed = v; if (this.timer) { this.pause(); this.play(); } });
     this.insideButton = h("button", { type: "button", class: "mgv-item mgf-inside", title: "Open this frame's backward pass in the stepper (enter)", onclick: () => this.act("inside") }, "Step inside ◆");
     this.menu = menu([row("Speed", this.speeds, h("span", {}, "frames per second")), row("Save", item("PNG", () => this.savePicture())),

@@ -5,7 +5,7 @@ import { h, s } from "./elements.js";
 const KEYS = [["← →", "one step"], ["⇧← ⇧→", "part by part"], ["Home End", "first, last"], ["Space", "play, pause"], ["+ − 0", "larger, smaller, show all"], ["↑ ↓ [ ]", "move the picture"], ["/", "find; Enter: next"], ["F", "full window"], ["Esc", "close"]];
 // [what uses it, its look, what it means]: a look is listed where something in the picture has it, now or at another step
 const NODES = [[".node.value", "value", "a value of the forward pass"], [".node.gradient", "value gradient", "its gradient, in the lane below"], [".node.op", "op", "an operation"],
-  [".node.function", "function", "backward function"], [".node.function, .node.fold", "function mgv-ready", "ready: all that it needs has arrived"], [".node.function, .node.fold", "function mgv-now", "fires in this step"], [".node.function, .node.fold", "function mgv-done", "done, with the number of its step"],
+  [".node.function", "function", "backward function"], [".node.function, .node.fold", "function mgv-ready", "ready: everything it needs has arrived"], [".node.function, .node.fold", "function mgv-now", "fires in this step"], [".node.function, .node.fold", "function mgv-done", "done, with the number of its step"],
   [".node.leaf:not(.no-grad)", "leaf", "leaf that requires grad"], [".node.alias", "leaf alias", "the same leaf once more"], [".node.accumulate", "accumulate", "AccumulateGrad adds to .grad"], [".node.fold", "fold", "a module, or several nodes, in one box: a double click opens it"],
   [".node.second", "second", "made by a backward pass (create_graph=True)"], [".node.custom", "custom", "a Function of your own"], [".node.none, .node.input", "none", "data or a constant: no gradient is computed"]];
 const EDGES = [["flow", "values flow forward"], ["forward", "a value goes into an operation"], ["backward", "a gradient will be sent; a click shows it"],
@@ -25,8 +25,8 @@ export const legend = {
     const uses = (selector) => this.picture.querySelector(selector), kinds = new Set(Object.values(this.drawn.edges).map(({ kind }) => kind));
     const looks = NODES.filter(([used]) => uses(used)).map(([, look, says]) => [h("i", { class: `mgv-look ${look}` }), says]), arrows = EDGES.filter(([kind]) => kinds.has(kind.split(" ")[0])).map(([kind, says]) => [edge(kind), says]);
     this.help.replaceChildren(list("Keys", KEYS), list("Boxes", [...looks, ...(this.legendOf?.(this.drawn.view, "boxes") || [])]), list("Arrows", [...arrows, ...(this.legendOf?.(this.drawn.view, "arrows") || [])]),
-      list("Numbers", [[h("span", { class: "mgv-num minus", style: "--size:1" }, "−0.8"), "blue with a minus sign below zero"], [h("span", { class: "mgv-num plus", style: "--size:1" }, "0.8"), "orange above zero; the deepest is the largest of its array"]]),
-      h("p", { class: "mgv-note" }, "Click a box to see what it is, double-click to open it. Drag moves the picture; Ctrl + wheel or two fingers zoom. The wheel moves it while the pane has the focus."),
+      list("Numbers", [[h("span", { class: "mgv-num minus", style: "--size:1" }, "−0.8"), "blue with a minus sign below zero"], [h("span", { class: "mgv-num plus", style: "--size:1" }, "0.8"), "orange above zero; the darkest is the largest in its array"]]),
+      h("p", { class: "mgv-note" }, "Click a box to see what it is, double-click to open it. Drag to move the picture; Ctrl + wheel or pinch to zoom. The wheel scrolls it while the pane has the focus."),
       h("button", { type: "button", class: "mgv-text-button", onclick: () => this.showHelp() }, "Close"));
     this.help.querySelector("button").focus({ preventScroll: true });
   },

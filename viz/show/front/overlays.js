@@ -54,7 +54,7 @@ export const overlays = {
 
   legend(name) {
     const text = name === "size" && this.range && Number.isFinite(this.range[0]) ? `Width of an arrow: largest entry of its gradient, from ${number(10 ** this.range[0])} to ${number(10 ** this.range[1])}, logarithmic.`
-      : name === "memory" ? `Saved tensors keep ${bytesText([...this.bytes.values()].reduce((a, b) => a + b, 0))} until their nodes fire. Parameters, which exist anyway, are not counted.` : "";
+      : name === "memory" ? `Saved tensors take ${bytesText([...this.bytes.values()].reduce((a, b) => a + b, 0))} until their nodes fire. Parameters, which exist anyway, are not counted.` : "";
     this.overlayNote.textContent = text;
     this.overlayNote.hidden = !text;
   },
