@@ -1,6 +1,6 @@
 """Which lines each test runs, and how long it takes: what tools/mutants.py chooses the tests of a changed line by.
 
-    lines = record(folder)      # runs all tests of a copy once, in a child process: some ten minutes
+    lines = record(folder)      # runs the tests of a copy once, in a child process: some five minutes
     lines.tests("viz/run/trace.py", 120)    # the tests that run this line: cheap ones first, each function of tests in turn
 
 The child process runs pytest with this module as a plugin, which measures with coverage (it comes with nbval).
@@ -22,9 +22,13 @@ import pytest
 PACKAGES = ("minigrad", "viz", "notebooks/exercises")
 MOST = 40  # tests of one line
 SECONDS = 15.0  # that they may take together
+CASES = 12  # of a parametrised test that are recorded, but for tests of operations: there each case is another line
 TO = "LINES_OF_TESTS"  # the environment variable that names the file to write
-# they install, build or start programs of their own, and run no line of the packages in this process
-APART = ["test_set_up", "test_packaging", "test_learners_copy", "test_mutants", "test_docs", "test_readme"]
+# they install, build, read or start programs of their own, and run few lines of the packages in this process
+APART = """
+    test_set_up test_packaging test_learners_copy test_mutants test_docs test_readme test_new_lesson test_notebooks test_figures
+    test_links test_zoo test_architecture test_viz_gallery
+"""
 
 
 class Lines:
@@ -53,7 +57,7 @@ def environment(folder: Path) -> dict[str, str]:
 def record(folder: Path, to: Path) -> Lines:
     """Run the tests of a copy of the project once and write to `to` which lines each of them runs."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    left_out = [f"--ignore=tests/{name}.py" for name in APART]
+    left_out = [f"--ignore=tests/{name}.py" for name in APART.split()]
     command = [
         sys.executable,
         "-m",
@@ -96,6 +100,20 @@ class Recorder:
         self.to, self.seconds = to, {}
         self.coverage = Coverage(data_file=None, config_file=False, source=list(PACKAGES), messages=False)
         self.coverage.start()
+
+    @pytest.hookimpl(trylast=True)  # after -m has selected
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        cases = defaultdict(list)
+        for item in items:
+            cases[item.nodeid.split("[")[0]].append(item)
+        few = {
+            item
+            for name, of_one in cases.items()
+            for item in (
+                of_one if name.startswith("tests/minigrad/") else of_one[:: -(-len(of_one) // CASES)]
+            )
+        }
+        items[:] = [item for item in items if item in few]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item):
