@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import report
 from tools import architecture, readme
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -99,6 +100,14 @@ def test_no_page_speaks_of_the_architecture_as_a_house():
         for word in re.findall(pattern, page.read_text(encoding="utf-8"), re.I)
     ]
     assert found == []
+
+
+def test_the_page_of_measurements_begins_with_what_people_wait_for():
+    page = (report.FOLDER / "README.md").read_text(encoding="utf-8")
+    printed = dict(re.findall(r"<summary><b>(\w+)</b>.*?```\n(.*?)```", page, re.S))
+    assert report.summary(printed) in page
+    assert page.index("## Limits that are not met") < page.index("## Everything")
+    assert len(page.partition("\n## ")[0].splitlines()) <= 30  # one screen
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
