@@ -120,6 +120,11 @@ def known_part(name: str, names: Container[str]) -> str:
     return name
 
 
+def test_no_file_of_tests_is_long():
+    found = [(shown(path), n) for path in modules("tests") if (n := source_of(path).count("\n")) > 500]
+    assert not found
+
+
 # ---------------------------------------------------------------- one description of what is needed
 
 

@@ -108,7 +108,7 @@ def test_a_rule_that_is_replaced_changes_the_pass_and_what_is_shown(replaced):
 
 
 def test_every_operation_that_is_offered_is_in_a_list():
-    """Who declares one adds its line to operations.py (or a session, or a line of programs). Aliases need none."""
+    """Who declares one adds its line to differentiable.txt (or a session, or a line of programs). Aliases need none."""
     listed = " ".join(o.expression for o in OPERATIONS + CONSTANTS)
     listed += " ".join(path.read_text(encoding="utf-8") for path in HERE.glob("*/*.txt"))
     words, missing = set(re.findall(r"\w+", listed)), set()
