@@ -29,8 +29,10 @@ TURNS = (
 
 
 def prefixes(path: str) -> list[str]:
-    """A path and all that it is inside of, outermost first: ``net``, ``net.layers``, ``net.layers[0]``."""
-    return [path[: part.end()] for part in re.finditer(r"[^.\[\]]+|\[[^\]]*\]", path)]
+    """A path and all that it is inside of, outermost first: ``net``, ``net.layers``, ``net.layers[0]``. A name of more than a
+    hundred parts is no place in a model: it is taken as one."""
+    ends = [part.end() for part in re.finditer(r"[^.\[\]]+|\[[^\]]*\]", path)]
+    return [path[:end] for end in ends] if len(ends) <= 100 else [path]
 
 
 def owner(f: Function) -> str:
