@@ -189,7 +189,14 @@ def test_what_a_learner_wrote_in_the_project_itself_is_taken_over_as_theirs(proj
     assert refresh(mine, project) == []
 
 
-@pytest.mark.parametrize("broken", ["<<<<<<< HEAD\n{}", "[]", '{"cells": [{}]}', ""])
+DEEP = '{"a":' * 100_000  # Python's JSON gives up at a depth of a thousand
+CELL = '{"cells": [{"cell_type": "markdown", "metadata": %s, "source": "%s"}]}'
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["<<<<<<< HEAD\n{}", "[]", '{"cells": [{}]}', "", DEEP, CELL % ("3", ""), CELL % ("{}", r"\ud800")],
+)
 def test_a_lesson_that_a_merge_has_broken_is_left_out(project, tmp_path, broken):
     mine = tmp_path / "mine"
     refresh(mine, project)
@@ -249,7 +256,7 @@ def test_a_lesson_that_is_gone_is_removed_only_where_nothing_was_written(project
     assert {path.name for path in mine.glob("*.ipynb")} == {NAME, "00_begin.ipynb", "index.ipynb"}
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", "null", "\x00"])
+@pytest.mark.parametrize("damage", ["", "{", "[]", "null", "\x00", DEEP, '{"gone": null}'])
 @pytest.mark.parametrize("what", [learners_copy.RECORD, NAME])
 def test_whatever_is_damaged_nothing_is_lost(project, tmp_path, what, damage):
     mine = tmp_path / "mine"

@@ -173,8 +173,9 @@ def _lessons(source: Path) -> tuple[dict[str, str], dict[str, str]]:
         try:
             text = clean(json.loads(path.read_text(encoding="utf-8")))
             fingerprint(text)
+            text.encode()  # half a pair of surrogates cannot be written
             lessons[path.name] = text
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             broken[path.name] = str(error)
     return lessons, broken
 
@@ -225,9 +226,14 @@ class _Copies:
         self.folder = folder
         try:
             found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # none yet, or damaged: then every copy counts as written in
+        except (
+            OSError,
+            ValueError,
+            RecursionError,
+        ):  # none yet, or damaged: then every copy counts as written in
             found = {}
-        self.given: dict[str, str] = found if isinstance(found, dict) else {}
+        found = found.items() if isinstance(found, dict) else ()
+        self.given: dict[str, str] = {name: version for name, version in found if isinstance(version, str)}
 
     def place_for(self, name: str, version: str) -> str | None:
         """Under which name this version of lesson `name` should be written; None if the learner has it already."""
@@ -288,7 +294,7 @@ def _written(path: Path) -> str | None:
     """The fingerprint of a notebook as it is now; None if it is missing or cannot be read."""
     try:
         return fingerprint(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
