@@ -56,6 +56,7 @@ from .creation import *  # noqa: F403
 from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
 from .ops import (
+    activations,
     arrange,
     casts,
     indexing,

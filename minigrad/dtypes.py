@@ -69,9 +69,10 @@ def to_numpy(given: object) -> np.dtype:
     return _of_builtin[given].numpy
 
 
-def not_implemented(kernel: str, numpy_dtype: np.dtype) -> NotImplementedError:
-    """PyTorch's error for a dtype that an operation does not take."""
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{word(numpy_dtype)}'")
+def require(kinds: str, kernel: str, numpy_dtype: np.dtype) -> None:
+    """Raise PyTorch's error for a dtype that an operation does not take. kinds: those that it takes, as NumPy's letters."""
+    if numpy_dtype.kind not in kinds:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{word(numpy_dtype)}'")
 
 
 def wrapped(number: object, numpy_dtype: np.dtype) -> np.ndarray:

@@ -34,8 +34,7 @@ def rng(generator: Source = None) -> Generator:
 
 def floating(wanted: np.dtype, kernel: str) -> np.dtype:
     """The dtype. Raises PyTorch's error unless it is a floating point one."""
-    if wanted.kind != "f":
-        raise dtypes.not_implemented(kernel, wanted)
+    dtypes.require("f", kernel, wanted)
     return wanted
 
 

@@ -161,6 +161,9 @@ def scaled_dot_product_attention(
         not (masked and is_causal),
         "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True",
     )
+    kinds = [t._array.dtype for t in (query, key, value)]
+    message = "Expected query, key, and value to have the same dtype, but got query.dtype: {0.c_name} key.dtype: {1.c_name}"
+    check(len({*kinds}) == 1, message + " and value.dtype: {2.c_name} instead.", *kinds)
     alike = {len(size) for size in shapes} == {4} and len({(*size[:2], size[3]) for size in shapes}) == 1
     if (
         alike and not dropout_p and not (masked and attn_mask._requires_grad)
@@ -241,11 +244,11 @@ def _shape(name: str, normalized_shape: object) -> tuple[int, ...]:
 
 
 def _check_dtypes(dtype: np.dtype, kernel: str, *others: Tensor | None) -> None:
-    if dtype.kind != "f":
-        raise dtypes.not_implemented(kernel, dtype)
-    message = "mixed dtype (CPU): all inputs must share same datatype."
-    for t in others:
-        check(t is None or t._array.dtype == dtype, message)
+    dtypes.require("f", kernel, dtype)
+    for dtype_of_other in [t._array.dtype for t in others if t is not None and t._array.dtype != dtype]:
+        message = "mixed dtype (CPU): expect parameter to have scalar type of Float"
+        check(dtype_of_other == np.float32, message)
+        check(False, "mixed dtype (CPU): all inputs must share same datatype.")
 
 
 @in_functional
@@ -325,6 +328,7 @@ def rms_norm(
     expected = ", ".join(map(str, ("*", *shape)))
     message = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"
     check(x.shape[x.ndim - len(shape) :] == shape, message, shape, expected, x.shape)
+    dtypes.require("f", "rms_norm", x.dtype)
     eps = float(np.finfo(x.dtype).eps) if eps is None else eps
     squares = pointwise.pow(input, 2).mean(tuple(range(x.ndim - len(shape), x.ndim)), True)
     out = input * special.add_number(squares, eps).rsqrt()

@@ -79,8 +79,8 @@ def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, *, reduction: str = "mean"
 ) -> Tensor:
     """`max(0, -target·(input1 - input2) + margin)`: `target` 1 says that input1 should be larger, -1 the reverse."""
-    kind = number_of(reduction)
-    return losses.reduced(add_number(-target * (input1 - input2), margin).clamp_min_(0), kind)
+    kind, difference = number_of(reduction), input1 - input2
+    return losses.reduced(add_number(difference * -target, margin).clamp_min_(0), kind)
 
 
 @in_functional

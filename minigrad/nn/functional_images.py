@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 
+from .. import dtypes
 from ..messages import check
 from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd
@@ -248,6 +249,7 @@ def max_pool1d(
     for word, value in (("dilation", dilation), ("kernel_size", kernel_size), ("stride", stride)):
         least = min(sides(1 if value is None else value, 1))
         check(least > 0, f"max_pool1d() {word} must be greater than zero, but got {{}}", least)
+    dtypes.require("f", "max_pool1d_impl", input._array.dtype)
     given = _high(kernel_size, 1), _high(stride, 1), _high(padding, 0), _high(dilation, 1), ceil_mode
     return _along_rows(input, lambda rows: max_pool2d(rows, *given))
 

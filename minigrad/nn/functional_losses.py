@@ -32,14 +32,16 @@ def number_of(reduction: str) -> int:
     return REDUCTIONS[reduction]
 
 
-def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """input and target, broadcast (with PyTorch's warning) and in one dtype."""
+def _pair(input: Tensor, target: Tensor, cast: bool = True) -> tuple[Tensor, Tensor]:
+    """input and target, broadcast (with PyTorch's warning) and in one dtype, if they are not to be subtracted."""
     if input.shape != target.shape:
         message = f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will"
         more = "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
         warnings.warn(f"{message} {more}", stacklevel=4)
         shape = common_shape(input.shape, target.shape)
         input, target = (t if t.shape == shape else t.expand(shape) for t in (input, target))
+    if not cast:
+        return input, target
     common = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2) for t in (input, target)]))
     return input.to(common), target.to(common)
 
@@ -61,8 +63,7 @@ def mse_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
 ) -> Tensor:
     """`(input - target)²`, and its mean or sum. weight: one for each element."""
-    input, target = _pair(input, target)
-    kind = number_of(reduction)
+    (input, target), kind = _pair(input, target, weight is None), number_of(reduction)
     return (
         losses.squared_error(input, target, kind)
         if weight is None
@@ -75,7 +76,7 @@ def l1_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
 ) -> Tensor:
     """`|input - target|`, and its mean or sum. Where both are equal the derivative is 0. weight: one for each element."""
-    (input, target), kind = _pair(input, target), number_of(reduction)
+    (input, target), kind = _pair(input, target, cast=False), number_of(reduction)
     error = (input - target).abs()
     return losses.reduced(error, kind) if weight is None else _weighted(error, weight, reduction)
 
@@ -194,6 +195,8 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
         text = "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only "
         text += "by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
         warnings.warn(text + "'batchmean' in the next major release.", stacklevel=3)
+    floating = input.is_floating_point() and (target.is_floating_point() or not log_target)
+    check(floating, "kl_div: Integral inputs not supported.")
     kind = losses.SUM if reduction == "batchmean" else number_of(reduction)
     product = target - input if log_target else target * input  # first, as the order of backward shows
     loss = target.exp() * product if log_target else xlogy(target, target) - product

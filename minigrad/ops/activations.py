@@ -10,10 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from .. import dtypes
 from ..messages import check
 from .operands import constant
-from .pointwise import abs, erf, exp, sigmoid, tanh, where
+from .pointwise import erf, exp, sigmoid, tanh, where
 from .shape import cat, key_along
 from .table import is_array, op
 
@@ -22,13 +21,6 @@ activation = partial(op, kind="elementwise")
 SIXTH = float(np.float32(1 / 6))  # in single precision, as PyTorch has it there
 
 # ---------------------------------------------------------------- on arrays, and what rules are made of
-
-
-def floats(x, kernel: str):
-    """The array or Tensor. Raises NotImplementedError, with PyTorch's name of the kernel, unless it is floating point."""
-    if is_array(x) and x.dtype.kind != "f":
-        raise dtypes.not_implemented(kernel, x.dtype)
-    return x
 
 
 def _relu(self: ndarray) -> ndarray:
@@ -44,7 +36,6 @@ def normal_cdf(x):
 
 def _gelu(self: ndarray, approximate: str) -> ndarray:
     check(approximate in ("none", "tanh"), "approximate argument must be either none or tanh.")
-    floats(self, "GeluKernelImpl")
     return self * normal_cdf(self) if approximate == "none" else 0.5 * self * (1 + np.tanh(bent(self)))
 
 
@@ -62,7 +53,6 @@ def gelu_backward(grad, self, approximate):
 
 
 def _elu(self: ndarray, alpha: float, scale: float, input_scale: float) -> ndarray:
-    floats(self, "elu_cpu")
     return np.where(
         self > 0, self * scale, np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
     ).astype(self.dtype)
@@ -74,7 +64,7 @@ def off_zero(x):
 
 
 def _mish(self: ndarray) -> ndarray:
-    return self * np.tanh(np.logaddexp(floats(self, "mish_cpu"), 0))
+    return self * np.tanh(np.logaddexp(self, 0))
 
 
 def mish_backward(grad, self):
@@ -92,7 +82,6 @@ def _hardtanh(self: ndarray, min_val: float, max_val: float) -> ndarray:
 
 def _softshrink(self: ndarray, lambd: float) -> ndarray:
     message = "lambda must be in range [0, {:g}] for input dtype {.word}, but found {:g}"
-    floats(self, "softshrink_cpu")
     check(lambd >= 0, message, np.finfo(self.dtype).max, self.dtype, lambd)
     return np.where(self > lambd, self - lambd, np.where(self < -lambd, self + lambd, self * 0))
 
@@ -121,7 +110,7 @@ def below(x, threshold: float):
 
 
 def _softplus(self: ndarray, beta: float, threshold: float) -> ndarray:
-    x = floats(self, "softplus_cpu") * beta
+    x = self * beta
     y = np.log1p(np.exp(x)) / beta
     return y if below(x, threshold) is x else np.where(x > threshold, self, y)
 
@@ -133,54 +122,55 @@ relu = activation("relu(self)", _relu, at="torch Tensor", zero_slope=("result",)
     doc="`max(input, 0)`. Its derivative at 0 is 0.",
     self=lambda grad, result: where(result != 0, grad, 0.0))  # it is positive then, or NaN
 leaky_relu = activation("leaky_relu(self, negative_slope: Scalar=0.01)", lambda self, negative_slope:
-        np.where(self > 0, self, floats(self, "leaky_relu_cpu") * negative_slope), at="", zero_slope=("self",),
+        np.where(self > 0, self, self * negative_slope), at="", takes="f", zero_slope=("self",),
     doc="`input` where positive, else `negative_slope * input`; so is its derivative at 0.",
     self=lambda grad, self, negative_slope: where(self > 0, grad, grad * negative_slope))
-gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="",
+gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="", takes="f", kernel="GeluKernelImpl",
     doc="`input` times the probability that a normal variable is below it; approximate=\"tanh\": as a formula with tanh.",
     self=gelu_backward)
-silu = activation("silu(self)", lambda self: self / (1 + np.exp(-floats(self, "silu_cpu"))), at="",
+silu = activation("silu(self)", lambda self: self / (1 + np.exp(-self)), at="", takes="f",
     doc="`input * sigmoid(input)`.", self=lambda grad, self: grad * ((s := sigmoid(self)) * (1 + self * (1 - s))))
-softplus = activation("softplus(self, beta: Scalar=1.0, threshold: Scalar=20.0)", _softplus, at="F",
+softplus = activation("softplus(self, beta: Scalar=1.0, threshold: Scalar=20.0)", _softplus, at="F", takes="f",
     doc="`log(1 + exp(beta * input)) / beta`, and `input` itself where `beta * input > threshold`.",
     self=lambda grad, self, beta, threshold: grad * sigmoid(below(self * beta, threshold)))
 logsigmoid = activation("logsigmoid(self)",
-    lambda self: np.minimum(floats(self, "log_sigmoid_cpu"), 0) - np.log1p(np.exp(-np.abs(self))),
-    at="F", node="LogSigmoidBackward0", doc="`log(sigmoid(input))`, without overflow.",
+    lambda self: np.minimum(self, 0) - np.log1p(np.exp(-np.abs(self))), at="F", takes="f", kernel="log_sigmoid_cpu",
+    node="LogSigmoidBackward0", doc="`log(sigmoid(input))`, without overflow.",
     self=lambda grad, self: grad * sigmoid(-self))
-elu_of = activation("elu(self, alpha: Scalar=1.0, scale: Scalar=1.0, input_scale: Scalar=1.0)", _elu, at="",
+elu_of = activation("elu(self, alpha: Scalar=1.0, scale: Scalar=1.0, input_scale: Scalar=1.0)", _elu, at="", takes="f",
     self=lambda grad, self, alpha, scale, input_scale:
         grad * where(self > 0, scale, exp(off_zero(self) * input_scale) * (alpha * scale * input_scale)))
-celu_of = activation("celu(self, alpha: Scalar=1.0)", lambda self, alpha: _elu(self, alpha, 1.0, 1 / alpha), at="",
+celu_of = activation("celu(self, alpha: Scalar=1.0)", lambda self, alpha: _elu(self, alpha, 1.0, 1 / alpha), at="", takes="f",
+    kernel="elu_cpu",
     self=lambda grad, self, alpha: grad * where(self > 0, 1.0, exp(off_zero(self) / alpha)))
 hardtanh_of = activation("hardtanh(self, min_val: Scalar=-1.0, max_val: Scalar=1.0)", _hardtanh, at="",
     zero_slope=("self",), self=lambda grad, self, min_val, max_val: where((self > min_val) & (self < max_val), grad, 0.0))
-hardsigmoid_of = activation("hardsigmoid(self)", lambda self: np.clip(floats(self, "hardsigmoid_cpu") + 3, 0, 6) / 6, at="",
+hardsigmoid_of = activation("hardsigmoid(self)", lambda self: np.clip(self + 3, 0, 6) / 6, at="", takes="f",
     self=lambda grad, self: where((self > -3) & (self < 3), grad * SIXTH, 0.0))
-hardswish_of = activation("hardswish(self)", lambda self: self * np.clip(floats(self, "hardswish_cpu") + 3, 0, 6) / 6, at="",
+hardswish_of = activation("hardswish(self)", lambda self: self * np.clip(self + 3, 0, 6) / 6, at="", takes="f",
     self=lambda grad, self: where(self <= -3, 0.0, where(self >= 3, grad, grad * (self / 3 + 0.5))))
-mish_of = activation("mish(self)", _mish, at="", self=mish_backward)
-softshrink = activation("softshrink(self, lambd: Scalar=0.5)", _softshrink, at="F",
+mish_of = activation("mish(self)", _mish, at="", takes="f", self=mish_backward)
+softshrink = activation("softshrink(self, lambd: Scalar=0.5)", _softshrink, at="F", takes="f", kernel="softshrink_check",
     doc="`input` moved towards 0 by `lambd`, and 0 where it is closer to 0 than that.",
     zero_slope=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
 hardshrink = activation("hardshrink(self, lambd: Scalar=0.5)", lambda self, lambd:
-        np.where(abs(floats(self, "hardshrink_cpu")) <= lambd, self * 0, self), at="F torch Tensor", inplace=False,
+        np.where(np.abs(self) <= lambd, self * 0, self), at="F torch Tensor", inplace=False, takes="f",
     doc="`input`, and 0 where it is closer to 0 than `lambd`.",
     zero_slope=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
 threshold_of = activation("threshold(self, threshold: Scalar, value: Scalar)", lambda self, threshold, value:
-        np.where(self <= threshold, np.asarray(value, self.dtype), self), at="",
+        np.where(self <= threshold, np.asarray(value, self.dtype), self), at="", takes="fiu",
     zero_slope=("self",), self=lambda grad, self, threshold: where(self <= threshold, 0.0, grad))
 prelu_of = activation("prelu(self, weight)", lambda self, weight: np.where(self > 0, self, self * weight), at="",
     zero_slope=("self",), node="PreluKernelBackward0", self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
     weight=lambda grad, self: where(self > 0, 0.0, grad * self))
-glu = op("glu(self, dim: dim=-1)", _glu, at="F", self=glu_backward, doc="The first half along `dim` times the sigmoid "
-         "of the second half.")
+glu = op("glu(self, dim: dim=-1)", _glu, at="F", takes="f", self=glu_backward,
+         doc="The first half along `dim` times the sigmoid of the second half.")
 # written in place, these save their result
 leaky_relu_written = activation("leaky_relu(self, negative_slope: Scalar)", leaky_relu.op.forward, at="",
     zero_slope=("result",), node="LeakyReluBackward1",
     self=lambda grad, result, negative_slope: where(result > 0, grad, grad * negative_slope))
 elu_written = activation("elu(self, alpha: Scalar, scale: Scalar, input_scale: Scalar)", _elu, at="", node="EluBackward1",
-    self=lambda grad, result, alpha, scale, input_scale:
+    takes="f", self=lambda grad, result, alpha, scale, input_scale:
         grad * where(result > 0, scale, (off_zero(result) + alpha * scale) * input_scale))
 celu_written = activation("celu(self, alpha: Scalar)", celu_of.op.forward, at="", node="CeluBackward1",
     self=lambda grad, result, alpha: grad * where(result > 0, 1.0, off_zero(result) / alpha + 1))

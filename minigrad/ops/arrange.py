@@ -106,7 +106,8 @@ def _pad_from_inside(mode: str, self: ndarray, padding: tuple) -> ndarray:
 def padding_of(mode: str, name: str, dims: int) -> Callable:
     """Padding of the last 1, 2 or 3 dimensions with the tensor's own elements."""
     return op(f"{name}{dims}d(self, padding: object)", lambda self, padding: _pad_from_inside(mode, self, padding),
-              kind="linear", at="", batch="rows", zero_slope=("self",), node=f"{name.title().replace('_', '')}{dims}DBackward0",
+              kind="linear", at="", batch="rows", zero_slope=("self",), takes="fiu", kernel=f"{name}{dims}d",
+              node=f"{name.title().replace('_', '')}{dims}DBackward0",
               self=lambda grad, self, padding:
                   spread_places(grad, tuple(self.shape), padded_places(tuple(self.shape), padding, mode)))  # fmt: skip
 

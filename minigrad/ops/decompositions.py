@@ -27,7 +27,11 @@ ndarray = np.ndarray
 
 def _svd(A: ndarray, full_matrices: bool) -> tuple[ndarray, ndarray, ndarray]:
     check(A.ndim >= 2, "linalg.svd: The input tensor A must have at least 2 dimensions.")
-    check(A.dtype.kind == "f", "linalg.svd: Expected a floating point tensor as input. Got {.word}", A.dtype)
+    check(
+        A.dtype.kind == "f",
+        "linalg.svd: Expected a floating point or complex tensor as input. Got {.word}",
+        A.dtype,
+    )
     return tuple(np.linalg.svd(A, full_matrices))
 
 
@@ -108,12 +112,9 @@ def qr_backward(grad, Q, R, mode):
 
 
 def _pinv(self: ndarray) -> ndarray:
-    check(self.ndim >= 2, "linalg.pinv: The input tensor A must have at least 2 dimensions.")
-    check(
-        self.dtype.kind == "f",
-        "linalg.pinv: Expected a floating point tensor as input. Got {.word}",
-        self.dtype,
-    )
+    message = "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
+    floating = self.ndim >= 2 and self.dtype.kind == "f"
+    check(floating, "linalg.pinv({.word}{{{}}}): " + message, self.dtype, self.shape)
     return np.linalg.pinv(self)
 
 
@@ -184,6 +185,8 @@ def svdvals(A: Tensor) -> Tensor:
 @function("torch Tensor")
 def logdet(A: Tensor) -> Tensor:
     """The logarithm of the determinant: NaN where that is negative."""
+    message = "logdet: Expected a floating point or complex tensor as input. Got {.word}"
+    check(A.is_floating_point(), message, A._array.dtype)
     sign, logarithm = slogdet(A)
     return where(sign.detach() == -1, math.nan, logarithm)
 
@@ -201,7 +204,7 @@ def matrix_rank(A: Tensor, *, tol: float | None = None, hermitian: bool = False)
 @function("linalg", name="matrix_power")
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """A multiplied with itself n times; the inverse of A if n is negative."""
-    as_square("matrix_power", A._array)
+    as_square("matrix_power", A._array, floating=n < 0)
     if n == 0:
         return A.clone().copy_(wrap(np.eye(A.size(-1), dtype=A._array.dtype)))
     A, n = (inv(A), -n) if n < 0 else (A, n)

@@ -16,10 +16,11 @@ NO_BOOL = "{}, the `-` operator, {} is not supported. {} operator instead."
 INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()`"
 XOR = "Use the `^` or `logical_xor()`"
 ONE_BOOL = NO_BOOL.format("Subtraction", "with a bool tensor", INVERT)
+NEGATIVE_POWER = "Integers to negative integer powers are not allowed."
 MESSAGES = {  # what NumPy's message has: what PyTorch's says
     "boolean subtract": NO_BOOL.format("Subtraction", "with two bool tensors", XOR),
     "boolean negative": NO_BOOL.format("Negation", "on a bool tensor", INVERT),
-    "Integers to negative": "Integers to negative integer powers are not allowed.",
+    "Integers to negative": NEGATIVE_POWER,
 }
 ARGUMENT = re.compile("Boolean value|to Scalar")  # a tensor where an argument should be a number
 Call = tuple[CallForm, tuple, dict]  # how an operation was called, and its arguments
@@ -45,7 +46,7 @@ def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = N
         message += " Specify the reduction dim with the 'dim' argument." * ("arg" not in op.name)
         return (IndexError if "arg" in op.name else RuntimeError)(message)
     if isinstance(error, TypeError) and "ufunc" in text and arrays:
-        return dtypes.not_implemented(f"{op.name}_cpu", np.result_type(*arrays))
+        dtypes.require("", op.kernel, np.result_type(*arrays))
     if isinstance(error, ValueError) and (op.kind == "elementwise" or "broadcast" in text):
         result = unlike_sizes(arrays)
         if result is not None:

@@ -171,13 +171,14 @@ def _col2im(self, output_size, kernel_size, dilation, padding, stride):
 # `convolution_input(y, w)` (the transposed convolution), by w `convolution_weight(y, x)`.
 
 OF_WINDOWS = "stride: object=(1, 1), padding: object=(0, 0), dilation: object=(1, 1), groups: int=1)"
-convolution = op("convolution(input, weight, bias=None, " + OF_WINDOWS, _convolve, at="",
+convolution = op("convolution(input, weight, bias=None, " + OF_WINDOWS, _convolve, at="", takes="fiu", kernel="slow_conv2d_cpu",
     batch="fold", zero_slope=("input", "weight"), input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
         convolution_input(grad, weight, input_sym_sizes[2:], stride, padding, dilation, groups),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
         convolution_weight(grad, input, weight_sym_sizes[2:], stride, padding, dilation, groups),
     bias=lambda grad: channel_sums(grad))
 convolution_transposed = op("convolution(input, weight, bias=None, size: object=(), " + OF_WINDOWS, _convolve_transposed, at="",
+    takes="fi", kernel="slow_conv_transpose2d_out_cpu",
     batch="fold", zero_slope=("input", "weight"), jvp=transposed_tangent,
     input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
         cropped(convolution(grad, weight, None, stride, padding, dilation, groups), input_sym_sizes),
@@ -197,7 +198,8 @@ convolution_weight = op("convolution_weight(output, input, kernel: object, " + O
     input=lambda grad, output, input_sym_sizes, stride, padding, dilation, groups:
         convolution_input(output, grad, input_sym_sizes[2:], stride, padding, dilation, groups))
 im2col = op("im2col(self, kernel_size: object, dilation: object, padding: object, stride: object)", _im2col, kind="linear",
-    at="", batch="fold", node="Im2ColBackward0", self=lambda grad, self_sym_sizes, kernel_size, dilation, padding, stride:
+    takes="fb", kernel="im2col_out_cpu", at="", batch="fold", node="Im2ColBackward0",
+    self=lambda grad, self_sym_sizes, kernel_size, dilation, padding, stride:
         col2im(grad, tuple(self_sym_sizes[-2:]), kernel_size, dilation, padding, stride))
 col2im = op("col2im(self, output_size: object, kernel_size: object, dilation: object, padding: object, stride: object)",
     _col2im, kind="linear", at="", batch="fold", node="Col2ImBackward0",

@@ -221,7 +221,7 @@ def _embedded(self: ndarray, offset: int, dim1: int, dim2: int) -> ndarray:
 
 def _traced(self: ndarray) -> ndarray:
     check(self.ndim == 2, "trace: expected a matrix, but got tensor with dim {}", self.ndim)
-    return np.trace(self)
+    return np.trace(self, dtype=None if self.dtype.kind == "f" else np.int64)
 
 
 def _triangle(name: str, self: ndarray, diagonal: int) -> ndarray:
@@ -290,7 +290,7 @@ diagonal_copy = op("diagonal(self, offset: int, dim1: dim, dim2: dim)", lambda *
                    kind="linear", at="", node="DiagonalBackward0_copy", self=diagonal_self)
 diag_embed = op("diag_embed(self, offset: int=0, dim1: int=-2, dim2: int=-1)", _embedded, kind="linear", at="", batch="rows",
                 self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
-trace = op("trace(self)", _traced, kind="linear", batch=lambda self: self.diagonal().sum(),
+trace = op("trace(self)", _traced, kind="linear", takes="fiu", kernel="trace", batch=lambda self: self.diagonal().sum(),
            doc="The sum of the main diagonal of a matrix.",
            self=lambda grad, self_sym_sizes: grad * eye_beside(grad, *self_sym_sizes))
 # fmt: on

@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from .. import dtypes
 from ..messages import check
 from ..tensor import Tensor
 from . import shape
@@ -27,7 +28,13 @@ ndarray = np.ndarray
 
 
 def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
-    if self.ndim == 2 == mat2.ndim and self.dtype is mat2.dtype and self.shape[1] == len(mat2):
+    kind = self.dtype.kind
+    if (
+        self.ndim == 2 == mat2.ndim
+        and self.dtype is mat2.dtype
+        and self.shape[1] == len(mat2)
+        and kind != "b"
+    ):
         return self.dot(mat2)  # np.matmul has a larger overhead
     message = "mat1 and mat2 must have the same dtype, but got {.word} and {.word}"
     check(first == "self" or self.dtype == mat2.dtype, message, self.dtype, mat2.dtype)
@@ -36,6 +43,7 @@ def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
     check(self.shape[1] == len(mat2), message, *self.shape, *mat2.shape)
     message = "expected m1 and m2 to have the same dtype, but got: {0.c_name} != {1.c_name}"
     check(self.dtype == mat2.dtype, message, self.dtype, mat2.dtype)
+    dtypes.require("fiu", "addmm_impl_cpu_", self.dtype)
     return self.dot(mat2)
 
 
@@ -46,6 +54,7 @@ def _dot(self: ndarray, tensor: ndarray) -> ndarray:
     check(self.dtype == tensor.dtype, message, self.dtype, tensor.dtype)
     message = "inconsistent tensor size, expected tensor [{0}] and src [{1}] to have the same number of elements, but got "
     check(self.size == tensor.size, message + "{0} and {1} elements respectively", self.size, tensor.size)
+    dtypes.require("fiu", "dot", self.dtype)
     return self.dot(tensor)
 
 
@@ -56,14 +65,16 @@ def _mv(self: ndarray, vec: ndarray) -> ndarray:
     check(self.shape[1] == vec.size, message, self.shape, vec.size)
     message = "addmv input tensors must have the same dtype, but got {1.word}, {0.word}, and {1.word}"
     check(self.dtype == vec.dtype, message, self.dtype, vec.dtype)
+    dtypes.require("fiu", "addmv_impl_cpu", self.dtype)
     return self.dot(vec)
 
 
-def _bmm(self: ndarray, mat2: ndarray) -> ndarray:
+def _bmm(self: ndarray, mat2: ndarray, kernel: str = "bmm") -> ndarray:
     check(self.ndim == 3 == mat2.ndim, "batch{} must be a 3D tensor", 2 if self.ndim == 3 else 1)
     (b, _, n), results = self.shape, mat2.shape[:2]
     message = "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}."
     check((b, n) == results, message, (b, n), results)
+    dtypes.require("fiu", kernel, self.dtype)
     check(self.dtype == mat2.dtype, "expected scalar type {.word} but found {.word}", self.dtype, mat2.dtype)
     return np.einsum("bij,bjk->bik", self, mat2) if n == 1 else np.matmul(self, mat2)  # a quarter of the time
 
@@ -124,13 +135,13 @@ class _LinAlgError(RuntimeError):
     """The matrix is singular: there is no result."""
 
 
-def as_square(name: str, A: ndarray) -> ndarray:
-    """The array. Raises PyTorch's error unless it is a batch of square matrices of floating point numbers."""
+def as_square(name: str, A: ndarray, floating: bool = True) -> ndarray:
+    """The array. Raises PyTorch's error unless it is a batch of square matrices, of floating point numbers if so required."""
     check(A.ndim >= 2, "linalg.{}: The input tensor A must have at least 2 dimensions.", name)
     message = "linalg.{}: A must be batches of square matrices, but they are {} by {} matrices"
     check(A.shape[-2] == A.shape[-1], message, name, *A.shape[-2:])
-    message = "linalg.{}: Expected a floating point tensor as input. Got {.word}"
-    check(A.dtype.kind == "f", message, name, A.dtype)
+    message = "linalg.{}: Expected a floating point or complex tensor as input. Got {.word}"
+    check(A.dtype.kind == "f" or not floating, message, name, A.dtype)
     return A
 
 
@@ -204,7 +215,8 @@ bmm = op("bmm(self, mat2)", _bmm, kind="linear", batch="matmul", doc="Products o
 addmm = op("addmm(self, mat1, mat2)", lambda self, mat1, mat2: plus(_mm(mat1, mat2, "mat1"), self), broadcasts=True,
            batch=lambda self, mat1, mat2: mat1 @ mat2 + self, doc="`input + mat1 @ mat2`; `input` is broadcast.",
            self=lambda grad: grad, mat1=lambda grad, mat2: mm(grad, mat2.T), mat2=lambda grad, mat1: mm(mat1.T, grad))
-baddbmm = op("baddbmm(self, batch1, batch2)", lambda self, batch1, batch2: plus(_bmm(batch1, batch2), self), broadcasts=True,
+baddbmm = op("baddbmm(self, batch1, batch2)", lambda self, batch1, batch2:
+                 plus(_bmm(batch1, batch2, "baddbmm"), self), broadcasts=True,
              batch=lambda self, batch1, batch2: batch1 @ batch2 + self, doc="`input + batch1 @ batch2`; `input` is broadcast.",
              self=lambda grad: grad, batch1=lambda grad, batch2: grad @ batch2.mT, batch2=lambda grad, batch1: batch1.mT @ grad)
 for _call in (addmm, baddbmm):
@@ -221,7 +233,8 @@ solve = op("linalg_solve(A, B)", _solved, broadcasts=True, at="linalg", node="Li
            A=solve_backward, B=solve_backward)
 det = op("linalg_det(A)", lambda A: np.asarray(np.linalg.det(as_square("det", A)), A.dtype), at="linalg", batch="rows",
          doc="The determinant of a square matrix, or of each of a batch.", A=det_self)
-eigh = op("linalg_eigh(A)", lambda A: tuple(np.linalg.eigh(as_square("eigh", A))), at="linalg", batch="rows",
+eigh = op("linalg_eigh(A)", lambda A: tuple(np.linalg.eigh(as_square("eigh", A, False))), at="linalg", batch="rows",
+          takes="f",
           outputs=("eigenvalues", "eigenvectors"), A=eigh_backward,
           doc="Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix, whose lower triangle is read.")
 # fmt: on

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .. import dtypes
 from ..messages import check
-from .activations import floats, logsigmoid
+from .activations import logsigmoid
 from .pointwise import abs, clamp_min, log, log1p, sgn, sigmoid, where, within
 from .reduction import added, average, leaves, rows
 from .table import is_array, op
@@ -36,12 +37,12 @@ def share(grad, like, reduction: int):
 
 
 def _mse(self, target, reduction):
-    difference = floats(self, "mse_cpu") - target
+    difference = self - target
     return reduced(difference * difference, reduction)
 
 
 def _smooth_l1(self, target, reduction, beta):
-    d = abs(floats(self, "smooth_l1_cpu") - target)
+    d = abs(self - target)
     return reduced(where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
 
 
@@ -57,7 +58,7 @@ def smooth_l1_backward(grad, grad_input_mask, self, target, reduction, beta):
 
 
 def _huber(self, target, reduction, delta):
-    d = abs(floats(self, "huber_cpu") - target)
+    d = abs(self - target)
     return reduced(where(d < delta, d * d * 0.5, (d - 0.5 * delta) * delta), reduction)
 
 
@@ -75,9 +76,10 @@ def _bce(self, target, weight, reduction):
     if is_array(self):
         message = "Found dtype {0.word} but expected {1.word}"
         check(target.dtype == self.dtype, message, target.dtype, self.dtype)
+        dtypes.require("f", "binary_cross_entropy", self.dtype)
         check(within(self, 0, 1).all(), "all elements of input should be between 0 and 1")
     # logarithms of at least -100, so that a certain and wrong answer costs 100, not infinity
-    yes, no = clamp_min(log(floats(self, "binary_cross_entropy")), -100.0), clamp_min(log1p(-self), -100.0)
+    yes, no = clamp_min(log(self), -100.0), clamp_min(log1p(-self), -100.0)
     return reduced(weighted((target - 1) * no - target * yes, weight), reduction)
 
 
@@ -176,13 +178,14 @@ def _nll_spread_in_planes(self, target, weight, total_weight, sizes, reduction, 
 # fmt: off
 # ---------------------------------------------------------------- of numbers
 
-squared_error = op("mse_loss(self, target, reduction: int)", _mse, at="", batch=_mse,
+squared_error = op("mse_loss(self, target, reduction: int)", _mse, at="", takes="f", kernel="mse_cpu", batch=_mse,
     self=lambda grad, self, target, reduction: share(grad, self, reduction) * 2 * (self - target),
     target=lambda grad, self, target, reduction: share(grad, self, reduction) * -2 * (self - target))
-smooth_l1 = op("smooth_l1_loss(self, target, reduction: int, beta: float)", _smooth_l1, at="", batch=_smooth_l1,
+smooth_l1 = op("smooth_l1_loss(self, target, reduction: int, beta: float)", _smooth_l1, at="", batch=_smooth_l1, takes="f",
+    kernel="smooth_l1_cpu",
     node="SmoothL1LossBackward0", self=smooth_l1_backward, target=smooth_l1_backward)
-huber = op("huber_loss(self, target, reduction: int, delta: float)", _huber, at="", batch=_huber, self=huber_backward,
-           target=huber_backward)
+huber = op("huber_loss(self, target, reduction: int, delta: float)", _huber, at="", batch=_huber, takes="f",
+           kernel="huber_cpu", self=huber_backward, target=huber_backward)
 
 # ---------------------------------------------------------------- of probabilities
 
@@ -205,7 +208,8 @@ bce_logits = op("binary_cross_entropy_with_logits(self, target, weight=None, pos
 # ---------------------------------------------------------------- of classes
 
 OF_CLASSES = "reduction: int=1, ignore_index: int=-100)"
-nll = op("nll_loss(self, target, weight=None, " + OF_CLASSES, _nll, at="", outputs=("result", "total_weight"),
+nll = op("nll_loss(self, target, weight=None, " + OF_CLASSES, _nll, at="", outputs=("result", "total_weight"), takes="f",
+    kernel="nll_loss_out_frame",
     constants=("total_weight",), zero_slope=("self",), kind="linear", batch=nll_of_one,
     self=lambda grad, self, target, weight, total_weight, reduction, ignore_index:
         nll_loss_backward(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index))

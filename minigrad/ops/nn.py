@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
+from .. import dtypes
 from ..messages import check
 from ..tensor import wrap
-from .activations import floats
 from .operands import constant
 from .pointwise import exp, where
 from .reduction import add_at, leaves, logsumexp, rows, sum_dim
@@ -35,7 +35,7 @@ def shifted(x: ndarray, dim: int, name: str) -> tuple[ndarray, ndarray, ndarray]
     """(y, exp(y), the sums of these along `dim`), where y is x less the largest of each row, or x itself if it is near 0."""
     x = x if x.flags.c_contiguous else np.ascontiguousarray(x)  # the result is, too, as in PyTorch
     if x.dtype.kind != "f":
-        floats(x, f"{name}{'_lastdim' * (dim == x.ndim - 1)}_kernel_impl")
+        dtypes.require("f", f"{name}{'_lastdim' * (dim == x.ndim - 1)}_kernel_impl", x.dtype)
     if not x.size or (x.item(x.argmin()) > -3 and x.item(x.argmax()) < 3):  # a NaN is not
         y = x
     elif dim == x.ndim - 1 and x.flags.c_contiguous:  # where the largest is takes a fifth of the time

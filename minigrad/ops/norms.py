@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..basics import wrap_dim
 from ..messages import check
 from ..tensor import Tensor
 from .decompositions import svdvals
+from .errors import ONE_BOOL
 from .publish import function
 from .reduction import _norm, amax, amin, norm_self, sum_dim, vector_norm
 from .shape import permute, sum_to_size, undone, unsqueeze
 from .signature import are_ints
 from .table import op
+
+ndarray = np.ndarray
 
 
 def dist_self(grad, self, other, p, result):
@@ -21,11 +26,20 @@ def dist_self(grad, self, other, p, result):
     return results if results is None else sum_to_size(results, tuple(self.shape))
 
 
+def _distance(self: ndarray, other: ndarray, p: float) -> ndarray:
+    check((self.dtype.kind == "b") == (other.dtype.kind == "b"), ONE_BOOL)
+    message, difference = (
+        "norm(): input dtype should be either floating point or complex. Got {.word} instead.",
+        self - other,
+    )
+    check(difference.dtype.kind == "f", message, difference.dtype)
+    return _norm(difference, p, None, False)
+
+
 # fmt: off
 old_norm = op("norm(self, p: Scalar=2, dim: dims=None, keepdim: bool=False)", lambda *given: _norm(*given), at="",
     node="NormBackward1", self=lambda grad, self, p, result, dim, keepdim: norm_self(grad, self, p, result, dim, keepdim))
-dist = op("dist(self, other, p: Scalar=2)", lambda self, other, p: _norm(self - other, p, None, False),
-          broadcasts=True, doc="The p-norm of `input - other`.",
+dist = op("dist(self, other, p: Scalar=2)", _distance, broadcasts=True, doc="The p-norm of `input - other`.",
           self=lambda grad, self, other, p, result: dist_self(grad, self, other, p, result),
           other=lambda grad, self, other, p, result: dist_self(grad, other, self, p, result))
 # fmt: on
@@ -52,6 +66,8 @@ def matrix_norm(
     1 is the largest sum of a column, inf of a row, 2 the largest singular value; negative orders are the smallest.
     """
     check(A._array.ndim >= 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    message = "linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {.word}"
+    check(A.is_floating_point() or dtype is not None, message, A._array.dtype)
     message = "linalg.matrix_norm: dim must be a 2-tuple. Got {}"
     check(isinstance(dim, (tuple, list)) and are_ints(dim) and len(dim) == 2, message, dim)
     A, (row, column) = A if dtype is None else A.to(dtype), [wrap_dim(d, A._array.ndim) for d in dim]

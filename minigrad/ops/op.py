@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
+import numpy as np
+
+from .. import dtypes
 from .signature import Signature
 
 MASK = "grad_input_mask"
@@ -31,6 +34,10 @@ class Op:
     outputs: tuple[str, ...] = ("result",)
     constants: tuple[str, ...] = ()  # the last of several outputs, if they have no derivative: an index
     floating: bool = False  # whether the result is floating point also for integer inputs
+    # the inputs that are brought into one dtype first, by their positions: by default all of an elementwise operation
+    promotes: tuple[int, ...] | None = None
+    takes: str = ""  # the kinds of dtypes that it computes with, as NumPy's letters: "f", "fiu"; "" is any
+    kernel: str = ""  # the name that PyTorch's error for another dtype has, if it is not `<name>_cpu`
     view: bool = False  # whether the result shares the memory of the first input
     # whether inputs are broadcast or cast, and gradients fitted: always if elementwise
     broadcasts: bool = False
@@ -48,6 +55,9 @@ class Op:
                 raise TypeError(f"op({signature.name!r}): {option!r} is neither an option nor an input")
             setattr(self, option, value)
         self.signature, self.name, self.forward = signature, signature.name, forward
+        self.kernel = self.kernel or f"{self.name}_cpu"
+        if self.takes:
+            self.forward = only_for(self.takes, self.kernel, forward)
         self.inputs = tuple([n for n, k in signature.kinds.items() if k in ("", "tensors")])
         self.params = tuple([n for n in signature.kinds if n not in self.inputs])
         self.rules = {n: rules[n] for n in self.inputs if n in rules}
@@ -61,9 +71,9 @@ class Op:
         self.broadcasts = self.broadcasts or (elementwise and several)
         self.numbers = (elementwise if self.numbers is None else self.numbers) and several
         signature.numbers, signature.number_first = self.numbers, self.number_first
-        # the inputs that are brought into one dtype first, by their positions
-        alike = self.differentiable if self.rules else range(len(self.inputs))
-        self.promotes = tuple(alike) if elementwise and len(alike) > 1 else ()
+        if self.promotes is None:
+            alike = self.differentiable if self.rules else range(len(self.inputs))
+            self.promotes = tuple(alike) if elementwise and len(alike) > 1 else ()
         # prepares parameters for `forward`; whether any need it
         self.prepare, self.needs_preparing = signature.ordering(self.params)
         self.casts = "dtype" in signature.kinds.values()  # into integers it has no gradient
@@ -152,6 +162,16 @@ class Op:
 
         result_type.__repr__ = text
         return functools.partial(tuple.__new__, result_type)
+
+
+def only_for(kinds: str, kernel: str, forward: Callable) -> Callable:
+    """A forward function that raises PyTorch's error if its first array is not of one of these kinds of dtypes."""
+
+    def checked(first: np.ndarray, *args: object) -> object:
+        dtypes.require(kinds, kernel, first.dtype)
+        return forward(first, *args)
+
+    return checked
 
 
 def chooser(positions: Sequence[int]) -> Callable[[Sequence], Sequence]:

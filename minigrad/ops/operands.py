@@ -68,9 +68,9 @@ def in_common_dtype(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarra
     """The arrays in the dtype to which all of them are promoted: the same list if it is theirs."""
     if not arrays:
         return arrays
-    check(op.name != "sub" or all(a is None or a.dtype.kind != "b" for a in arrays), ONE_BOOL)
     parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays if a is not None]
     common = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)
+    check(op.name != "sub" or common.kind == "b" or all(d.kind != "b" for d, _ in parts), ONE_BOOL)
     if op.floating and common.kind != "f":
         common = dtypes.default_float()
     return [a if a is None or a.dtype == common else a.astype(common) for a in arrays]

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..messages import check
 from ..tensor import Tensor
-from .errors import ONE_BOOL
+from .errors import NEGATIVE_POWER, ONE_BOOL
 from .publish import METHODS, add_form, function
 from .signature import NUMBERS
 from .table import op, public
@@ -113,8 +113,7 @@ def _scaled(x: ndarray, alpha: float) -> ndarray:
 def _rest(self: ndarray, other: object) -> ndarray:
     self = beside(self, other)
     other = np.asarray(other, self.dtype)
-    if self.dtype.kind == "b":
-        raise dtypes.not_implemented("remainder_cpu", self.dtype)
+    dtypes.require("fiu", "remainder_cpu", self.dtype)
     check(self.dtype.kind == "f" or other.all(), "ZeroDivisionError")
     return np.remainder(self, other)
 
@@ -122,6 +121,11 @@ def _rest(self: ndarray, other: object) -> ndarray:
 def power(base, exponent: float):
     """base ** exponent for a Python number: a cube as a product, which NumPy computes much more slowly."""
     return base * base * base if exponent == 3 else base**exponent
+
+
+def _power(self: ndarray, exponent: float) -> ndarray:
+    check(self.dtype.kind != "u" or type(exponent) is float or exponent >= 0, NEGATIVE_POWER)
+    return power(beside(self, exponent), exponent)
 
 
 def _from_number(self: ndarray, other: float) -> ndarray:
@@ -249,11 +253,10 @@ remainder = elementwise("remainder(self, other: Scalar)", _rest, operators="mod 
 reciprocal = smooth("reciprocal(self)", np.reciprocal, doc="`1 / input`: inf at 0.",
                     self=lambda grad, result: -grad * (result * result))
 pow_tensor = elementwise("pow(self, exponent)", np.power, numbers=False, node="PowBackward1",
-    operators="pow ipow", doc="`input ** exponent`. At 0 ** 0 both derivatives are 0.",
+    operators="pow ipow", takes="fiu", kernel="pow", doc="`input ** exponent`. At 0 ** 0 both derivatives are 0.",
     self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * self ** (exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad * where((self == 0) & (exponent >= 0), 0.0, result * log(self)))
-pow = elementwise("pow(self, exponent: Scalar)", lambda self, exponent: power(beside(self, exponent), exponent),
-                  operators="pow ipow", doc="`input ** exponent`.", self=power_self)
+pow = elementwise("pow(self, exponent: Scalar)", _power, operators="pow ipow", doc="`input ** exponent`.", self=power_self)
 pow_of_number = elementwise("pow(self: Scalar, exponent)", lambda exponent, self: np.power(dtypes.wrapped(
     self, beside(exponent, self).dtype), beside(exponent, self)), node="PowBackward2", inplace=False,
     doc="`input ** exponent`. At 0 ** 0 both derivatives are 0.", exponent=lambda grad, self, exponent, result:
@@ -287,13 +290,13 @@ erf = smooth("erf(self)", _erf, doc="The error function: 2 / sqrt(pi) times the 
 
 # ---------------------------------------------------------------- signs and rounding
 
-abs = elementwise("abs(self)", np.absolute, operators="abs", aliases="absolute",
+abs = elementwise("abs(self)", np.absolute, operators="abs", aliases="absolute", takes="fiu",
                   doc="The absolute value, with slope 0 at 0.", self=lambda grad, self: grad * sign(self))
 sgn, sign = [step(f"{name}(self)", lambda self: np.subtract(self > 0, self < 0, dtype=np.int8).astype(self.dtype),  # 0 for NaN
                   doc="-1, 0 or 1 for a negative, zero or positive element.") for name in ("sgn", "sign")]
-floor = step("floor(self)", np.floor, doc="The largest integer that is not larger.")
-ceil = step("ceil(self)", np.ceil, doc="The smallest integer that is not smaller.")
-round = step("round(self)", ndarray.round, doc="To the nearest integer, halves to even.")
+floor = step("floor(self)", np.floor, takes="fiu", kernel="floor_vml_cpu", doc="The largest integer that is not larger.")
+ceil = step("ceil(self)", np.ceil, takes="fiu", kernel="ceil_vml_cpu", doc="The smallest integer that is not smaller.")
+round = step("round(self)", ndarray.round, takes="fiu", kernel="round_vml_cpu", doc="To the nearest integer, halves to even.")
 round_decimals = step("round(self, *, decimals: int=0)", ndarray.round, node="RoundBackward1", doc="To that many decimals.")
 nan_to_num = elementwise("nan_to_num(self, nan: float=0.0, posinf: float=None, neginf: float=None)",
                          lambda self, nan, posinf, neginf: np.nan_to_num(self, True, nan or 0.0, posinf, neginf),
@@ -333,7 +336,6 @@ METHODS["__rsub__"] = reflected(rsub)
 # so PyTorch records it, for arrays, too
 METHODS["__rtruediv__"] = lambda self, other: reciprocal(self) * other
 METHODS["__rpow__"] = reflected(lambda self, other: pow_of_number(other, self))
-METHODS["__pos__"] = lambda self: self
 
 
 @function("torch Tensor")

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 
 from ..tensor import wrap
-from .activations import floats
 from .images import padded, put_back, windows
 from .indexing import spread_places
 from .reduction import rows
@@ -74,7 +73,7 @@ def divisors(size, kernel, stride, padding, ceil_mode, count_include_pad, dtype)
 
 def _avg_pool(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     more = excess(self.shape[-2:], kernel_size, stride, padding, (1, 1), ceil_mode)
-    met = windows(padded(floats(self, "avg_pool2d_out_frame"), padding, 0, more), kernel_size, stride)
+    met = windows(padded(self, padding, 0, more), kernel_size, stride)
     for _ in range(2):  # the rows of each window, then their sums: np.add.reduce takes four times as long
         met = functools.reduce(np.add, [met[..., i] for i in range(met.shape[-1])])
     if divisor_override is None and (any(more) or not count_include_pad):
@@ -127,7 +126,7 @@ def resized(x: ndarray, rows: ndarray, columns: ndarray) -> ndarray:
 
 
 def _binned(self, output_size):
-    return resized(floats(self, "adaptive_avg_pool2d"), *map(bins, self.shape[-2:], output_size))
+    return resized(self, *map(bins, self.shape[-2:], output_size))
 
 
 def blends(sizes: tuple, output_size: tuple, mode: str, align_corners: bool, scales: tuple) -> list[ndarray]:
@@ -162,12 +161,12 @@ def _unshuffled(self, downscale_factor):
 # ---------------------------------------------------------------- pooling
 
 max_pool = op("max_pool2d_with_indices(self, kernel_size: object, stride: object, padding: object, dilation: object, "
-              "ceil_mode: bool)", _max_pool, at="", node="MaxPool2DWithIndicesBackward0", outputs=("result0", "result1"),
-    constants=("result1",), zero_slope=("self",), batch="fold",
+              "ceil_mode: bool)", _max_pool, at="", takes="fiu", kernel="max_pool2d", node="MaxPool2DWithIndicesBackward0",
+    outputs=("result0", "result1"), constants=("result1",), zero_slope=("self",), batch="fold",
     self=lambda grad, self, result1: max_pool_put(grad, result1, tuple(self.shape)))
 AVERAGED = "kernel_size: object, stride: object, padding: object, ceil_mode: bool, count_include_pad: bool, "
 AVERAGED += "divisor_override: object)"
-avg_pool = op("avg_pool2d(self, " + AVERAGED, _avg_pool, at="",
+avg_pool = op("avg_pool2d(self, " + AVERAGED, _avg_pool, at="", takes="f", kernel="avg_pool2d",
     kind="linear", node="AvgPool2DBackward0", zero_slope=("self",), batch="fold",
     self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: avg_pool_spread(
         grad, tuple(self.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override))
@@ -179,6 +178,7 @@ avg_pool_spread = op("avg_pool2d_backward(self, sizes: size, " + AVERAGED, _avg_
 # ---------------------------------------------------------------- resizing
 
 adaptive_avg_pool = op("adaptive_avg_pool2d(self, output_size: object)", _binned, at="", kind="linear", batch="rows",
+    takes="f", kernel="adaptive_avg_pool2d",
     node="AdaptiveAvgPool2DBackward0", zero_slope=("self",), self=lambda grad, self, output_size:
         resized_back(grad, *map(bins, self.shape[-2:], output_size)))
 

@@ -37,6 +37,8 @@ def _cross(self: ndarray, other: ndarray, dim: int) -> ndarray:
     check(self.ndim == other.ndim, message)
     message = "linalg.cross: inputs dimension {} must have length 3. Got {} and {}"
     check(self.shape[dim] == 3 == other.shape[dim], message, dim, self.shape[dim], other.shape[dim])
+    message = "expected scalar type {.word} but found {.word}"
+    check(self.dtype == other.dtype, message, self.dtype, other.dtype)
     (a, b, c), (d, e, f) = (np.moveaxis(x, dim, 0) for x in np.broadcast_arrays(self, other))
     return np.moveaxis(np.stack([b * f - c * e, c * d - a * f, a * e - b * d]), 0, dim)
 
@@ -170,7 +172,8 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
 # fmt: off
 # ---------------------------------------------------------------- declarations
 
-crossed = op("linalg_cross(self, other, *, dim: dim=-1)", _cross, kind="linear", broadcasts=True, at="linalg",
+crossed = op("linalg_cross(self, other, *, dim: dim=-1)", _cross, kind="linear", broadcasts=True, at="linalg", takes="fiu",
+    kernel="cross",
     doc="The cross product of vectors of length 3 along `dim`.", self=lambda grad, other, dim: crossed(other, grad, dim=dim),
     other=lambda grad, self, dim: crossed(grad, self, dim=dim))
 vdot = op("vdot(self, other)", dot.op.forward, kind="linear", batch="matmul",
@@ -213,6 +216,7 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
 
     dims: a number n, for the last n of `a` and the first n of `b`, or two lists.
     """
+    check(a._array.dtype == b._array.dtype, "both inputs should have same dtype")
     if isinstance(dims, int):
         message = "tensordot expects dims >= 0, but got dims={}"
         check(dims >= 0, message, dims)

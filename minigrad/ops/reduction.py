@@ -52,8 +52,10 @@ def _product(self: ndarray, dim: int | None = None, keepdim: bool = False) -> nd
     return np.multiply.reduce(self, axis=dim, keepdims=keepdim, dtype=target)
 
 
-def _variance(self: ndarray, dim: tuple, correction: float, keepdim: bool) -> ndarray:
-    check(self.dtype.kind == "f", "std and var only support floating point and complex dtypes")
+def _variance(
+    self: ndarray, dim: tuple, correction: float, keepdim: bool, name: str = "std and var"
+) -> ndarray:
+    check(self.dtype.kind == "f", "{} only support floating point and complex dtypes", name)
     deviation = self - average(self, dim, True)
     deviation *= deviation
     return added(deviation, dim, keepdim) / np.maximum(count_of(self.shape, dim) - correction, 0).astype(
@@ -302,8 +304,12 @@ def extremes(name: str, word: str, reduce: Callable, place: Callable) -> tuple[C
         lambda self, dim, keepdim: (reduce(self, axis=dim, keepdims=keepdim), place(self, dim, keepdims=keepdim)),
         **SELECTION, self=selected_self,
         doc=f"The {word} element, with `dim` (values, indices) of the {word} of each row, with a tensor of each pair.")
-    where_it_is = op(f"arg{name}(self, dim: dim=None, keepdim: bool=False)",
-        lambda self, dim, keepdim: place(self, dim, keepdims=keepdim), batch=lambda self, dim, keepdim:
+
+    def placed(self: ndarray, dim: int | None, keepdim: bool) -> ndarray:
+        check(self.dtype.kind != "b", f"arg{name}(): does not support bool input")
+        return place(self, dim, keepdims=keepdim)
+
+    where_it_is = op(f"arg{name}(self, dim: dim=None, keepdim: bool=False)", placed, batch=lambda self, dim, keepdim:
             where_it_is(self.reshape(-1), 0) if (dim, keepdim) == (None, False) else NotImplemented,
         doc=f"The index of the {word} element, the first of equal ones; without `dim` in the flattened tensor.")
     return over, whole, along, where_it_is

@@ -42,8 +42,10 @@ def _rows_written(
 ) -> ndarray:
     places = row_places(name, self, index, dim)
     message = (
-        "{}(): self and source expected to have the same dtype, but got (self) {.word} and (source) {.word}"
+        "{}_(): self and source expected to have the same dtype, but got (self) {.word} and (source) {.word}"
     )
+    if add:
+        message = "{}_(): self ({.word}) and source ({.word}) must have the same scalar type"
     check(self.dtype == source.dtype, message, name, self.dtype, source.dtype)
     out = self.copy() if self.ndim else self.reshape(1).copy()
     source = source.reshape(source.shape or (1,))

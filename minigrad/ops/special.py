@@ -37,6 +37,12 @@ from .table import op
 
 ndarray = np.ndarray
 
+WHOLE_QUOTIENT = (
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of "
+    "tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "
+    "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future "
+    "addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
+)
 NOT_FLOORED = "derivative for aten::floor_divide is not implemented"
 
 # ---------------------------------------------------------------- on arrays, and what rules are made of
@@ -46,8 +52,7 @@ def _cut_rest(self: ndarray, other: object) -> ndarray:
     """The remainder of a division, with the sign of `self`."""
     self = beside(self, other)
     other = np.asarray(other, self.dtype)
-    if self.dtype.kind == "b":
-        raise dtypes.not_implemented("fmod_cpu", self.dtype)
+    dtypes.require("fiu", "fmod_cpu", self.dtype)
     check(self.dtype.kind == "f" or other.all(), "ZeroDivisionError")
     return np.fmod(self, other)
 
@@ -56,8 +61,7 @@ def _whole_quotient(name: str, round_to: np.ufunc, self: ndarray, other: object)
     """A quotient, rounded: exactly where both are integers."""
     self = beside(self, other)
     other = np.asarray(other, self.dtype)
-    if self.dtype.kind == "b":
-        raise dtypes.not_implemented(f"div_{name}_cpu", self.dtype)
+    dtypes.require("fiu", f"div_{name}_cpu", self.dtype)
     if self.dtype.kind == "f":
         quotient = self / other
         return (
@@ -72,12 +76,6 @@ def _whole_quotient(name: str, round_to: np.ufunc, self: ndarray, other: object)
 def _beside_number(number: float, other: ndarray) -> ndarray:
     """A Python number as an array in the dtype that it takes beside another array."""
     return dtypes.wrapped(number, beside(other, number).dtype)
-
-
-def _fraction(self: ndarray) -> ndarray:
-    if self.dtype.kind != "f":
-        raise dtypes.not_implemented("frac_cpu", self.dtype)
-    return self - np.trunc(self)
 
 
 def _rounded(self: ndarray, other: ndarray, rounding_mode: str | None) -> ndarray:
@@ -105,10 +103,12 @@ def sinc_self(grad, self):
 
 
 def _lerped(self: ndarray, end: ndarray, weight: object) -> ndarray:
+    kernel = f"lerp_kernel_{'tensor' if isinstance(weight, ndarray) else 'scalar'}"
     if not isinstance(weight, ndarray):
-        weight = np.asarray(weight, self.dtype)
+        weight = np.asarray(weight).astype(self.dtype)
     check(self.dtype == end.dtype == weight.dtype, "expected dtype {0.c_name} for `end` but got dtype {1.c_name}",
            self.dtype, end.dtype if end.dtype != self.dtype else weight.dtype)  # fmt: skip
+    dtypes.require("f", kernel, self.dtype)
     way = end - self
     return np.where(np.abs(weight) < 0.5, self + weight * way, end - way * (1 - weight))
 
@@ -134,6 +134,11 @@ def atan2_slope(self, other):
     """1 / (self² + other²), and 0 at the origin."""
     squares = self * self + other * other
     return where(squares == 0, 0.0, 1.0 / squares)
+
+
+def _with_quotient(self: ndarray, tensor1: ndarray, tensor2: ndarray, value: float) -> ndarray:
+    check(self.dtype.kind == "f", WHOLE_QUOTIENT)
+    return self + tensor1 / tensor2 * value
 
 
 # fmt: off
@@ -163,10 +168,11 @@ logit = op("logit(self, eps: float=None)", _logit, kind="elementwise", floating=
 log10 = smooth("log10(self)", np.log10, doc="The logarithm to base 10.",
                self=lambda grad, self: grad / (self * 2.3025850929940456))
 expm1 = smooth("expm1(self)", np.expm1, doc="`exp(input) - 1`, exact near 0.", self=lambda grad, result: grad * (result + 1))
-logaddexp = elementwise("logaddexp(self, other)", np.logaddexp, **OF_PAIRS, doc="`log(exp(input) + exp(other))`.",
+logaddexp = elementwise("logaddexp(self, other)", np.logaddexp, **OF_PAIRS, takes="f", doc="`log(exp(input) + exp(other))`.",
     self=lambda grad, self, other: grad * sigmoid(self - other),
     other=lambda grad, self, other: grad * sigmoid(other - self))
-logaddexp2 = elementwise("logaddexp2(self, other)", np.logaddexp2, **OF_PAIRS, doc="`log2(2 ** input + 2 ** other)`.",
+logaddexp2 = elementwise("logaddexp2(self, other)", np.logaddexp2, **OF_PAIRS, takes="f",
+    doc="`log2(2 ** input + 2 ** other)`.",
     self=lambda grad, self, other: grad * sigmoid((self - other) * LN2),
     other=lambda grad, self, other: grad * sigmoid((other - self) * LN2))
 xlogy = smooth("xlogy(self, other)", _xlogy, doc="`input * log(other)`, and 0 where `input` is 0.",
@@ -175,16 +181,17 @@ xlogy = smooth("xlogy(self, other)", _xlogy, doc="`input * log(other)`, and 0 wh
 sinc = smooth("sinc(self)", _sinc, doc="`sin(πx) / (πx)`, and 1 at 0.", self=sinc_self)
 erfc = smooth("erfc(self)", _erfc, doc="1 - erf(input).",
               self=lambda grad, self: grad * (-ERF * exp(-(self * self))))
-hypot = elementwise("hypot(self, other)", np.hypot, **OF_PAIRS, doc="The root of `input² + other²`.",
+hypot = elementwise("hypot(self, other)", np.hypot, **OF_PAIRS, takes="f", doc="The root of `input² + other²`.",
     self=lambda grad, self, result: grad * (self / result), other=lambda grad, other, result: grad * (other / result))
 deg2rad = smooth("deg2rad(self)", np.deg2rad, doc="Degrees in radians.", self=lambda grad: grad * (pi / 180))
 rad2deg = smooth("rad2deg(self)", np.rad2deg, doc="Radians in degrees.", self=lambda grad: grad * (180 / pi))
 
 # ---------------------------------------------------------------- rounding and remainders
 
-trunc = step("trunc(self)", np.trunc, aliases="fix", doc="Without the fraction: rounded towards 0.")
-frac = elementwise("frac(self)", _fraction, doc="The fraction, with the sign of the number.",
-                   self=lambda grad: grad)
+trunc = step("trunc(self)", np.trunc, aliases="fix", takes="fiu", kernel="trunc_vml_cpu",
+             doc="Without the fraction: rounded towards 0.")
+frac = elementwise("frac(self)", lambda self: self - np.trunc(self), takes="f",
+                   doc="The fraction, with the sign of the number.", self=lambda grad: grad)
 fmod_tensor = elementwise("fmod(self, other)", _cut_rest, numbers=False, node="FmodBackward1", self=lambda grad: grad,
     other=lambda grad, self, other: -grad * trunc(self / other),
     doc="The remainder of the division, with the sign of `input`.")
@@ -227,18 +234,19 @@ div_number = elementwise("div(self, other: Scalar)", lambda self, other: self / 
 
 # ---------------------------------------------------------------- blends and bounds
 
-lerp_tensor = elementwise("lerp(self, end, weight)", _lerped, numbers=False, node="LerpBackward1",
+lerp_tensor = elementwise("lerp(self, end, weight)", _lerped, numbers=False, promotes=(), node="LerpBackward1",
     doc="`input + weight * (end - input)`.", self=lambda grad, weight: grad * (1 - weight),
     end=lambda grad, weight: grad * weight, weight=lambda grad, self, end: grad * (end - self))
-lerp = elementwise("lerp(self, end, weight: Scalar)", _lerped, numbers=False, doc="`input + weight * (end - input)`.",
+lerp = elementwise("lerp(self, end, weight: Scalar)", _lerped, numbers=False, promotes=(),
+    doc="`input + weight * (end - input)`.",
     self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight)
 addcmul = elementwise("addcmul(self, tensor1, tensor2, *, value: Scalar=1)",
-    lambda self, tensor1, tensor2, value: self + tensor1 * tensor2 * fitted(value, self), numbers=False,
+    lambda self, tensor1, tensor2, value: self + tensor1 * tensor2 * fitted(value, self), numbers=False, takes="fiu",
+    kernel="addcmul_cpu_out",
     doc="`input + value * tensor1 * tensor2`.", self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
     tensor2=lambda grad, tensor1, value: grad * (tensor1 * value))
-addcdiv = elementwise("addcdiv(self, tensor1, tensor2, *, value: Scalar=1)",
-    lambda self, tensor1, tensor2, value: self + tensor1 / tensor2 * fitted(value, self), numbers=False, floating=True,
+addcdiv = elementwise("addcdiv(self, tensor1, tensor2, *, value: Scalar=1)", _with_quotient, numbers=False,
     doc="`input + value * tensor1 / tensor2`.", self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * (tensor1 * value / (tensor2 * tensor2)))
@@ -287,6 +295,9 @@ def positive(self: Tensor) -> Tensor:
     """The tensor itself. Raises RuntimeError for truth values."""
     check(self._array.dtype.kind != "b", "The `+` operator, on a bool tensor is not supported.")
     return self
+
+
+METHODS["__pos__"] = METHODS["positive"]
 
 
 # Functions of one number that PyTorch also has as `torch.name_(x)`.

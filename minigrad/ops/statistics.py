@@ -95,7 +95,6 @@ def so_far_self(grad, indices, self, dim):
 
 def _middle(self: ndarray) -> ndarray:
     """The lower one of the two in the middle; NaN if there is one."""
-    check(self.dtype.kind != "b", "\"median_out_impl\" not implemented for 'Bool'", error=NotImplementedError)
     if not self.size:
         return np.array(math.nan, self.dtype)
     x = np.sort(self, axis=None)
@@ -193,12 +192,19 @@ def _searched(rows: ndarray, self: ndarray, right: bool) -> ndarray:
     return np.array([row.searchsorted(values, side) for row, values in pairs], np.int64).reshape(self.shape)
 
 
+def _occur(elements: ndarray, test_elements: ndarray) -> ndarray:
+    for x in (elements, test_elements):
+        check(x.dtype.kind != "b", "Unsupported input type encountered for isin(): Bool")
+    return np.isin(elements, test_elements)
+
+
 # fmt: off
 # ---------------------------------------------------------------- declarations
 
 cumprod = op("cumprod(self, dim: dim)", lambda self, dim: _running(self, dim, np.multiply), self=cumprod_self, inplace=True,
              doc="The running product along `dim`. Integers and bools are multiplied as int64.")
 logcumsumexp = op("logcumsumexp(self, dim: dim)", lambda self, dim: _running(self, dim, np.logaddexp), self=logcumsumexp_self,
+                  takes="f", kernel="logcumsumexp_out_cpu",
                   doc="The logarithm of the running sum of `exp(input)` along `dim`.")
 SO_FAR = SELECTION | {"self": so_far_self}
 cummax = op("cummax(self, dim: dim)", lambda self, dim: _extremes_so_far(self, dim, np.maximum), **SO_FAR,
@@ -208,32 +214,38 @@ cummin = op("cummin(self, dim: dim)", lambda self, dim: _extremes_so_far(self, d
 gathered_back = op("gathered_back(self, indices, sizes: size, dim: dim)", lambda self, indices, sizes, dim:
                        add_at(np.zeros(sizes, self.dtype), located(indices, sizes, dim, known=True), self),
                    kind="linear", at="", self=lambda grad, indices, dim: gather(grad, dim, indices))
-median_whole = op("median(self)", _middle, self=whole_extremum_self, batch=lambda self: median(self.reshape(-1), 0)[0],
+median_whole = op("median(self)", _middle, takes="fiu", self=whole_extremum_self,
+    batch=lambda self: median(self.reshape(-1), 0)[0],
     doc="The element in the middle, the lower one of two; NaN if there is one. Equal ones share the gradient.")
-median = op("median(self, dim: dim, keepdim: bool=False)", _median, **SELECTION, node="MedianBackward1", self=selected_self,
+median = op("median(self, dim: dim, keepdim: bool=False)", _median, **SELECTION, takes="fiu", kernel="median_out",
+            node="MedianBackward1", self=selected_self,
             doc="(values, indices) of the element in the middle of each row along `dim`, the lower one of two.")
-nanmedian_whole = op("nanmedian(self)", _middle_of_numbers, self=whole_extremum_self,
+nanmedian_whole = op("nanmedian(self)", _middle_of_numbers, takes="fiu", kernel="median_cpu", self=whole_extremum_self,
     batch=lambda self: nanmedian(self.reshape(-1), 0)[0], doc="The element in the middle of those that are not NaN.")
-nanmedian = op("nanmedian(self, dim: dim, keepdim: bool=False)", _nanmedian, **SELECTION, node="NanmedianBackward1",
-    self=selected_self, doc="(values, indices) of the element in the middle of those that are not NaN, along `dim`.")
-kthvalue = op("kthvalue(self, k: int, dim: dim=-1, keepdim: bool=False)", _kthvalue, **SELECTION, self=selected_self,
+nanmedian = op("nanmedian(self, dim: dim, keepdim: bool=False)", _nanmedian, **SELECTION, takes="fiu", kernel="median_out",
+    node="NanmedianBackward1", self=selected_self,
+    doc="(values, indices) of the element in the middle of those that are not NaN, along `dim`.")
+kthvalue = op("kthvalue(self, k: int, dim: dim=-1, keepdim: bool=False)", _kthvalue, **SELECTION, takes="fiu",
+              self=selected_self,
               doc="(values, indices) of the `k`-th smallest element of each row along `dim`.")
 aminmax = op("aminmax(self, *, dim: dim=None, keepdim: bool=False)", _smallest_and_largest, outputs=("min", "max"),
              self=aminmax_self, batch=lambda self, dim, keepdim:
                  aminmax(self.reshape(-1), dim=0) if dim is None and not keepdim else NotImplemented,
              doc="(min, max) of all elements, or over `dim`. Equal ones share the gradient.")
 var_mean_of = op("var_mean(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False)",
-    lambda self, dim, correction, keepdim: (_variance(self, dim, correction, keepdim), average(self, dim, keepdim)), at="",
+    lambda self, dim, correction, keepdim: (_variance(
+        self, dim, correction, keepdim, "var_mean"), average(self, dim, keepdim)), at="",
     outputs=("result0", "result1"), self=var_mean_self)
 std_mean_of = op("std_mean(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False)",
-    lambda self, dim, correction, keepdim: (np.sqrt(_variance(self, dim, correction, keepdim)), average(self, dim, keepdim)),
+    lambda self, dim, correction, keepdim: (np.sqrt(_variance(
+        self, dim, correction, keepdim, "std_mean")), average(self, dim, keepdim)),
     at="", outputs=("result0", "result1"), self=std_mean_self)
 nansum = op("nansum(self, dim: dims=None, keepdim: bool=False)", lambda self, dim, keepdim:
                 added(np.where(np.isnan(self), 0, self).astype(self.dtype), dim, keepdim), doc="The sum, NaN counted as 0.",
             self=lambda grad, self, dim, keepdim: where(isnan(self), 0.0, expand_reduced(grad, self.shape, dim, keepdim)))
 count_nonzero = op("count_nonzero(self, dim: dims=None)", lambda self, dim: np.asarray(np.count_nonzero(self, dim)),
                    doc="How many elements are not 0, in all or along `dim`: int64.")
-isin = op("isin(elements, test_elements)", np.isin, at="torch", numbers=True, doc="Which elements occur in `test_elements`.")
+isin = op("isin(elements, test_elements)", _occur, at="torch", numbers=True, doc="Which elements occur in `test_elements`.")
 bucketize = op("bucketize(input, boundaries, *, right: bool=False)", _bucket, at="torch", batch="rows",
                doc="Between which of the sorted boundaries each element lies: the number of those below it.")
 searchsorted = op("searchsorted(sorted_sequence, self, *, right: bool=False)", _searched, at="torch", numbers=True,
@@ -320,10 +332,20 @@ def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
     return cut(x, at, 1, END, 1) - earlier
 
 
+def _check_integrand(name: str, y: Tensor, x: Tensor | None) -> None:
+    check(y._array.ndim > 0, "{}() y must have at least one dimension", name)
+    message = (
+        "{}: received a bool input for "
+        + ("`y`" if x is None else "`x` or `y`")
+        + ", but bool is not supported"
+    )
+    check(all(t is None or t._array.dtype.kind != "b" for t in (y, x)), message, name)
+
+
 @function("torch", aliases="trapz")
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral along `dim` by the trapezoidal rule, of points `x` or of points `dx` apart."""
-    check(y._array.ndim > 0, "trapezoid() y must have at least one dimension")
+    _check_integrand("trapezoid", y, x)
     dim = wrap_dim(dim, y._array.ndim)
     if y.size(dim) == 0:
         return y.new_zeros([n for d, n in enumerate(y.shape) if d != dim])
@@ -338,7 +360,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
 @function("torch")
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The running integral along `dim` by the trapezoidal rule: one element less than `y`."""
-    check(y._array.ndim > 0, "cumulative_trapezoid() y must have at least one dimension")
+    _check_integrand("cumulative_trapezoid", y, x)
     dim = wrap_dim(dim, y._array.ndim)
     steps = None if x is None else _steps(y, x, dim)
     pairs = cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)
