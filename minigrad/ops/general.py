@@ -158,19 +158,20 @@ def form_of_types(name: str, forms: Sequence[Callable], method: bool, args: tupl
     possible = []
     for form in forms:
         depends = form.signature().depends_on_values(args, kwargs)
-        if depends or refusal(form, name, method, args, kwargs) is None:
+        fits = refusal(form, name, method, args, kwargs) is None
+        if depends or fits:
             possible.append(form)
-            checks = hasattr(form, "op")  # an operation checks the values itself
+            checks = hasattr(form, "op") and fits  # an operation checks the values itself
             if not depends:
                 break
     if len(possible) == 1 and (checks or not depends):
         return possible[0]
-    forms = possible or forms
+    forms = [*possible, *[form for form in forms if form not in possible]]
     return lambda *args, **kwargs: fitting_form(name, forms, method, args, kwargs)(*args, **kwargs)
 
 
 def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
-    """The first form of a function that takes these arguments. Raises the TypeError of the form that comes nearest."""
+    """The first form of a function that takes these arguments. Raises TypeError if none does."""
     errors = []
     for form in forms:
         errors.append(refusal(form, name, method, args, kwargs))
@@ -178,9 +179,19 @@ def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple
             return form
     if name.startswith("__"):
         return forms[-1]  # of an operator, which leaves to Python what it does not know
-    errors = [e for e in errors if not re.search("takes|by position", str(e))] or errors
-    known = [e for e in errors if re.search("does not implement|unexpected", str(e))]
-    raise (known or errors)[-1]  # of the last form that takes as many arguments
+    # of the forms that have parameters of these names, and as many
+    fitting = [e for e in errors if not re.search("takes|by position|unexpected|the argument `", str(e))]
+    missing = [e for e in fitting or errors if "does not implement" in str(e)]
+    if len({*map(str, errors)}) == 1 or (missing and len(missing) >= len(fitting)):
+        raise (missing or errors)[-1]
+    given = [full_name(type(a)) for a in args[method:]] + [
+        f"{k}={full_name(type(v))}" for k, v in kwargs.items()
+    ]
+    given = ", ".join(given) + ", " * (len(args) == method)  # the last comma is PyTorch's own
+    lines = "".join([f"\n * {form.signature().in_python(method)}" for form in forms])
+    raise TypeError(
+        f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:{lines}"
+    )
 
 
 # ---------------------------------------------------------------- compute and record

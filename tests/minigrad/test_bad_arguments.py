@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+import minigrad
 import minigrad as torch
 from minigrad.ops import publish
 
@@ -104,3 +105,19 @@ def test_what_is_wrong_is_said_in_words_about_the_call(place: str, name: str) ->
                 shown = ", ".join([*given, *[f"{n}={v}" for n, v in named.items()]])
                 wrong.append(f"{name}({shown}): {type(error).__name__}: {text}")
     assert not wrong, "\n".join(wrong[:8])
+
+
+# Calls of functions that have several forms, none of which takes the arguments.
+COMBINATIONS = """x.pow('a')|x.sum(dim='a')|x.sum(1.5)|x.mean('a')|x.sum(foo=2)|x.mean(0, 1, 2, 3)|x.prod('a')
+x.clamp(min='a')|x.clamp(1, 'a')|x.masked_fill(x > 0, 'a')|x.remainder('a')|x.fmod('a')|x.sum(keepdim=1)|x.mean(keepdim=True)
+torch.max(x, 'a')|torch.max(x, 1.5, 2)|torch.pow(x, 'a')|torch.std(x, 'a')|torch.lerp(x, x, 'a')|torch.where(1, 'a')"""
+
+
+@pytest.mark.parametrize("call", re.split(r"\||\n", COMBINATIONS))
+def test_arguments_that_no_form_takes_are_refused_in_pytorchs_words(torch, call: str) -> None:
+    said = []
+    for engine in (torch, minigrad):
+        with pytest.raises(TypeError) as caught:
+            eval(call, {"torch": engine, "x": engine.ones(2, 3)})
+        said.append(str(caught.value).split("\n")[0])
+    assert said[0] == said[1]
