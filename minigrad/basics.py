@@ -60,5 +60,11 @@ class device(NamedTuple("device", [("type", str)])):
     def __str__(self) -> str:
         return "cpu"
 
+    def __enter__(self) -> device:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Everything is on the CPU, inside the block and after it."""
+
 
 cpu = device("cpu")

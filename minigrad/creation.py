@@ -148,7 +148,9 @@ def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[.
             named["dtype"] = dtypes.to_numpy(dtype)
         elif not infers:
             named["dtype"] = dtypes.default_float() if like is None else like._array.dtype
-        return new_leaf(make(*args, **named), requires_grad, device, like)
+        if device is not None:
+            basics.device(device)  # raises for any but the CPU, before anything is made
+        return new_leaf(make(*args, **named), requires_grad, like=like)
 
     build.__name__ = build.__qualname__ = name or make.__name__
     build.__doc__, build.__module__ = make.__doc__, make.__module__

@@ -69,10 +69,13 @@ def in_json(obj: object, where: str, tensors: dict[int, tuple[int, Tensor]]) -> 
     raise TypeError(f"save() cannot write {where}, a {type(obj).__name__}; of a model save the state_dict()")
 
 
-def load(f: File, map_location: object = None, *, weights_only: bool = True) -> object:
+def load(
+    f: File, map_location: object = None, *, weights_only: bool = True, mmap: bool | None = None
+) -> object:
     """Read what `save` wrote. Nothing in the file is executed.
 
-    map_location is accepted for the CPU only. Raises RuntimeError if the file was written by something else or is damaged.
+    map_location is accepted for the CPU only; weights_only and mmap change nothing. Raises RuntimeError if the file was
+    written by something else or is damaged.
     """
     if map_location is not None:
         basics.device(map_location)

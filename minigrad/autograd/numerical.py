@@ -39,13 +39,16 @@ def gradcheck(
     check_undefined_grad: bool = True,
     check_grad_dtypes: bool = False,
     check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
     check_forward_ad: bool = False,
     check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
     """Check the gradients of `func` with respect to those `inputs` that require grad. Returns True if they are right.
 
     Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|. check_forward_ad: check the tangents of forward mode,
-    too; check_backward_ad: the gradients. The other options are PyTorch's and change nothing.
+    too; check_backward_ad: the gradients. The other options are PyTorch's and change nothing: every entry is compared.
     Raises GradcheckError (or returns False without `raise_exception`), ValueError if there is nothing to check.
     """
     arguments = as_sequence(inputs)

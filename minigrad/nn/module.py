@@ -235,6 +235,10 @@ class Module(Hooked):
                     t.grad = None if grad is None else grad.detach().to(new.dtype)
         return self
 
+    def cpu(self) -> Module:
+        """The module itself: it is on the CPU."""
+        return self
+
     def float(self) -> Module:
         """All floating point parameters and buffers as float32. Returns self."""
         return self.to(dtypes.float32)

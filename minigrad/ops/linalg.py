@@ -242,7 +242,7 @@ eigh = op("linalg_eigh(A)", lambda A: tuple(np.linalg.eigh(as_square("eigh", A, 
 # ---------------------------------------------------------------- composed of them
 
 
-@function(at="torch Tensor")
+@function(at="torch Tensor linalg")
 def matmul(self: Tensor, other: Tensor) -> Tensor:
     """The product of vectors, matrices, or batches of matrices, which broadcast. A vector's dimension is summed away.
 

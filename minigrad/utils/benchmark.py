@@ -23,7 +23,11 @@ class Measurement:
 
     def __repr__(self) -> str:
         size, unit = next((s, u) for s, u in UNITS if self.median >= s or u == "ns")
-        return f"<Measurement>\n{self.stmt}\n  {self.median / size:.2f} {unit}\n  {self.number_per_run} runs per measurement"
+        count = len(self.raw_times)
+        lines = [f"<torch.utils.benchmark.utils.common.Measurement object at {id(self):#x}>", self.stmt]
+        lines += [f"  {'Median: ' * (count > 1)}{self.median / size:.2f} {unit}"]
+        runs = f"{self.number_per_run} runs {'per measurement' if count > 1 else ''}"
+        return "\n".join([*lines, f"  {count} measurement{'s' * (count > 1)}, {runs}, 1 thread"])
 
 
 class Timer:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from ..ops.shape import stack
 from ..random import rng
 from ..tensor import Tensor, wrap
 
-__all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "default_collate", "random_split"]
+__all__ = [
+    "DataLoader", "Dataset", "RandomSampler", "SequentialSampler", "Subset", "TensorDataset", "default_collate", "random_split",
+]  # fmt: skip
 __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
@@ -54,9 +57,13 @@ class Subset(Dataset):
         return len(self.indices)
 
 
-def random_split(dataset: Dataset, lengths: Sequence[int], generator: Generator | None = None) -> list:
-    """Subsets of these lengths, without overlap, drawn at random."""
+def random_split(dataset: Dataset, lengths: Sequence[float], generator: Generator | None = None) -> list:
+    """Subsets of these lengths, or of these parts of the whole, without overlap, drawn at random."""
     total = len(dataset)
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        lengths = [math.floor(total * part) for part in lengths]
+        for i in range(total - sum(lengths)):
+            lengths[i % len(lengths)] += 1
     if sum(lengths) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order, ends = rng(generator).permutation(total).tolist(), itertools.accumulate(lengths)
@@ -69,7 +76,8 @@ def random_seed(generator: Generator | None) -> int:
 
 
 def default_collate(batch: Sequence) -> object:
-    """A list of examples as one batch: tensors and arrays stacked, numbers made tensors, tuples and lists by parts.
+    """A list of examples as one batch: tensors and arrays stacked, numbers made tensors, texts kept in a list;
+    tuples, lists and dictionaries by parts.
 
     Raises TypeError for examples that it does not know, RuntimeError for parts of different sizes.
     """
@@ -80,56 +88,81 @@ def default_collate(batch: Sequence) -> object:
         return wrap(np.stack(batch))
     if isinstance(first, (int, float)):
         return tensor(list(batch), dtype=float64) if isinstance(first, float) else tensor(list(batch))
+    if isinstance(first, Mapping):
+        return {key: default_collate([example[key] for example in batch]) for key in first}
+    if isinstance(first, (str, bytes)):
+        return list(batch)
     if isinstance(first, (tuple, list)):
         alike = all(len(example) == len(first) for example in batch)
         check(alike, "each element in list of batch should be of equal size")
         parts = [default_collate(part) for part in zip(*batch, strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else parts
-    raise TypeError(f"default_collate joins tensors, arrays, numbers, tuples and lists, not {type(first)}")
+    raise TypeError(
+        f"default_collate joins tensors, arrays, numbers, texts, tuples, lists and dictionaries, not {type(first)}"
+    )
 
 
-class DataLoader(SaysWhatIsMissing):
-    """Walks through a dataset in batches. Each `for` starts anew, in a new order if `shuffle`.
+class SequentialSampler:
+    """The numbers of the examples of a dataset in order."""
 
-    collate_fn: makes a batch of a list of examples (default_collate). drop_last: no smaller batch at the end. generator:
-    the source of the random order. Everything happens in this process: num_workers must be 0.
-    """
+    def __init__(self, data_source: Sized):
+        self.data_source = data_source
 
-    def __init__(
-        self, dataset: Dataset, batch_size: int = 1, shuffle: bool | None = None, *, num_workers: int = 0,
-        collate_fn: Callable[[list], object] | None = None, pin_memory: bool = False, drop_last: bool = False,
-        generator: Generator | None = None,
-    ):  # fmt: skip
-        if num_workers:
-            message = f"minigrad does not implement {num_workers=}: it loads data in its own process; use 0"
-            raise ValueError(message)
-        if not isinstance(batch_size, int) or batch_size <= 0:
-            raise ValueError(f"batch_size should be a positive integer value, but got {batch_size=}")
-        self.dataset, self.batch_size, self.shuffle = dataset, batch_size, bool(shuffle)
-        self.drop_last, self.generator = drop_last, generator
-        self.collate_fn = collate_fn or default_collate
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
 
-    def __iter__(self) -> Iterator:
-        random_seed(self.generator)  # PyTorch draws one for its workers, so the order depends on it
-        order = self._order()
-        batches = iter(lambda: list(itertools.islice(order, self.batch_size)), [])
-        full = (batch for batch in batches if len(batch) == self.batch_size or not self.drop_last)
-        return (self.collate_fn([self.dataset[i] for i in batch]) for batch in full)
+    def __len__(self) -> int:
+        return len(self.data_source)
 
-    def _order(self) -> Iterator[int]:
-        """The numbers of the examples, in the order of one walk."""
-        count = len(self.dataset)
-        if not self.shuffle:
-            yield from range(count)
-            return
-        stream = rng(self.generator)
+
+class RandomSampler(SequentialSampler):
+    """The numbers of the examples of a dataset in an order drawn at random."""
+
+    def __init__(self, data_source: Sized, *, generator: Generator | None = None):
+        super().__init__(data_source)
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        count, stream = len(self.data_source), rng(self.generator)
         if self.generator is None:  # a seed of the default stream, and a stream of that
             stream = Generator().manual_seed(random_seed(None))
         yield from stream.permutation(count).tolist()
         stream.permutation(count)  # for nothing, as in PyTorch
 
+
+class DataLoader(SaysWhatIsMissing):
+    """Walks through a dataset in batches. Each `for` starts anew, in a new order if `shuffle`.
+
+    sampler: gives the numbers of the examples, instead of `shuffle`. collate_fn: makes a batch of a list of examples
+    (default_collate). drop_last: no smaller batch at the end. generator: the source of the random order.
+    Everything happens in this process, whatever the options about workers and pinned memory.
+    """
+
+    def __init__(
+        self, dataset: Dataset, batch_size: int = 1, shuffle: bool | None = None, sampler: Iterable[int] | None = None, *,
+        num_workers: int = 0, collate_fn: Callable[[list], object] | None = None, pin_memory: bool = False,
+        drop_last: bool = False, timeout: float = 0, worker_init_fn: Callable[[int], None] | None = None,
+        generator: Generator | None = None, prefetch_factor: int | None = None, persistent_workers: bool = False,
+    ):  # fmt: skip
+        if not isinstance(batch_size, int) or batch_size <= 0:
+            raise ValueError(f"batch_size should be a positive integer value, but got {batch_size=}")
+        message = "sampler option is mutually exclusive with shuffle"
+        check(sampler is None or not shuffle, message, error=ValueError)
+        if sampler is None:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        self.dataset, self.batch_size, self.sampler = dataset, batch_size, sampler
+        self.num_workers, self.drop_last, self.generator = num_workers, drop_last, generator
+        self.collate_fn = collate_fn or default_collate
+
+    def __iter__(self) -> Iterator:
+        random_seed(self.generator)  # PyTorch draws one for its workers, so the order depends on it
+        order = iter(self.sampler)
+        batches = iter(lambda: list(itertools.islice(order, self.batch_size)), [])
+        full = (batch for batch in batches if len(batch) == self.batch_size or not self.drop_last)
+        return (self.collate_fn([self.dataset[i] for i in batch]) for batch in full)
+
     def __len__(self) -> int:
-        count = len(self.dataset)
+        count = len(self.sampler)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 
