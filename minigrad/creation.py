@@ -16,6 +16,7 @@ from .autograd.modes import local, special
 from .dtypes import dtype
 from .messages import check
 from .ops.publish import function, method
+from .ops.signature import is_int
 from .tensor import InferenceTensor, Tensor, wrap
 
 ndarray = np.ndarray
@@ -162,18 +163,17 @@ def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
     """The shape from `zeros(2, 3)`, `zeros((2, 3))` or `zeros(size=(2, 3))`. Raises TypeError or RuntimeError."""
     message, several = '{}() missing 1 required positional arguments: "size"', len(lengths) != 1
     check(lengths or size is not None, message, name, error=TypeError)
+    check(not lengths or size is None, "{}() got multiple values for argument 'size'", name, error=TypeError)
     if size is None:
-        size = lengths if several or hasattr(lengths[0], "__index__") else lengths[0]
+        size = lengths if several or is_int(lengths[0]) else lengths[0]
     message = "{}(): argument 'size' (position 1) must be tuple of ints, not {}"
     check(isinstance(size, (tuple, list)), message, name, type(size), error=TypeError)
     first = "(position 1) must be tuple of ints, but found element of type {1} at pos 0"
     other = 'failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
     for place, n in enumerate(size, 1):
         message = f"{name}(): argument 'size' {other if place > 1 else first}"
-        check(
-            hasattr(n, "__index__") and not isinstance(n, ndarray), message, place, type(n), error=TypeError
-        )
-        check(not isinstance(n, Tensor) or n.numel() == 1, message, place, type(n), error=TypeError)
+        known = is_int(n) or (place > 1 and isinstance(n, bool))  # PyTorch looks at the first more closely
+        check(known, message, place, type(n), error=TypeError)
         check(n >= 0 or name != "zeros", "zeros: Dimension size must be non-negative.")
         check(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
     return tuple(map(operator.index, size))

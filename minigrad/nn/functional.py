@@ -163,7 +163,7 @@ def scaled_dot_product_attention(
     )
     kinds = [t._array.dtype for t in (query, key, value)]
     message = "Expected query, key, and value to have the same dtype, but got query.dtype: {0.c_name} key.dtype: {1.c_name}"
-    check(len({*kinds}) == 1, message + " and value.dtype: {2.c_name} instead.", *kinds)
+    check(kinds.count(kinds[0]) == 3, message + " and value.dtype: {2.c_name} instead.", *kinds)
     alike = {len(size) for size in shapes} == {4} and len({(*size[:2], size[3]) for size in shapes}) == 1
     if (
         alike and not dropout_p and not (masked and attn_mask._requires_grad)

@@ -22,7 +22,6 @@ MESSAGES = {  # what NumPy's message has: what PyTorch's says
     "boolean negative": NO_BOOL.format("Negation", "on a bool tensor", INVERT),
     "Integers to negative": NEGATIVE_POWER,
 }
-ARGUMENT = re.compile("Boolean value|to Scalar")  # a tensor where an argument should be a number
 Call = tuple[CallForm, tuple, dict]  # how an operation was called, and its arguments
 OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")  # what its messages name
 
@@ -30,7 +29,7 @@ OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape
 def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = None) -> Exception:
     """The exception to raise instead of `error`, which NumPy raised in an operation. call: how it was called, if the
     arguments have not been checked yet. Raises TypeError if one of them does not fit."""
-    if call is not None and (not isinstance(error, RuntimeError) or ARGUMENT.search(str(error))):
+    if call is not None:
         form, args, kwargs = call
         op.signature.bind(args, kwargs, form.name, form.method)
     args = () if call is None else call[1]

@@ -43,6 +43,12 @@ def _cross(self: ndarray, other: ndarray, dim: int) -> ndarray:
     return np.moveaxis(np.stack([b * f - c * e, c * d - a * f, a * e - b * d]), 0, dim)
 
 
+def _outer(vec1: ndarray, vec2: ndarray) -> ndarray:
+    for number, v in enumerate((vec1, vec2), 1):
+        check(v.ndim == 1, "addr: Expected 1-D argument vec{}, but got {}-D", number, v.ndim)
+    return vec1[:, None] * vec2
+
+
 def scaled_sum(self: ndarray, product: ndarray, beta: float, alpha: float) -> ndarray:
     """`beta * self + alpha * product`; NaN in `self` does not count where beta is 0."""
     product = product if alpha == 1 else product * dtypes.fitting(alpha, product.dtype)
@@ -196,7 +202,7 @@ addmv = op("addmv(self, mat, vec, " + FACTORS, lambda self, mat, vec, beta, alph
     doc="`beta * input + alpha * mat @ vec`; `input` is broadcast.", self=lambda grad, beta: grad * beta,
     mat=lambda grad, vec, alpha: grad[:, None] * vec * alpha, vec=lambda grad, mat, alpha: mat.T @ grad * alpha)
 addr = op("addr(self, vec1, vec2, " + FACTORS, lambda self, vec1, vec2, beta, alpha:
-        scaled_sum(self, vec1[:, None] * vec2, beta, alpha), broadcasts=True,
+        scaled_sum(self, _outer(vec1, vec2), beta, alpha), broadcasts=True,
     batch=lambda self, vec1, vec2, beta, alpha: self * beta + vec1[:, None] * vec2 * alpha,
     doc="`beta * input + alpha * outer(vec1, vec2)`; `input` is broadcast.", self=lambda grad, beta: grad * beta,
     vec1=lambda grad, vec2, alpha: grad @ vec2 * alpha, vec2=lambda grad, vec1, alpha: grad.T @ vec1 * alpha)

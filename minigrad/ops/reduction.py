@@ -166,11 +166,12 @@ def _topk(self: ndarray, k: int, dim: int, largest: bool, sorted: bool) -> tuple
 
 def _counted(self: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
     message = "bincount only supports 1-d non-negative integral inputs."
-    check(self.ndim == 1 and self.dtype.kind in "iu" and (not self.size or self.min() >= 0), message)
+    check(self.ndim == 1 and (not self.size or self.min() >= 0), message)
     message = "weights should be 1-d and have the same length as input"
     check(weights is None or weights.shape == self.shape, message)
     check(minlength >= 0, "minlength should be >= 0")
-    return np.bincount(self, weights, minlength)
+    counts = np.bincount(self, weights, minlength)
+    return counts if weights is None or weights.dtype != np.float32 else counts.astype(weights.dtype)
 
 
 def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray:
@@ -367,7 +368,7 @@ sort = op("sort(self, dim: dim=-1, descending: bool=False)", lambda self, dim, d
 argsort = op("argsort(self, dim: dim=-1, descending: bool=False)", order, doc="The indices that sort along `dim`.")
 topk = op("topk(self, k: int, dim: dim=-1, largest: bool=True, sorted: bool=True)", _topk, **SORTED,
           doc="(values, indices) of the `k` largest, or smallest, elements along `dim`, the first one first.")
-bincount = op("bincount(self, weights=None, minlength: int=0)", _counted,
+bincount = op("bincount(self, weights=None, minlength: int=0)", _counted, takes="iu",
               doc="How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights there.")
 unique = op("unique(self)", lambda self: np.unique(self, equal_nan=False), node="Unique2Backward0",
             self=lambda grad: check(False, NO_SLOPE, error=NotImplementedError), doc="The distinct elements, in order.")

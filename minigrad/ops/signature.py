@@ -128,8 +128,8 @@ def as_int(value: object, array: np.ndarray) -> int:
 
 def as_dim(value: object, array: np.ndarray) -> int:
     """A dimension, counted from the front."""
-    if type(value) is int and 0 <= value < array.ndim:
-        return value
+    if type(value) is int and -array.ndim <= value < array.ndim:
+        return value % array.ndim
     if not is_int(value):
         raise TypeError
     return wrap_dim(value, array.ndim)
@@ -137,8 +137,8 @@ def as_dim(value: object, array: np.ndarray) -> int:
 
 def as_some_dims(value: object, array: np.ndarray) -> tuple[int, ...]:
     """Dimensions, counted from the front; all if None is given."""
-    if type(value) is int and 0 <= value < array.ndim:
-        return (value,)
+    if type(value) is int and -array.ndim <= value < array.ndim:
+        return (value % array.ndim,)
     if value is None:
         return tuple(range(array.ndim))
     if not are_ints(unpacked(value)):
@@ -168,7 +168,7 @@ KINDS = {
     # a dimension, and one that the library has counted from the front; the position of a new one; some; all of them
     "dim": Kind("int", is_int, as_dim),
     "front": Kind("int", is_int),
-    "newdim": Kind("int", is_int, lambda v, a: wrap_dim(v, a.ndim + 1)),
+    "newdim": Kind("int", is_int, lambda v, a: wrap_dim(as_int(v, a), a.ndim + 1)),
     "dims": Kind(INTS, lambda v: v is None or are_ints(v), as_some_dims),
     "order": Kind(INTS, are_ints, lambda v, a: as_dims(v, a.ndim, True)),
     # lengths, one by one or as a sequence; the same with one that may be -1: as many elements as the tensor has
