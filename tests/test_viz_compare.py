@@ -52,7 +52,7 @@ def test_a_step_that_only_one_pass_has_is_shown_as_such():
 
     comparison = compare(branch(True), branch(False), labels=("if", "else"))
     alone = [p for p in comparison.pairs if p.right is None]
-    assert [(p.left.name, p.difference) for p in alone] == [("SinBackward0", "only if has this step")]
+    assert [(p.left.name, p.difference) for p in alone] == [("SinBackward0", "only “if” has this step")]
     assert [p.left.name for p in comparison.pairs] == [
         "MulBackward0",
         "ExpBackward0",

@@ -18,7 +18,7 @@ from tests.browser.pages import opened, until
 from tests.test_viz_page import unpacked
 from tests.viz_gallery import GALLERY
 from tools.gallery import OWN
-from viz.show.page import asset, page, whole
+from viz.show.page import asset, page, program, whole
 from viz.show.payload import payload
 
 
@@ -123,7 +123,7 @@ def steppers(file: Path) -> Iterator[tuple[str, int]]:
             for frame in re.findall(r'srcdoc="([^"]*)"', shown):
                 content = unpacked(unescape(frame))
                 if "steps" in content["data"]:  # a film has frames
-                    front = {"js": asset("narrow_layout.js"), "css": asset("stepper.css")}
+                    front = {"js": program("lanes", "narrow_layout"), "css": asset("stepper.css")}
                     options = {
                         key: v
                         for key, v in content["options"].items()

@@ -60,7 +60,6 @@ def test_a_box_opens_and_closes_where_it_stands(browser: Browser, tmp_path: Path
 
 OUTLINES = """() => [...document.querySelectorAll('.mgv-svg .node .shape')].map((el) => el.getBoundingClientRect())
     .map((r) => [r.left, r.top, r.right, r.bottom])"""
-PAINTED = "(map) => map.querySelector('canvas').toDataURL()"
 
 
 def test_what_was_apart_stays_apart_when_boxes_are_open(browser: Browser, tmp_path: Path, torch):
@@ -99,27 +98,6 @@ def test_a_click_on_an_edge_shows_what_goes_along_it(browser: Browser, tmp_path:
         assert [float(x) for x in shown.strip("[]").split(",")] == pytest.approx(out["value"]["values"])
         pane.press("Escape")
         expect(pop).to_be_hidden()
-
-
-def test_the_small_map_stands_where_something_is_out_of_sight_and_moves_the_picture(browser, tmp_path):
-    with opened(browser, page(payload(net(12), view="functions", fold=False)), tmp_path) as pane:
-        pane.press("+", "+", "+", "+", "+", "+")
-        small = pane.page.locator(".mgv-map")
-        expect(small).to_be_visible()
-        view = pane.page.locator(".mgv-view")
-        box = small.bounding_box()
-        corner = "(view) => [view.scrollLeft, view.scrollTop]"
-        pane.page.mouse.click(box["x"] + 8, box["y"] + 8)
-        first = view.evaluate(corner)
-        pane.page.mouse.click(box["x"] + box["width"] - 8, box["y"] + box["height"] - 8)
-        last = view.evaluate(corner)
-        assert last[0] >= first[0] and last[1] >= first[1] and last != first
-        before = small.evaluate(PAINTED)
-        pane.press("ArrowRight", "ArrowRight")
-        pane.at(2)
-        assert small.evaluate(PAINTED) != before  # what has fired has another colour there
-    with opened(browser, page_of("diamond"), tmp_path) as pane:
-        expect(pane.page.locator(".mgv-map")).to_be_hidden()
 
 
 def test_a_question_mark_lists_keys_and_legend(browser: Browser, tmp_path: Path):

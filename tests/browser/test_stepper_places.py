@@ -28,7 +28,7 @@ HIDDEN = """() => {
     if (!now) return [];
     const beside = now.left < view.left - 1 || now.right > view.right + 1;
     const away = beside || now.top < view.top - 1 || now.bottom > view.bottom + 1;
-    return [...['.mgv-map', '.mgv-zoom'].filter((name) => over(rect(name))), ...(away ? ['the border'] : [])];
+    return [...['.mgv-zoom'].filter((name) => over(rect(name))), ...(away ? ['the border'] : [])];
 }"""
 # how much wider the picture is than what shows it
 BEYOND = """() => document.querySelector('.mgv-svg').getBoundingClientRect().width

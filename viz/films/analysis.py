@@ -20,17 +20,21 @@ from .scene import Arrow, operation
 from .structure import given_to_loss, loss_name, mistakes, negated, top_of
 
 VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # of the top row's norm, twice; times; of the weight
-SATURATED = 1e-4  # of what a function receives
+# of what a function receives; what a softmax sends is a difference, and small without any illness
+SATURATED = {
+    "Sigmoid": 1e-2,
+    "Tanh": 1e-2,
+    "Softmax": 1e-4,
+    "SafeSoftmax": 1e-4,
+    "LogSigmoid": 1e-4,
+    "Softplus": 1e-4,
+}
 WITHIN = 5  # steps
 PERSISTS = 3  # frames, before something that may pass is an alarm
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 SMALL = 1e-5  # of the weight: an update that changes nothing for thousands of steps
-BEGINS, FAR = (
-    3,
-    20,
-)  # times what equal probabilities give: a loss that begins above that is a finding, and an alarm
+BEGINS, FAR = 3, 20  # times the loss of equal probabilities: beginning above that is a finding, and an alarm
 UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
-SQUASHES = {"Sigmoid", "Tanh", "Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"}
 
 
 class SceneAnalysis:
@@ -111,13 +115,9 @@ class SceneAnalysis:
             yield self.at_function(kind, self.all, f, text)
         scene = self.table.scene
         a, b = loss_text(curve.start), loss_text(curve.end)
-        if (
-            curve.alone
-            and (f := negated(scene)) is not None
-            and curve.end < curve.start - 0.1 * abs(curve.start)
-        ):
-            text = f"The loss is minus a {loss_name(scene, f)}, and training makes it {a} → {b}: the error grows."
-            yield self.at_function("sign", self.all, f, text)
+        if curve.alone and (name := negated(self.table)) and curve.end < curve.start - 0.1 * abs(curve.start):
+            text = f"The loss is minus the {name}, and training makes it {a} → {b}: the error grows."
+            yield self.at_function("sign", self.all, 0, text)
             return
         if (name := loss_name(scene, 0)) and (below := curve.known < 0).any():
             text = f"The loss is {loss_text(float(curve.known[below][0]))}, but a {name} cannot be below 0: "
@@ -155,16 +155,22 @@ class SceneAnalysis:
         with_leaves = [r for r in range(len(self.rows)) if self.rows[r].leaves]
         if len(with_leaves) > 1:
             yield from self._vanishing(with_leaves)
-        rows, top = self.into[:, 2:], self.into[:, 1]
-        usable = np.isfinite(top) & (top != NONE)
-        known = (rows != NONE) & np.isfinite(rows)
+        # of a loss with several terms the gradient of the largest is what counts
+        tops = {a.target for f in self.rows[0].functions for a in self.table.scene.out.get(f, ())}
+        terms = [r for r in range(1, len(self.rows)) if tops & {*self.rows[r].functions}] or [1]
+        below = [r for r in range(1, len(self.rows)) if r not in terms]
+        usable, known = (np.isfinite(x) & (x != NONE) for x in (self.into[:, terms], self.into[:, below]))
+        top = np.where(usable, self.into[:, terms], -np.inf)
         with np.errstate(invalid="ignore"):
-            ratio = np.where(known, rows - top[:, None], 0.0)
-        for first, last in intervals(usable & (ratio.max(axis=1) > np.log10(EXPLODES)), gap=2):
-            r = int(ratio[first].argmax())
-            row, f = self.rows[r + 2], self.rows[r + 2].functions[0]
-            gets = f"{self.node(f)} in {row.name} receives {norm_text(rows[first, r])}"
-            than = f"{norm_text(ratio[first, r])} times what arrives in {self.rows[1].name}"
+            ratio = np.where(
+                known & usable.any(axis=1)[:, None], self.into[:, below] - top.max(axis=1)[:, None], 0.0
+            )
+        far = ratio.max(axis=1, initial=0.0) > np.log10(EXPLODES)
+        for first, last in intervals(far, gap=2):
+            r, n = int(ratio[first].argmax()), terms[int(top[first].argmax())]
+            row, f = self.rows[below[r]], self.rows[below[r]].functions[0]
+            gets = f"{self.node(f)} in {row.name} receives {norm_text(self.into[first, below[r]])}"
+            than = f"{norm_text(ratio[first, r])} times what arrives in {self.rows[n].name}"
             alarm = last - first + 1 >= min(PERSISTS, len(self.at)) or not curve.learns
             yield self.at_function(
                 "explode", (first, last), f, f"The gradient explodes: {gets}, {than}.", alarm
@@ -213,13 +219,14 @@ class SceneAnalysis:
         top = next((r for r, row in enumerate(self.rows) if row.leaves), len(self.rows))
         for f in [f for row in self.rows[top + 1 :] for f in row.functions]:
             arrows = self.table.scene.out.get(f, ())
-            if operation(self.node(f)) not in SQUASHES or not arrows:
+            limit = SATURATED.get(operation(self.node(f)))
+            if limit is None or not arrows:
                 continue
             received, sent = self.entering(f), self.arrows[:, arrows[0].index]
             fine = np.isfinite(received) & (received != NONE) & (sent != NONE) & ~broken(sent)
             with np.errstate(invalid="ignore"):
                 share = np.where(fine, sent - received, 0.0)
-            run = longest(share < np.log10(SATURATED))
+            run = longest(share < np.log10(limit))
             if run is None or run[1] - run[0] + 1 < min(PERSISTS, len(self.at)):
                 continue
             first, last = run
@@ -282,17 +289,11 @@ class SceneAnalysis:
             row = self.rows[self.row_of[f]].name
             if len(uses) > 1:
                 often = "both" if len(uses) == 2 else f"all {len(uses)}"
-                row = (
-                    "every time step"
-                    if row.startswith("t = ")
-                    else f"{row.partition(' (')[0]}, in {often} uses,"
-                )
+                called = f"{row.partition(' (')[0]}, in {often} uses,"
+                row = "every time step" if row.startswith("t = ") else called
             are, since = ("has been" if one else "have been"), f"since step {self.steps[first]}"
             if last < len(self.at) - 1:
-                are, since = (
-                    ("was" if one else "were"),
-                    f"from step {self.steps[first]} to {self.steps[last]}",
-                )
+                are, since = "was" if one else "were", f"from step {self.steps[first]} to {self.steps[last]}"
             units_text = f"{count} units of {every}" if count < every else f"All {every} units"
             which = (
                 ": " + ", ".join(map(str, sorted(units)[:4])) + ", …" * (count > 4) if count < every else ""

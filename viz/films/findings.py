@@ -30,7 +30,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "zero": ("flat", "still"),
     "small": ("still", "flat"),
     "grew": ("nan", "rising", "flat", "runaway", "explode", "dead"),
-    "runaway": ("nan",),
+    "runaway": ("nan", "explode", "grew", "large", "saturated", "zero", "dead"),
     "rising": ("nan",),
     "nan": (),  # and every alarm that begins after it
     "flat": (),
@@ -39,7 +39,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "eval": (),
 }
 CAUSAL = [*FOLLOWS]
-FIRST = ["nan"]  # among findings without a cause, this kind comes first
+FIRST = ["nan", "frozen", "eval"]  # alarms and facts that come first among those without a cause
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class SceneInfo:
         self.shapes: dict[int, tuple] = {}  # of each function what it receives and sends, in the first frame
         self.alike: list[
             tuple[int, int]
-        ] = []  # leaves all of whose units are alike in the first frame, and how many
+        ] = []  # leaves whose units are alike in the first frame, and how many
         self.classes = 0  # of a classifier whose loss is a mean
         self.why = f"its graph has more than {MOST} nodes" if len(nodes) > MOST else ""
         plain = {}

@@ -25,7 +25,9 @@ FROM_STEPPER += "mount: mountStepper"  # what they use of the stepper's program
 @cache
 def program() -> str:
     """The film's front end as one ES module, with the stepper's inside it, which asks nothing, for frames kept whole."""
-    stepper = re.sub(r"^export default.*$|^export ", "", pages.asset("narrow_layout.js"), flags=re.M)
+    stepper = re.sub(
+        r"^export default\{.*?\};|^export ", "", pages.program("lanes", "narrow_layout"), flags=re.M
+    )
     names = ", ".join(re.findall(r"(\w+)(?=,|$)", re.sub(r": \w+", "", FROM_STEPPER)))
     own = pages.lean([FRONT / f"{name}.js" for name in PROGRAM.split()])
     return f"const {{ {FROM_STEPPER} }} = (() => {{\n{stepper}\nreturn {{ {names} }};\n}})();\n{own}"

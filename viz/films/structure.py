@@ -22,19 +22,8 @@ DOUBLE = {
     ("NllLoss", "Softmax"): "nll_loss takes log-probabilities, and these lack the log",
 }
 PARTS = {
-    "Select",
-    "Slice",
-    "Index",
-    "Narrow",
-    "Unbind",
-    "Split",
-    "Squeeze",
-    "Unsqueeze",
-    "View",
-    "Reshape",
-    "Cat",
-    "Clone",
-}
+    "Select", "Slice", "Index", "Narrow", "Unbind", "Split", "Squeeze", "Unsqueeze", "View", "Reshape", "Cat", "Clone",
+}  # fmt: skip
 POINTWISE = {
     "Mean", "Sum", "Div", "Mul", "Neg", "Pow", "Abs", "Sub", "Rsub", "Add", "Sqrt", "Square", "Log", "Log1P", "Clamp",
     "ClampMin", "Relu", "Softplus", "Where", "Exp", "Logcosh", "Log2", "Cosh", *LOSSES,
@@ -94,11 +83,8 @@ def _broadcast(scene: Scene, shapes: dict[int, tuple]) -> Iterator[tuple[str, in
         large, own = ([n for n in shape if n > 1] for shape in (result, made))
         if len(own) == 1 and large == own * 2:
             text = f"Predictions of shape {_shape(made)} are broadcast to {_shape(result)} by targets of another shape: "
-            yield (
-                "broadcast",
-                f,
-                text + f"{scene.names[f]} compares each prediction with all {own[0]} targets.",
-            )
+            each = f"{scene.names[f]} compares each prediction with all {own[0]} targets."
+            yield "broadcast", f, text + each
             return
 
 
@@ -136,14 +122,28 @@ def _reshaped_from(scene: Scene, a: Arrow, info: Any) -> tuple[int, ...] | None:
     return None
 
 
-def negated(scene: Scene) -> int | None:
-    """The loss of which the root is the negative, where it is one that cannot be below 0."""
-    if operation(scene.names[0]) != "Neg":
-        return None
-    [a, *_] = scene.out.get(0, [None])
-    return (
-        a.target if a is not None and a.leaf is None and operation(scene.names[a.target]) in LOSSES else None
-    )
+def negated(table: Any) -> str:
+    """What the loss is the negative of, where that is an error and cannot be below 0; else empty."""
+    scene: Scene = table.scene
+    f, name = 0, operation(scene.names[0])
+    if name != "Neg":
+        return ""
+    while name in ("Neg", "Mean", "Sum", "Div"):
+        arrows = scene.out.get(f, ())
+        if len(arrows) != 1 or arrows[0].leaf is not None:
+            return ""
+        f = arrows[0].target
+        name = operation(scene.names[f])
+    [difference, *_] = [*_inputs(scene, f), None]
+    even = name == "Abs" or (name == "Pow" and table.info.fixed[f].get("_saved_exponent") in (2, 4))
+    if (
+        even
+        and difference
+        and operation(scene.names[difference]) == "Sub"
+        and len(scene.out[difference]) == 1
+    ):
+        return "absolute error" if name == "Abs" else "squared error"  # of predictions and fixed targets
+    return loss_name(scene, f)
 
 
 def loss_name(scene: Scene, f: int) -> str:

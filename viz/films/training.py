@@ -38,14 +38,12 @@ class TrainingState:
 
     def __init__(self) -> None:
         self.pending: Pending | None = None
-        self.missing: dict[str, int] = {}  # parameters that no gradient reached -> first step
-        self.frozen: dict[
-            str, int
-        ] = {}  # parameters of a trained model that do not require grad -> first step
-        self.added: dict[
-            str, int
-        ] = {}  # leaves whose old gradient was added to a new one, and used -> that step
-        self.in_eval: dict[str, int] = {}  # modules in eval mode -> first step
+        # name -> first step: parameters that no gradient reached; of a trained model, those that do not require grad;
+        # leaves whose old gradient was added to a new one, and used; modules in eval mode
+        self.missing: dict[str, int] = {}
+        self.frozen: dict[str, int] = {}
+        self.added: dict[str, int] = {}
+        self.in_eval: dict[str, int] = {}
         self.was_training: set[str] = set()
         self._modes: dict[str, Any] = {}
         self._kept_grad: dict[

@@ -233,7 +233,7 @@ def _in_order(
 
 def _alone(s: Step, partner: dict[Step, Step], labels: tuple[str, str], side: int, tolerance: float) -> Pair:
     """A step that has no partner at this place: none at all, or one at another time."""
-    other, said, moved = partner.get(s), f"only {labels[side]} has this step", False
+    other, said, moved = partner.get(s), f"only “{labels[side]}” has this step", False
     if other is not None:
         x, y = (s, other) if side == 0 else (other, s)
         number = _differs(x, y, tolerance)

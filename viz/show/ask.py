@@ -7,7 +7,6 @@ follows from the recorded local derivatives, wherever these act entry by entry; 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,10 +19,6 @@ MODES = ("gradients", "order")
 HOOK = "a hook changed it"  # how explain.py ends what it says of a total that is not the sum of its parts
 NAN = "Only 0 · ∞, 0/0 and ∞ − ∞ are nan; 1/0, and ∞ times a number other than 0, are not."
 SMALL = 12  # an answer with more entries is asked for by its shape
-ELEMENTWISE = re.compile(
-    r"^(Add|Sub|Rsub|Mul|Div|Neg|Pow|Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Tanh|Sinh|Cosh|Sigmoid|Relu|"
-    r"Abs|Square|Reciprocal|Clamp|Softplus|Silu|Gelu|LeakyRelu|Elu|Clone|Where)Backward"
-)
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ class Pass:
         total, sent = self.total[i], array_of(out["value"])
         if total is None or sent is None or out.get("reduced") or np.any(total == 0):
             return None
-        by_entry = ELEMENTWISE.match(self.steps[i]["name"]) and total.shape == sent.shape
+        by_entry = self.steps[i]["pointwise"] and total.shape == sent.shape
         return sent / total if by_entry or total.size == 1 else None
 
     def leaves_after(self, start: int, delta: np.ndarray) -> dict[int, np.ndarray] | None:

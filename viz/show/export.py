@@ -29,9 +29,7 @@ def to_networkx(*tensors: Any, names: Any = None, _frame: FrameType | None = Non
     try:
         networkx = importlib.import_module("networkx")
     except ImportError as error:
-        raise ImportError(
-            "viz.to_networkx needs networkx, which is not installed: pip install networkx"
-        ) from error
+        raise ImportError("viz.to_networkx needs networkx: pip install networkx") from error
     graph, _ = prepare(tensors, "to_networkx", named(names), _frame)
     costs, roots = costs_of(graph), {root.function for root in graph.roots}
     made = networkx.MultiDiGraph()

@@ -58,10 +58,8 @@ class Failed(Shown):
         return write_whole(path, f"<!doctype html><meta charset=utf-8><title>{title}</title>{self._html()}")
 
     def _html(self) -> str:
-        words = html.escape(str(self.failure))
-        return (
-            f"<pre style='white-space:pre-wrap'>{words}</pre>{self.drawing._repr_mimebundle_()['text/html']}"
-        )
+        words, drawn = html.escape(str(self.failure)), self.drawing._repr_mimebundle_()["text/html"]
+        return f"<pre style='white-space:pre-wrap'>{words}</pre>{drawn}"
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         return self.drawing._repr_mimebundle_() | {"text/plain": repr(self), "text/html": self._html()}

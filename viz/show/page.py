@@ -23,18 +23,19 @@ import numpy as np
 from ..picture.svg import edge_rules
 
 FRONT = Path(__file__).parent / "front"
-# the order in which they are joined: each uses those before it
-PROGRAM = "elements toolbar strip numbers svg timeline columns boxes equation painting lanes panels overlays finding exporting "
-PROGRAM += "legend viewport pane narrow_layout beside "
-PROGRAM += "typed answers asking"
+# the order in which they are joined: each uses those before it. After the pane come the parts of which a page has what it needs
+PROGRAM = "elements toolbar strip numbers svg timeline columns boxes equation painting panels overlays finding exporting "
+PROGRAM += "legend viewport pane "
+PARTS = "lanes forward narrow_layout beside typed answers asking kernel"
+PROGRAM += PARTS
 # what a page need not carry: what the files take from each other, indentation, comments
 _LEFT_OUT = re.compile(
-    r'^import \{[^}]*\} from "\./\w+\.js";\n|^export (?!default)|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?',
+    r'^import \{[^}]*\} from "\./\w+\.js";\n|^export (?!default)|^ *//.*\n|^ +| // [^"\x27`\n]*$|/\*[^*]*\*/\n?',
     re.M,
 )
 # nor blanks around punctuation, nor the last semicolon of a block; strings, templates and regular expressions are kept
 _KEPT = r"""(`(?:\\.|\$\{(?:[^{}`]|`(?:\\.|[^`\\])*`|\{[^{}]*\})*\}|[^`\\])*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(?:"""
-_KEPT += r"(?<=[(,=:!&|?\[])|(?<=[(,=:!&|?\[] ))/(?![*/ ])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*)"
+_KEPT += r"(?<=[(,=>:!&|?\[])|(?<=[(,=>:!&|?\[] ))/(?![*/ ])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*)"
 _BLANKS = {
     ".js": re.compile(
         _KEPT + r"|;\s*(\})| ([+-]) (?![+-])|([;{,(\[])\s+(?!export)| *([*/%=<>!&|?:;,(){}\[\]]) *"
@@ -51,10 +52,17 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 
 @cache
 def asset(name: str) -> str:
-    """The front end as one text: ``stepper.js``, or without its last files ``narrow_layout.js``, ``steps.js``; or a file."""
-    names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -5, "narrow_layout.js": -4}.get(name)]
-    text = lean([FRONT / file for file in (names if name.endswith(".js") else [name])])
-    return text + edge_rules() if name == "stepper.css" else text
+    """A file of the front end; of ``stepper.js`` the whole program."""
+    if name == "stepper.js":
+        return program(*PARTS.split())
+    return lean([FRONT / name]) + (edge_rules() if name == "stepper.css" else "")
+
+
+@cache
+def program(*parts: str) -> str:
+    """The program as one text, with these of its ``PARTS``."""
+    left_out = {*PARTS.split()} - {*parts}
+    return lean([FRONT / f"{name}.js" for name in PROGRAM.split() if name not in left_out])
 
 
 def lean(files: list[Path]) -> str:
@@ -201,10 +209,15 @@ def page(
     ``sent(data, options)``, where that is known.
     """
     name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
-    wide = min(p["width"] for p in (data, *data.get("pictures", ()))) > 320  # points: no telephone shows one
-    asks = any((options or {}).get(key) for key in ("ask", "labels"))  # or two passes beside each other
-    js = asset("stepper.js" if asks else "narrow_layout.js" if wide else "steps.js")
-    content = {"js": js, "css": asset("stepper.css"), "options": dict(options or {})}
+    drawn, options = (data, *data.get("pictures", ())), dict(options or {})
+    two, narrow = (
+        options.get("labels"),
+        min(p["width"] for p in drawn) > 320,
+    )  # points: no telephone shows one
+    needs = {"lanes": two or any(p["view"] == "lanes" for p in drawn), "forward": options.get("forward")}
+    needs |= {"narrow_layout": two or narrow, "beside": two}
+    needs |= dict.fromkeys(("typed", "answers", "asking"), options.get("ask"))
+    content = {"js": program(*filter(needs.get, needs)), "css": asset("stepper.css"), "options": options}
     return whole(name, content | {"data": text or sent(data, options)}, bare)
 
 

@@ -32,9 +32,7 @@ def _record(given: Any, names: Any, frame: FrameType | None, picture: dict, how:
         trace = given
     else:
         graph, plain = prepare(given, "beside", names, frame)
-        trace = run(
-            graph, plain, how["gradient"], verb="beside", **{k: v for k, v in how.items() if k != "gradient"}
-        )
+        trace = run(graph, plain, verb="beside", **how)
     small = picture["view"] is None and picture["fold"] is None and len(trace.graph) <= DETAIL
     picture = picture | {"view": "functions"} if small else picture  # two panes have half the room each
     return trace, describe(trace, *pictures_of(trace.graph, **picture))

@@ -160,20 +160,9 @@ def step(
         raise ValueError(
             "given= says how many steps are shown before questions begin: it needs ask='gradients' or 'order'."
         )
-    options = {
-        "view": view,
-        "direction": direction,
-        "fold": fold,
-        "names": names,
-        "values": values,
-        "saved": saved,
-    }
-    options |= {
-        "gradient": gradient,
-        "inputs": inputs,
-        "retain_graph": retain_graph,
-        "create_graph": create_graph,
-    }
+    options = {"view": view, "direction": direction, "fold": fold, "names": names, "values": values}
+    options |= {"saved": saved, "gradient": gradient, "inputs": inputs}
+    options |= {"retain_graph": retain_graph, "create_graph": create_graph}
     collects = gc.isenabled()
     gc.disable()  # a third of the time would go into looking for garbage among what is kept
     try:

@@ -61,14 +61,14 @@ class Player {
     const buttons = transport((act) => this.act(act), "frame");
     this.playButton = buttons.querySelector("[data-action=play]");
     this.strip = strip([{ name: "", from: 0, to: this.steps.length - 1 }], this.steps.length - 1, "Training step", (k) => { this.pause(); this.go(k); });
-    this.counter = h("output", { class: "mgv-count" });
+    this.counter = h("output.count");
     this.modes = choice("Scale of the ribbon", [["each", "Each row", "each row on its own scale"], ["all", "All rows", "one scale for all rows"], ["top", "÷ top row", "against the norm of the top row"]], () => this.mode, (mode) => { this.mode = mode; this.fit(true); });
     this.speeds = choice("Frames per second", [2, 4, 8, 16, 30].map((v) => [v, String(v), `${v} frames per second`]), () => this.speed, (v) => { this.speed = v; if (this.timer) { this.pause(); this.play(); } });
-    this.insideButton = h("button", { type: "button", class: "mgv-item mgf-inside", title: "Open this frame's backward pass in the stepper (enter)", onclick: () => this.act("inside") }, "Step inside ◆");
-    this.menu = menu([row("Speed", this.speeds, h("span", {}, "frames per second")), row("Save", item("PNG", () => this.savePicture())),
-      h("p", { class: "mgv-note" }, "← → frame, ↑ ↓ row, space plays, N next finding, R scale, enter steps inside, F full window")]);
+    this.insideButton = h("button", { class: "mgv-item mgf-inside", title: "Open this frame's backward pass in the stepper (enter)", onclick: () => this.act("inside") }, "Step inside ◆");
+    this.menu = menu([row("Speed", this.speeds, h("span", "frames per second")), row("Save", item("PNG", () => this.savePicture())),
+      h("p.note", "← → frame, ↑ ↓ row, space plays, N next finding, R scale, enter steps inside, F full window")]);
     const any = this.films.some((film) => Object.keys(film.kept).length);
-    this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Film" }, buttons, this.strip, this.counter, any ? this.insideButton : null, this.modes, this.menu);
+    this.bar = h("div.bar", { role: "toolbar", "aria-label": "Film" }, buttons, this.strip, this.counter, any ? this.insideButton : null, this.modes, this.menu);
     this.words = h("div", { class: "mgf-words", role: "status", "aria-live": "polite" }, this.films.map((film, n) => this.headline(film, n)));
     this.views = this.films.map((film, n) => this.buildView(film, n));
     this.stage = h("div", { class: `mgf-stage${this.films.length > 1 ? " mgf-beside" : ""}` }, this.views.map((view) => view.box));
@@ -81,7 +81,7 @@ class Player {
     this.frame = h("div", { class: "mgv-frame mgf-frame", tabindex: 0, role: "group", "aria-label": `Film of a training run, ${this.steps.length} frames. Arrow keys change the frame, up and down the row, space plays, R changes the ribbon, enter steps inside.` },
       this.words, this.bar, this.stage, this.rowLine, this.key, this.notes, this.tip);
     this.frame.addEventListener("keydown", (e) => this.keyed(e));
-    this.bar.append(fullWindow(this.frame) || "");
+    this.bar.append(fullWindow(() => toFull(this.frame)) || "");
     el.append(this.frame, this.innerBox);
   }
 
@@ -227,12 +227,12 @@ class Player {
   headline(film, n) {
     const known = film.losses.filter((v) => v !== null), two = (v) => lossText(v, 2);
     const loss = known.length > 1 ? `Loss ${two(known[0])} → ${two(known[known.length - 1])}.` : known.length ? `Loss ${two(known[0])}.` : "";
-    const finding = (f, first) => h("button", { type: "button", class: `mgf-finding${f.alarm ? " mgf-alarm" : ""}`, title: f.text, onclick: () => this.goTo(f, this.views[n]) }, mark(f.kind), f.under && !first ? h("i", {}, "so") : null, h("span", {}, f.text), h("i", {}, f.from || f.to < film.count - 1 ? `at step ${film.steps[f.from]}` : ""));
+    const finding = (f, first) => h("button", { class: `mgf-finding${f.alarm ? " mgf-alarm" : ""}`, title: f.text, onclick: () => this.goTo(f, this.views[n]) }, mark(f.kind), f.under && !first ? h("i", "so") : null, h("span", f.text), h("i", f.from || f.to < film.count - 1 ? `at step ${film.steps[f.from]}` : ""));
     const [first, ...others] = film.findings, many = this.films.length > 1;
-    const name = many ? h("b", {}, `${film.title || `film ${n + 1}`}: `) : null;
+    const name = many ? h("b", `${film.title || `film ${n + 1}`}: `) : null;
     const shown = many ? [] : others.slice(0, MOST), left = others.length - shown.length;
-    return h("div", { class: "mgf-film" }, h("p", { class: "mgf-headline" }, name, h("b", {}, loss), " ", first ? finding(first, true) : this.allWell(film)),
-      shown.length ? h("p", { class: "mgf-others" }, shown.map((f) => finding(f)), left ? h("i", {}, `and ${left} more, in film.findings`) : null) : null);
+    return h("div", { class: "mgf-film" }, h("p", { class: "mgf-headline" }, name, h("b", loss), " ", first ? finding(first, true) : this.allWell(film)),
+      shown.length ? h("p", { class: "mgf-others" }, shown.map((f) => finding(f)), left ? h("i", `and ${left} more, in film.findings`) : null) : null);
   }
 
   allWell(film) {
@@ -265,7 +265,7 @@ class Player {
     const view = this.views[0], scene = view.scene;
     this.rowLine.hidden = !(scene && this.row > 0 && this.row < scene.rows.length && this.films.length === 1);
     if (this.rowLine.hidden) return;
-    this.rowLine.replaceChildren(h("b", {}, scene.rows[this.row].name), ...this.rowText(view, this.row).map((text) => h("span", {}, text)));
+    this.rowLine.replaceChildren(h("b", scene.rows[this.row].name), ...this.rowText(view, this.row).map((text) => h("span", text)));
   }
 
   // The whole table in words, for screen readers, when the film does not play.
@@ -274,8 +274,8 @@ class Player {
       if (!view.scene || view.i === undefined) continue;
       const step = view.film.steps[view.frame];
       view.now.setAttribute("aria-label", `${view.film.title || "Backward pass"}, step ${step}, loss ${lossText(view.film.losses[view.frame])}. ${this.found(view).map((f) => f.text).join(" ")}`);
-      view.table.replaceChildren(h("table", {}, h("caption", {}, `Step ${step}, loss ${lossText(view.film.losses[view.frame])}: rows from the loss down`),
-        view.scene.rows.slice(1).map((row, n) => h("tr", {}, h("th", { scope: "row" }, row.name), this.rowText(view, n + 1).map((text) => h("td", {}, text))))));
+      view.table.replaceChildren(h("table", h("caption", `Step ${step}, loss ${lossText(view.film.losses[view.frame])}: rows from the loss down`),
+        view.scene.rows.slice(1).map((row, n) => h("tr", h("th", { scope: "row" }, row.name), this.rowText(view, n + 1).map((text) => h("td", text))))));
     }
     this.el.dataset.told = this.steps[this.k];
   }
@@ -284,7 +284,7 @@ class Player {
 
   paintKey() {
     const k = this.colours, { low, high, side, ticks } = this.scale, thick = Math.max(...this.views.map((v) => (v.at ? v.at.thick : 0))), wide = (l) => 0.8 + (thick - 0.8) * ((l - low) / (high - low));
-    const relative = this.mode === "top", each = this.mode === "each", part = (title, sub, svg) => h("span", {}, h("span", { class: "mgf-cap" }, h("b", {}, title), sub), svg);
+    const relative = this.mode === "top", each = this.mode === "each", part = (title, sub, svg) => h("span", h("span", { class: "mgf-cap" }, h("b", title), sub), svg);
     const text = (svg, x, label) => svg.append(s("text", { x, y: 26, "text-anchor": "middle" }, label));
     const widths = s("svg", { width: 32 * ticks.length, height: 29, role: "img", "aria-label": `arrow width from 1e${low} to 1e${high}, logarithmic` });
     ticks.forEach((t, n) => { const w = wide(t); widths.append(s("rect", { x: 32 * n, y: 9 - w / 2, width: 25, height: w, fill: k.steady })); text(widths, 32 * n + 13, `1e${t}`); });
@@ -311,8 +311,8 @@ class Player {
     const kept = this.keptNow(), { shared } = this.data, once = (key) => [key, shared[kept[key]]];
     if (!kept) return;
     this.pause();
-    const step = this.steps[this.k], box = h("div", {});
-    this.innerBox.replaceChildren(h("div", { class: "mgf-innerbar" }, h("b", {}, `Inside step ${step}`), h("span", {}, "the whole backward pass, node by node"), h("button", { type: "button", class: "mgf-inside", onclick: () => { this.innerBox.hidden = true; this.innerBox.replaceChildren(); this.frame.focus({ preventScroll: true }); } }, "Close")), box);
+    const step = this.steps[this.k], box = h("div");
+    this.innerBox.replaceChildren(h("div", { class: "mgf-innerbar" }, h("b", `Inside step ${step}`), h("span", "the whole backward pass, node by node"), item("Close", () => { this.innerBox.hidden = true; this.innerBox.replaceChildren(); this.frame.focus({ preventScroll: true }); })), box);
     this.innerBox.hidden = false;
     mountStepper(box, { ...kept, ...Object.fromEntries(["svg", "edges", "pictures"].map(once)) }, { framed: 640 });
     this.innerBox.scrollIntoView({ block: "nearest" });

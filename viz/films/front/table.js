@@ -110,7 +110,7 @@ function trace(c, way, x, y) {
 // One frame of the graph: frame `i` of the scene, in decades between scale.low and scale.high.
 export function paintTable(c, film, scene, i, at, scale, k, selected) {
   const { pitch } = at, old = i - 1, wide = (l) => 0.8 + (at.thick - 0.8) * Math.max(0, Math.min(1, (l - scale.low) / (scale.high - scale.low)));
-  if (selected > 0 && selected <= at.rows) { c.fillStyle = k["now-soft"]; c.fillRect(0, at.rowY(selected) - pitch / 2, at.ribbonX - 6, pitch); }
+  if (selected > 0 && selected <= at.rows) { c.fillStyle = k["now-soft"]; c.fillRect(0, at.rowY(selected) - pitch / 2, at.ribbonX - 6 - (at.level.ends || 0), pitch); }
   for (const way of at.arrows) {
     const l = film.at(scene, i, way.column), bad = broken(l), ok = isKnown(l), under = ok && l < scale.low - 0.5;
     c.strokeStyle = c.fillStyle = bad ? k.alarm : k[ok && old >= 0 ? changeOf(l - film.at(scene, old, way.column)) : "steady"];
@@ -155,7 +155,7 @@ function paintFunctions(c, film, scene, i, at, k) {
     const small = f.row && at.pitch < 22, percent = zero > 0.005 ? `${Math.round(100 * zero)} %` : "";
     c.fillStyle = k.ink;
     c.font = `${small ? 9.5 : 11}px ${SANS}`;
-    const name = cut(c, f.label, box.w - 12), both = percent && c.measureText(name).width + 26 < box.w - 10;
+    const name = cut(c, f.label, box.w - 8), both = percent && c.measureText(name).width + 26 < box.w - 10;
     c.textAlign = both ? "left" : "center";
     c.fillText(name, both ? box.x - box.w / 2 + 8 : box.x, box.y + 0.5);
     c.fillStyle = k.mute;

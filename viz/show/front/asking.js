@@ -1,7 +1,7 @@
 // Predict before reveal: the questions. A page on which none is asked goes without this file and answers.js.
 
 import { judge, parseAnswer, remember, remembers } from "./answers.js";
-import { h } from "./elements.js";
+import { h, textButton } from "./elements.js";
 import { shapeText } from "./numbers.js";
 import { abilities } from "./pane.js";
 import { timeline } from "./timeline.js";
@@ -32,38 +32,39 @@ Object.assign(abilities, {
   // Shows the question before step n: what arrives and the rule are there, what comes out is asked.
   pose(n) {
     this.posed = n;
+    this.el.classList.remove("mgv-crowded");
     if (!n) return this.flow.replaceChildren(...(this.k < 0 ? this.forwardPanel(this.shown) : this.flowPanel(this.k)).filter(Boolean)); // the question is withdrawn
     const question = this.questions[n], step = this.data.steps[n - 1];
     const card = this.questionCard(n, question);
     this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), step.accumulate ? this.stores(step, true) : this.rule(step, true), card].filter(Boolean)));
     if (question.kind !== "order") this.followNow();
+    this.el.classList.toggle("mgv-crowded", this.panels.scrollHeight > this.panels.clientHeight + 1);
     this.sentence.textContent = `Predict step ${n} of ${this.data.steps.length}.`;
     if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });
   },
 
   questionCard(n, question) {
-    const feedback = h("p", { class: "mgv-feedback", role: "status", "aria-live": "polite" });
+    const feedback = h("p.feedback", { role: "status", "aria-live": "polite" });
     this.feedback = feedback;
-    const plain = (label, action) => h("button", { type: "button", class: "mgv-text-button", onclick: action }, label);
-    const outs = h("p", { class: "mgv-outs" }, plain("Show this step", () => this.reveal(n, "shown")), this.options.insist ? "" : plain("Just show me from now on", () => { this.note(n, null, "shown"); this.setAsking(false); this.go(this.ahead + n); this.frame.focus(); }));
+    const outs = h("p.outs", textButton("Show this step", () => this.reveal(n, "shown")), this.options.insist ? "" : textButton("Just show me from now on", () => { this.note(n, null, "shown"); this.setAsking(false); this.go(this.ahead + n); this.frame.focus(); }));
     let form;
     if (question.kind === "order") {
       const chips = Object.keys(this.time.fired).filter((id) => this.time.fired[id].at(-1) >= n).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))).slice(0, 12).map((id) => this.chip(id));
-      form = h("div", { class: "mgv-choices" }, h("p", { class: "mgv-note" }, "Click it in the picture, or here:"), chips);
+      form = h("div.choices", h("p.note", "Click it in the picture, or here:"), chips);
     } else if (question.kind === "shape") {
-      form = h("div", { class: "mgv-choices" }, question.choices.map((choice) => h("button", { type: "button", class: "mgv-chip", onclick: () => {
+      form = h("div.choices", question.choices.map((choice) => h("button.chip", { onclick: () => {
         const right = String(choice.shape) === String(question.answer.shape);
         this.note(n, shapeText(choice.shape), right ? "right" : choice.cause);
         right ? this.reveal(n, "right") : (feedback.textContent = `Not yet. ${choice.says}`);
       } }, shapeText(choice.shape))));
     } else {
-      const input = h("input", { type: "text", class: "mgv-answer", autocomplete: "off", spellcheck: "false", "aria-label": question.text, placeholder: "3 or [1, 2] or [[1], [2]]" });
+      const input = h("input.answer", { type: "text", autocomplete: "off", spellcheck: "false", "aria-label": question.text, placeholder: "3 or [1, 2] or [[1], [2]]" });
       // no form: JupyterLab keeps Enter from submitting one in a cell, and a sandboxed frame lets none be submitted; what is wrong is written again
       const check = () => { this.answer(n, question, input.value); if (input.isConnected) input.focus({ preventScroll: true }); };
       input.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); event.stopPropagation(); check(); } });
-      form = h("div", { class: "mgv-form" }, input, h("button", { type: "button", class: "mgv-submit", onclick: check }, "Check"));
+      form = h("div.form", input, h("button.submit", { onclick: check }, "Check"));
     }
-    return this.column("Predict", h("p", { class: "mgv-ask" }, question.text), form, feedback, outs);
+    return this.column("Predict", h("p.ask", question.text), form, feedback, outs);
   },
 
   answer(n, question, text) {

@@ -6,14 +6,14 @@ import { abilities } from "./pane.js";
 // Opens a pane for each of the passes of `model`. The longer pass has the toolbar; the other one follows it.
 abilities.openBeside = (model, el, Pane, passes) => {
   const options = model.get("options"), counts = passes.map((data) => data.steps.length), lead = counts.indexOf(Math.max(...counts));
-  const hosts = passes.map(() => h("div")), head = h("div", { class: "mgv-head" }, options.said ? h("p", { class: "mgv-said", role: "note" }, options.said) : null), panes = [];
+  const hosts = passes.map(() => h("div")), head = h("div.head", options.said ? h("p.said", { role: "note" }, options.said) : null), panes = [];
   const roles = (i) => (i === lead ? { followers: () => panes.filter((_, n) => n !== lead) } : { lead: () => panes[lead] });
   const part = (data, i) => ({
     get: (key) => (key === "data" ? data : key === "options" ? { ...options, label: options.labels[i], last: Math.max(...counts), host: () => el, ...roles(i) } : model.get(key)),
     set: (key, value) => model.set(key, value), save_changes: () => model.save_changes(),
     on: (event, f) => event === "change:step" && model.on(event, f), off: (event, f) => event === "change:step" && model.off(event, f),
   });
-  el.replaceChildren(head, h("div", { class: "mgv-both" }, hosts));
+  el.replaceChildren(head, h("div.both", hosts));
   el.classList.add("mgv", "mgv-beside");
   for (const i of [lead, ...passes.keys()]) if (!panes[i]) { panes[i] = new Pane(part(passes[i], i), hosts[i]); if (i === lead) head.prepend(panes[i].bar); }
   for (const pane of panes) pane.settle(true);

@@ -22,7 +22,9 @@ function movedEdge(group, edge, to, ends = null) {
   let curves = Array.from({ length: (v.length - 2) / 6 }, (_, i) => v.slice(6 * i, 6 * i + 8));
   for (let i = 0; ends && i < 3; i++) curves = curves.flatMap((curve) => halves(curve, 0.5)); // a stretched curve: its pieces stay where the stretch puts them
   const points = [v.slice(0, 2), ...curves.flatMap((p) => [p.slice(2, 4), p.slice(4, 6), p.slice(6)])], n = points.length;
-  const pairs = points.map(([x, y], i) => { const end = ends?.[i < 2 ? 0 : i >= n - 2 ? 1 : 2]; return end ? [x + end[0], y + end[1]] : to(x, y); });
+  // its ends are moved with their boxes, its middle by the stretch, and what is between by something between
+  const mix = (at, end, i) => { const t = end ? Math.max(0, Math.min(1, (i - 1) / (n / 3))) : 1; return at.map((v, o) => (t < 1 ? t * v + (1 - t) * end[o] : v)); };
+  const pairs = points.map(([x, y], i) => { const [tx, ty] = to(x, y), [dx, dy] = mix(mix([tx - x, ty - y], ends?.[0], i), ends?.[1], n - 1 - i); return [x + dx, y + dy]; });
   const text = (list) => list.map((p) => p.map((x) => x.toFixed(1)).join(",")).join(" "), last = pairs[n - 1], tip = v.slice(-2);
   line.setAttribute("d", `M${text(pairs.slice(0, 1))}C${text(pairs.slice(1))}`);
   for (const part of group.querySelectorAll(".head, .hook")) moved(part, last[0] - tip[0], last[1] - tip[1]);

@@ -6,9 +6,12 @@ export const SVG = "http://www.w3.org/2000/svg";
 // Jupyter's shortcuts ("d d" deletes a cell, in Notebook 7 arrows too) look at the focused element: what can have the focus says no.
 export const keepKeys = ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true");
 
-export function h(tag, props = {}, ...children) {
-  const el = document.createElement(tag);
-  for (const [key, value] of Object.entries(props)) {
+// h("p.note", { role: "status" }, "text", ...): an element of class mgv-note; its properties may be left out.
+export function h(what, props, ...children) {
+  if (props?.constructor !== Object) [props, children] = [{}, [props, ...children]];
+  const [tag, ...classes] = what.split("."), el = document.createElement(tag);
+  el.className = classes.map((name) => `mgv-${name}`).join(" ");
+  for (const [key, value] of Object.entries(tag === "button" ? { type: "button", ...props } : props)) {
     if (value === null || value === undefined || value === false) continue;
     if (key === "class") el.className = value;
     else if (key.startsWith("on")) el.addEventListener(key.slice(2), value);
@@ -18,6 +21,9 @@ export function h(tag, props = {}, ...children) {
   el.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return el;
 }
+
+// A button that looks like a word of text.
+export const textButton = (text, act) => h("button.text-button", { onclick: act }, text);
 
 export function s(tag, attributes = {}, text) {
   const el = document.createElementNS(SVG, tag);

@@ -5,8 +5,6 @@
 import { h } from "./elements.js";
 import { arrayView } from "./numbers.js";
 
-// nodes whose rule acts entry by entry
-const ELEMENTWISE = /^(Add|Sub|Rsub|Mul|Div|Neg|Pow|Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Tanh|Sinh|Cosh|Sigmoid|Relu|Abs|Square|Reciprocal|Clamp|Softplus|Silu|Gelu|LeakyRelu|Elu|Clone|Where)Backward/;
 const TOKENS = /(?<![.\w])[A-Za-z_]\w*(?![\w(]|\.(?:shape|numel|ndim|dtype))/g; // names in code, but for attributes and functions
 
 const alike = (a, b) => Boolean(a && b) && String(a) === String(b);
@@ -14,15 +12,15 @@ const alike = (a, b) => Boolean(a && b) && String(a) === String(b);
 // ∂output/∂input along one edge: where the rule acts entry by entry, or one number arrives. An array like any other, or null.
 export function local(step, { value, reduced }) {
   const { total } = step;
-  if (step.totals || !total?.values || !value?.values || reduced || (total.values.length > 1 && !(ELEMENTWISE.test(step.name) && alike(total.shape, value.shape)))) return null;
+  if (step.totals || !total?.values || !value?.values || reduced || (total.values.length > 1 && !(step.pointwise && alike(total.shape, value.shape)))) return null;
   const values = value.values.map((v, i) => { const g = total.values[i] ?? total.values[0]; return typeof v === "number" && typeof g === "number" && g !== 0 ? Number((v / g).toPrecision(6)) : null; });
   if (values.includes(null) || !values.length) return null;
   return { shape: value.shape, dtype: value.dtype, values, min: Math.min(...values), max: Math.max(...values), nonfinite: 0 };
 }
 
 // An array under which it says what it is.
-const term = (array, under, room, role) => h("span", { class: "mgv-term", "data-role": role }, arrayView(array, room), under ? h("span", { class: "mgv-under" }, under) : null);
-const sign = (text) => h("span", { class: "mgv-sign" }, text);
+const term = (array, under, room, role) => h("span.term", { "data-role": role }, arrayView(array, room), under ? h("span.under", under) : null);
+const sign = (text) => h("span.sign", text);
 
 // The right side: code, in which every name that stands for a recorded array or number is that array or number.
 function inCode(code, known, labels, room) {
@@ -40,8 +38,9 @@ function inCode(code, known, labels, room) {
   return out;
 }
 
-// The names of what is saved that the equation of a rule shows anyway.
-export const shownIn = (code) => new Set([...(code || "").matchAll(TOKENS)].map(([name]) => name));
+// The names of what is saved that the equation of a rule shows anyway; none where the rule is in words.
+const inWords = (code) => /[a-z] [a-z]/i.test((code || "").replace(/\b(if|else|for|in|not|and|or)\b/g, ""));
+export const shownIn = (code) => new Set(inWords(code) ? [] : [...(code || "").matchAll(TOKENS)].map(([name]) => name));
 
 // One line for each gradient that is sent. `first`: what arrives is shown in the first of them, and only named in the others.
 export function equation(step, out, rule, to, { asked, room, factor, first }) {
@@ -49,12 +48,12 @@ export function equation(step, out, rule, to, { asked, room, factor, first }) {
   const arrives = () => (first ? term(total, "arrives", room, "arrives") : sign("arrives"));
   if (total) known.set("grad", first ? total : { text: "arrives" });
   const code = rule?.code || "", labels = new Map((step.saved || []).map(({ name, label }) => [name, label]));
-  const left = asked ? h("span", { class: "mgv-term" }, h("span", { class: "mgv-none" }, "?"), h("span", { class: "mgv-under" }, `to ${to}`)) : term(out.value, `to ${to}`, room, "sent");
+  const left = asked ? h("span.term", h("span.none", "?"), h("span.under", `to ${to}`)) : term(out.value, `to ${to}`, room, "sent");
   const unchanged = code === "grad" && total && (asked || alike(total.values, out.value.values));
   const right = unchanged ? [arrives()]
     : factor ? [arrives(), sign("×"), term(factor, "local derivative", room, "local")]
-    : total && shownIn(code).has("grad") ? inCode(code, known, labels, room) : total ? [sign("from"), arrives()] : [];
-  return h("div", { class: "mgv-equation" }, left, right.length ? sign("=") : null, right);
+    : total && shownIn(code).has("grad") ? inCode(code, known, labels, room) : total ? [arrives()] : [];
+  return h("div.equation", left, right.length ? sign(unchanged || factor || shownIn(code).has("grad") ? "=" : "from") : null, right);
 }
 
 // How wide the arrays of an equation may be in a column of `wide` pixels, when there are so many side by side.

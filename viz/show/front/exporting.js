@@ -11,7 +11,7 @@ export const exporting = {
     const svg = this.picture.cloneNode(true), look = getComputedStyle(this.frame), [width, height] = this.size;
     const from = [...this.picture.querySelectorAll("*")], to = [...svg.querySelectorAll("*")];
     from.forEach((el, i) => { const style = getComputedStyle(el); for (const name of LOOK) { const value = style.getPropertyValue(name); if (value && !/^(none|normal|auto|fill-box)$/.test(value) || name === "fill") to[i].style.setProperty(name, value); } });
-    for (const el of svg.querySelectorAll(".mgv-open, .mgv-hit")) el.remove();
+    for (const el of svg.querySelectorAll(".mgv-open, .mgv-hit, .edge > .mgv-order")) el.remove();
     svg.prepend(s("rect", { width, height, fill: look.backgroundColor }));
     for (const [name, value] of Object.entries({ width, height, xmlns: "http://www.w3.org/2000/svg" })) svg.setAttribute(name, value);
     svg.removeAttribute("style");
@@ -30,31 +30,17 @@ export const exporting = {
     download(canvas.toDataURL("image/png"), this.fileName("png"));
   },
 
-  // A page holds itself; in a notebook the kernel writes one.
-  canSavePage() { return Boolean(this.model.send) || Boolean(document.getElementById("packed")); },
+  // A page holds itself.
+  canSavePage() { return Boolean(document.getElementById("packed")); },
 
   savePage() {
-    const save = (text) => download(`data:text/html;charset=utf-8,${encodeURIComponent(text)}`, this.fileName("html").replace(/-step-\d+/, ""));
-    if (!this.model.send) {
-      const page = document.documentElement.cloneNode(true);
-      page.querySelector("#pane").replaceChildren();
-      for (const el of page.querySelectorAll("style:not(:first-of-type), script[type=module]")) el.remove();
-      return save(`<!doctype html>\n${page.outerHTML}`);
-    }
-    this.ask({ page: true }, (message) => message.page && save(message.page));
+    const page = document.documentElement.cloneNode(true);
+    page.querySelector("#pane").replaceChildren();
+    for (const el of page.querySelectorAll("style:not(:first-of-type), script[type=module]")) el.remove();
+    this.downloadPage(`<!doctype html>\n${page.outerHTML}`);
   },
 
-  // Asks the kernel, and says so where it does not answer. `take` returns something when this is the answer.
-  ask(question, take) {
-    const late = setTimeout(() => { this.sentence.textContent = "The kernel does not answer. Run the cell again."; }, 4000);
-    const heard = (message) => {
-      if (!take(message)) return;
-      clearTimeout(late);
-      this.model.off("msg:custom", heard);
-    };
-    this.model.on("msg:custom", heard);
-    this.model.send(question);
-  },
+  downloadPage(text) { download(`data:text/html;charset=utf-8,${encodeURIComponent(text)}`, this.fileName("html").replace(/-step-\d+/, "")); },
 
   address() { return `#step=${this.shown}${this.wanted ? `&view=${this.wanted}` : ""}`; },
 
@@ -63,9 +49,9 @@ export const exporting = {
     this.more.open(false);
     const address = location.href.split("#")[0] + this.address(), frame = `<iframe src="${address}" width="100%" height="${this.frame.offsetHeight + 4}" style="border:0"></iframe>`;
     const line = (name, text) => {
-      const field = h("input", { type: "text", class: "mgv-answer", readonly: true, value: text, "aria-label": name, onfocus: () => field.select() }), copy = h("button", { type: "button", class: "mgv-submit" }, "Copy");
+      const field = h("input.answer", { type: "text", readonly: true, value: text, "aria-label": name, onfocus: () => field.select() }), copy = h("button.submit", "Copy");
       copy.addEventListener("click", () => { field.select(); const done = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(); done.then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Press Ctrl+C"; }); });
-      return h("div", { class: "mgv-form" }, h("span", { class: "mgv-who" }, name), field, copy);
+      return h("div.form", h("span.who", name), field, copy);
     };
     this.fillPop = () => {};
     this.pop.replaceChildren(line("Link", address), line("Frame", frame), this.closer());

@@ -4,10 +4,10 @@ import { h } from "./elements.js";
 
 export const finding = {
   buildFind() {
-    this.finder = h("input", { type: "search", class: "mgv-find", placeholder: "Find", "aria-label": "Find a function, a leaf or a module", title: "Find (/)", spellcheck: "false", oninput: () => this.all((pane) => pane.search(this.finder.value)),
+    this.finder = h("input.find", { type: "search", placeholder: "Find", "aria-label": "Find a function, a leaf or a module", title: "Find (/)", spellcheck: "false", oninput: () => this.all((pane) => pane.search(this.finder.value)),
       onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); this.all((pane) => pane.nextFound(event.shiftKey ? -1 : 1)); } } });
-    this.found = h("span", { class: "mgv-count", role: "status" });
-    return h("span", { class: "mgv-tool" }, this.finder, this.found);
+    this.found = h("span.count", { role: "status" });
+    return h("span.tool", this.finder, this.found);
   },
 
   // Everything that has a name: { words, node } of a function or a leaf, { words, box, node } of a module, once each.

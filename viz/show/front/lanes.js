@@ -1,10 +1,11 @@
 // Two lanes: what only they ask of the pane. Values flow in one lane, gradients come back in the other; a number travels along its way.
 
 import { s } from "./elements.js";
+import { abilities } from "./pane.js";
 
 const TRAVEL = 620; // ms from a function to what it sends to
 
-export const lanes = {
+Object.assign(abilities, {
   // Whether what goes along an arrow is written on it: in two lanes the card at its end says it, but where several come together each
   // is seen with the sum.
   writtenOn(id) {
@@ -32,4 +33,4 @@ export const lanes = {
       number.animate(stops, { duration: TRAVEL / this.speed, easing: "ease-in-out" }).onfinish = () => number.remove();
     }
   },
-};
+});

@@ -1,6 +1,6 @@
 // Keys and legend: what a key does, and every look that a picture uses, no others.
 
-import { h, s } from "./elements.js";
+import { h, s, textButton } from "./elements.js";
 
 const KEYS = [["← →", "one step"], ["⇧← ⇧→", "part by part"], ["Home End", "first, last"], ["Space", "play, pause"], ["+ − 0", "larger, smaller, show all"], ["↑ ↓ [ ]", "move the picture"], ["/", "find; Enter: next"], ["F", "full window"], ["Esc", "close"]];
 // [what uses it, its look, what it means]: a look is listed where something in the picture has it, now or at another step
@@ -15,7 +15,7 @@ export const legend = {
   showHelp() {
     this.help.hidden = !this.help.hidden;
     if (this.help.hidden) return this.frame.focus({ preventScroll: true });
-    const list = (title, pairs) => (pairs.length ? h("section", {}, h("h2", {}, title), h("dl", {}, pairs.map(([what, says]) => [h("dt", {}, what), h("dd", {}, says)]))) : null);
+    const list = (title, pairs) => (pairs.length ? h("section", h("h2", title), h("dl", pairs.map(([what, says]) => [h("dt", what), h("dd", says)]))) : null);
     const edge = (kind) => {
       const svg = s("svg", { class: "mgv-svg mgv-edge-look", viewBox: "0 0 34 10", "aria-hidden": "true" }), group = s("g", { class: `edge ${kind}` });
       group.append(s("path", { class: "line", d: "M1 5H27" }), s("path", { class: "head", d: /cut|not_/.test(kind) ? "M28 1V9" : "M33 5L27 2V8Z" }));
@@ -26,8 +26,8 @@ export const legend = {
     const looks = NODES.filter(([used]) => uses(used)).map(([, look, says]) => [h("i", { class: `mgv-look ${look}` }), says]), arrows = EDGES.filter(([kind]) => kinds.has(kind.split(" ")[0])).map(([kind, says]) => [edge(kind), says]);
     this.help.replaceChildren(list("Keys", KEYS), list("Boxes", [...looks, ...(this.legendOf?.(this.drawn.view, "boxes") || [])]), list("Arrows", [...arrows, ...(this.legendOf?.(this.drawn.view, "arrows") || [])]),
       list("Numbers", [[h("span", { class: "mgv-num minus", style: "--size:1" }, "−0.8"), "blue with a minus sign below zero"], [h("span", { class: "mgv-num plus", style: "--size:1" }, "0.8"), "orange above zero; the darkest is the largest in its array"]]),
-      h("p", { class: "mgv-note" }, "Click a box to see what it is, double-click to open it. Drag to move the picture; Ctrl + wheel or pinch to zoom. The wheel scrolls it while the pane has the focus."),
-      h("button", { type: "button", class: "mgv-text-button", onclick: () => this.showHelp() }, "Close"));
+      h("p.note", "Click a box to see what it is, double-click to open it. Drag to move the picture; Ctrl + wheel or pinch to zoom. The wheel scrolls it while the pane has the focus."),
+      textButton("Close", () => this.showHelp()));
     this.help.querySelector("button").focus({ preventScroll: true });
   },
 };

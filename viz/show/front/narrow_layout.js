@@ -7,7 +7,7 @@ import { moved, parsed } from "./boxes.js";
 import { abilities } from "./pane.js";
 import { readable } from "./viewport.js";
 
-const BETWEEN = 18, BESIDE = 11, BELOW = 25, HEAD_LONG = 7, EDGE = [16, 10], SWEEPS = 12, MOST = 60, INSET = 72; // points: between boxes, beside a lane, between rows; of an arrow's head; left, where numbers stand out, and right; rounds; boxes; pixels of a frame, and of the lanes beside it
+const BETWEEN = 18, BESIDE = 11, BELOW = 25, HEAD_LONG = 7, EDGE = [16, 10], SWEEPS = 12, MOST = 60, INSET = 72; // points: between boxes, beside a lane, between rows; of the head of an arrow; left, where numbers stand out, and right; rounds; boxes; pixels of a frame, and of the lanes beside it
 
 // Which boxes stand in a row: what closes most arrows first, as long as there is room for it and for the lanes of what stays open.
 function inRows(boxes, lines, most) {

@@ -128,20 +128,20 @@ export function thumbnail(a, most = 34) {
   const { rows, cols } = grid(a), side = Math.min(10, most / Math.max(rows, cols, 1)), [width, height] = [cols * side, rows * side];
   const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `heat map ${arrayText(a)}` });
   svg.append(paintCells(a, 0, 0, width, height, side > 4 ? 0.8 : 0.3));
-  return h("span", { class: "mgv-array", title: arrayText(a), "data-values": a.values ? JSON.stringify(a.values) : null, "data-shape": JSON.stringify(a.shape) }, svg, h("span", { class: "mgv-shape" }, shapeText(a.shape)));
+  return h("span.array", { title: arrayText(a), "data-values": a.values ? JSON.stringify(a.values) : null, "data-shape": JSON.stringify(a.shape) }, svg, h("span.shape", shapeText(a.shape)));
 }
 
 // Small arrays as numbers, larger ones as a heat map with shape, range and scale. `room`: pixels that it may take in a line;
 // without, all that a column of the panel has.
 export function arrayView(a, room = null) {
-  if (a === null || a === undefined) return h("span", { class: "mgv-none" }, "None");
-  if (!a.shape) return h("code", { class: "mgv-plain" }, a.text || "");
+  if (a === null || a === undefined) return h("span.none", "None");
+  if (!a.shape) return h("code.plain", a.text || "");
   const { rows, cols } = grid(a);
   const data = a.values ? JSON.stringify(a.values) : null;
   const title = [shapeText(a.shape), a.dtype, a.nonfinite ? `${a.nonfinite} not finite` : null].filter(Boolean).join(" ");
-  if (a.parts) return h("span", { class: "mgv-array mgv-complex", title }, a.parts.map((part, i) => h("span", { class: "mgv-part" }, h("span", { class: "mgv-who" }, ["real", "imaginary"][i]), arrayView(part))));
+  if (a.parts) return h("span.array.complex", { title }, a.parts.map((part, i) => h("span.part", h("span.who", ["real", "imaginary"][i]), arrayView(part))));
   if (a.values && a.values.length === 0)
-    return h("span", { class: "mgv-array", title }, h("span", { class: "mgv-none" }, "empty"), h("span", { class: "mgv-shape" }, shapeText(a.shape)));
+    return h("span.array", { title }, h("span.none", "empty"), h("span.shape", shapeText(a.shape)));
   const texts = a.values && cols <= 6 && rows <= 6 && a.values.length <= 20 && rows * cols === a.values.length ? fitting(a.values, cols, room ?? 230) : null;
   if (texts) {
     const scale = scaleOf(a);
@@ -149,19 +149,19 @@ export function arrayView(a, room = null) {
       const [sign, size] = cellLook(value, scale);
       return h("span", { class: `mgv-num ${sign}`, style: `--size:${size.toFixed(2)}` }, texts[i]);
     });
-    return h("span", { class: "mgv-array", title, "data-values": data, "data-shape": JSON.stringify(a.shape) },
+    return h("span.array", { title, "data-values": data, "data-shape": JSON.stringify(a.shape) },
       h("span", { class: a.shape.length ? "mgv-matrix" : "mgv-scalar", style: `--cols:${cols}`, title: a.values.join(", ") }, cells),
-      room === null || a.shape.length !== 2 ? h("span", { class: "mgv-shape" }, shapeText(a.shape)) : null);
+      room === null || a.shape.length !== 2 ? h("span.shape", shapeText(a.shape)) : null);
   }
   if (room !== null) return thumbnail(a, Math.min(room, 56));
   const side = Math.min(12, 72 / Math.max(rows, cols, 1));
   const svg = s("svg", { width: cols * side, height: rows * side, viewBox: `0 0 ${cols * side} ${rows * side}`, role: "img", "aria-label": `heat map ${arrayText(a)}` });
   svg.append(paintCells(a, 0, 0, cols * side, rows * side, 1));
   const scale = number(scaleOf(a));
-  return h("span", { class: "mgv-array mgv-heat", title, "data-values": data, "data-shape": JSON.stringify(a.shape) }, svg,
-    h("span", { class: "mgv-caption" },
-      h("span", { class: "mgv-shape" }, shapeText(a.shape), a.cells && a.cells.downsampled ? ` in ${rows}×${cols}` : ""),
-      h("span", {}, `${number(a.min)} … ${number(a.max)}`),
-      h("span", { class: "mgv-scale", title: "blue with a minus mark is negative, orange is positive" }, h("i", { "aria-hidden": "true" }), `±${scale}`),
-      a.nonfinite ? h("span", { class: "mgv-alarm" }, `${a.nonfinite} not finite`) : null));
+  return h("span.array.heat", { title, "data-values": data, "data-shape": JSON.stringify(a.shape) }, svg,
+    h("span.caption",
+      h("span.shape", shapeText(a.shape), a.cells && a.cells.downsampled ? ` in ${rows}×${cols}` : ""),
+      h("span", `${number(a.min)} … ${number(a.max)}`),
+      h("span.scale", { title: "blue with a minus mark is negative, orange is positive" }, h("i", { "aria-hidden": "true" }), `±${scale}`),
+      a.nonfinite ? h("span.alarm", `${a.nonfinite} not finite`) : null));
 }

@@ -1,6 +1,6 @@
 // Looking around: overlays, tips, what a box is, what goes along an edge.
 
-import { h, s } from "./elements.js";
+import { h, s, textButton } from "./elements.js";
 import { arrayView, number, scaleOf } from "./numbers.js";
 import { bytesText } from "./timeline.js";
 
@@ -25,7 +25,7 @@ export const overlays = {
       if (!bytes || !item.bounds) continue;
       const { x, y, width, height } = item.bounds, text = bytesText(bytes), w = 8 + 5.6 * text.length;
       item.note = s("g", { class: "mgv-bytes mgv-grows", "data-bytes": bytes });
-      item.note.append(s("rect", { x: x + width - w, y: y + height - 8, width: w, height: 14, rx: 3 }), s("text", { x: x + width - w / 2, y: y + height + 2.5, "text-anchor": "middle" }, text));
+      item.note.append(s("rect", { x: x + width - w, y: y + height - 4, width: w, height: 14, rx: 3 }), s("text", { x: x + width - w / 2, y: y + height + 6.5, "text-anchor": "middle" }, text));
       item.group.append(item.note);
     }
     this.looks?.mark();
@@ -89,11 +89,11 @@ export const overlays = {
   // What is known of a box: what it is, its value, its gradient as far as the pass has come.
   summary(id) {
     const node = this.drawn.nodes[id], known = this.time.members[id].length === 1 ? this.time.gradOf(id, this.k) : null;
-    const part = (who, array) => (array ? h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, who), arrayView(array)) : "");
+    const part = (who, array) => (array ? h("div.part", h("span.who", who), arrayView(array)) : "");
     const shut = Object.values(this.drawn.folds).includes(id) && !this.canOpen(id);
-    return [h("p", {}, h("b", {}, node.name || node.label), node.name && node.label !== node.name ? ` ${String(node.label).replace("torch::autograd::", "")}` : ""),
-      node.tooltip ? h("p", { class: "mgv-note" }, node.tooltip) : "",
-      shut ? h("p", { class: "mgv-note" }, "It opens in a live notebook and in a saved page.") : "", part("value", node.value), part("tangent", node.tangent), part("grad", known)];
+    return [h("p", h("b", node.name || node.label), node.name && node.label !== node.name ? ` ${String(node.label).replace("torch::autograd::", "")}` : ""),
+      node.tooltip ? h("p.note", node.tooltip) : "",
+      shut ? h("p.note", "It opens in a live notebook and in a saved page.") : "", part("value", node.value), part("tangent", node.tangent), part("grad", known)];
   },
 
   // A box that was clicked: an outline, what it is, and the ways on.
@@ -107,16 +107,17 @@ export const overlays = {
     this.fillPop = () => {
       const at = this.time.firings[id] ?? this.time.fired[this.time.members[id][0]], bytes = this.keptBy().get(id), hide = this.asking && this.options.ask === "order" && at?.[0] > this.limit;
       const fires = !at || hide ? null : at.length > 1 ? `steps ${at[0]} to ${at.at(-1)}` : `step ${at[0]}`;
-      const go = (text, act) => h("button", { type: "button", class: "mgv-text-button", onclick: act }, text);
-      this.pop.replaceChildren(...this.summary(id).filter(Boolean), h("p", { class: "mgv-note" }, [fires && `fires in ${fires}`, bytes && `keeps ${bytesText(bytes)} for backward`].filter(Boolean).join(" · ")),
-        h("p", { class: "mgv-ways" }, fires || this.appears.has(id) ? go("Go to its step", () => { this.goToNode(id); this.frame.focus({ preventScroll: true }); }) : null, this.canOpen(id) ? go("Open", () => this.opens(id)) : null, this.closer()));
+      this.pop.replaceChildren(...this.summary(id).filter(Boolean), h("p.note", [fires && `fires in ${fires}`, bytes && `keeps ${bytesText(bytes)} for backward`].filter(Boolean).join(" · ")),
+        h("p.ways", fires || this.appears.has(id) ? textButton("Go to its step", () => { this.goToNode(id); this.frame.focus({ preventScroll: true }); }) : null, this.canOpen(id) ? textButton("Open", () => this.opens(id)) : null, this.closer()));
     };
     this.fillPop();
     const { right, top } = item.group.getBoundingClientRect();
     this.beside(this.pop, right - 6, top);
+    this.pop.inert = true; // the second click of a double click goes through it
+    setTimeout(() => { this.pop.inert = false; }, 400);
   },
 
-  closer() { return h("button", { type: "button", class: "mgv-text-button", onclick: () => { this.pop.hidden = true; this.frame.focus({ preventScroll: true }); } }, "Close"); },
+  closer() { return textButton("Close", () => { this.pop.hidden = true; this.frame.focus({ preventScroll: true }); }); },
 
   hideTip() { this.tip.hidden = true; },
 
@@ -141,9 +142,9 @@ export const overlays = {
     const rows = edges.slice(0, 6).map((edge) => {
       const all = this.time.sent[edge], known = all.filter((entry) => entry.at <= this.k), step = this.data.steps[all[0].at - 1];
       const out = step.outgoing.find((one) => one.edge === edge);
-      return [h("p", { class: "mgv-who" }, h("b", {}, step.name), ` sends to ${this.nodeName(out.to)}`),
-        known.length ? known.map((entry) => h("div", { class: "mgv-part" }, arrayView(entry.array), h("span", { class: "mgv-note" }, `step ${entry.at}`))) : h("p", { class: "mgv-none" }, this.asking && this.options.ask === "order" ? "not yet" : `not yet: in step ${all[0].at}`)];
+      return [h("p.who", h("b", step.name), ` sends to ${this.nodeName(out.to)}`),
+        known.length ? known.map((entry) => h("div.part", arrayView(entry.array), h("span.note", `step ${entry.at}`))) : h("p.none", this.asking && this.options.ask === "order" ? "not yet" : `not yet: in step ${all[0].at}`)];
     });
-    this.pop.replaceChildren(...rows.flat(2), edges.length > 6 ? h("p", { class: "mgv-note" }, `and ${edges.length - 6} more`) : "", this.closer());
+    this.pop.replaceChildren(...rows.flat(2), edges.length > 6 ? h("p.note", `and ${edges.length - 6} more`) : "", this.closer());
   },
 };

@@ -4,7 +4,6 @@ import { columns, halves, numbersOf } from "./columns.js";
 import { h, keepKeys, s } from "./elements.js";
 import { arrayText, grid, number, paintBox, paintCells } from "./numbers.js";
 import { cleanSvg } from "./svg.js";
-import { unpack } from "./timeline.js";
 
 export const painting = {
   buildPicture() {
@@ -56,7 +55,7 @@ export const painting = {
     for (const [id, { place, group }] of nodes) {
       if (!place) continue;
       const { x, y, width, height } = place;
-      box(x, y, width, height, 9);
+      several.has(id) ? box(x, y - 6, width + 6, height + 6, 9) : box(x, y, width, height, 9); // of a folded one with what shows behind it
       box(x - 8, y - 9, several.has(id) ? 56 : 34, 17, 3); // the number of its step, or the numbers of its first and last
       if (group.querySelector(".mgv-open")) box(x + width - 10, y - 7, 16, 16, 9);
     }
@@ -93,7 +92,7 @@ export const painting = {
     const item = this.edges.get(id), way = this.wayOf(item), start = from ?? way[way.length >> 1], ends = [[w, 0], [h, 1]].map(([by, o]) => { const at = [start[o], ...way.map((p) => p[o])]; return [Math.min(...at) - 1.5 * by - 9, Math.max(...at) + 1.5 * by + 9]; });
     const [[low, high], [top, end]] = ends, others = (this.around = this.around.filter((one) => one[5] !== id));
     const near = others.filter(([x, y, wide, tall, , of]) => of !== item && x + wide / 2 > low && x - wide / 2 < high && y + tall / 2 > top && y - tall / 2 < end).sort((a, b) => b[4] - a[4]); // what costs most first
-    const trouble = (x, y, most, more) => { // no further than to `most`
+    const trouble = (x, y, most, more) => { // no further than to the most
       let n = more + (x < w / 2 || y < h / 2 || x > this.size[0] - w / 2 || y > this.size[1] - h / 2 ? 9 : 0) + Math.hypot(x - start[0], y - start[1]) / 300;
       for (let i = 0; i < near.length && n < most; i++) { const one = near[i]; if (Math.abs(x - one[0]) < (w + one[2]) / 2 + 1 && Math.abs(y - one[1]) < (h + one[3]) / 2 + 1) n += one[4]; }
       return n;
@@ -153,20 +152,7 @@ export const painting = {
     else if (before && after) { this.view.scrollLeft += after.left - before.left; this.view.scrollTop += after.top - before.top; }
     this.showCrumbs();
     this.markFound();
-    button?.focus({ preventScroll: true });
-  },
-
-  // What is in a box of a box is sent when somebody opens it.
-  fetch(id, then) {
-    const home = (picture) => (id in picture.nodes ? picture : Object.values(picture.insides || {}).map(home).find(Boolean));
-    this.ask({ open: id }, (message) => {
-      if (message.open !== id) return false;
-      const inside = unpack(message.inside);
-      for (const picture of [this.base, this.drawn]) if (picture && home(picture)) Object.assign((home(picture).insides ??= {}), { [id]: inside });
-      this.toggle(id);
-      then();
-      return true;
-    });
+    if (document.activeElement !== this.finder) button?.focus({ preventScroll: true }); // who finds goes on finding
   },
 
   // Moves every box into its column, and draws the arrows that go from one to the next anew.
@@ -198,9 +184,8 @@ export const painting = {
     else for (let i = Math.min(k, from) + 1; i <= Math.max(k, from); i++) for (const id of changes[i] || []) ids.add(id);
     const made = k < 0 && at > 0 ? this.forward[at - 1].nodes : [];
     const hidden = this.asking && this.options.ask === "order" && k >= this.limit; // who is ready is what is asked
-    this.touched = [];
     for (const id of ids) this.nodes.has(id) ? this.paintNode(id, k, at, made, hidden) : this.edges.has(id) && this.paintEdge(id, k, at);
-    this.travel(k, from);
+    this.travel?.(k, from);
   },
 
   paintNode(id, k, at, made, hidden) {
@@ -211,11 +196,10 @@ export const painting = {
       const kept = ["mgv-found", "mgv-selected"].filter((name) => item.group.classList.contains(name));
       item.group.setAttribute("class", [item.base, state, ...kept].filter(Boolean).join(" "));
       item.state = state;
-      this.touched.push(item);
       this.number(id, item, k);
     }
     if (!box || !box.grad) return;
-    const want = time.gradOf(id, k) ?? this.heldBefore(id);
+    const want = time.gradOf(id, k) ?? this.heldBefore?.(id) ?? null;
     if (want === item.grad) return;
     item.cells?.remove();
     const [x, y, w, t] = box.grad;
@@ -227,7 +211,7 @@ export const painting = {
   paintEdge(id, k, at) {
     const { time } = this, item = this.edges.get(id);
     const state = k >= 0 ? time.edgeState(id, k) : this.appears.get(id) > at ? "mgv-future" : "";
-    const told = k > 0 && state && this.writtenOn(id) && (state === "mgv-hot" || ((this.drawn.edges[id].label_box || this.drawn.view === "lanes") && this.edges.size <= 80)) ? time.sentAlong(id, k) : [];
+    const told = k > 0 && state && (this.writtenOn?.(id) ?? true) && (state === "mgv-hot" || ((this.drawn.edges[id].label_box || this.drawn.view === "lanes") && this.edges.size <= 80)) ? time.sentAlong(id, k) : [];
     if (state !== item.state) item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
     item.state = state;
     if (told.length || item.told) this.label(id, item, told);
@@ -292,6 +276,6 @@ export const painting = {
     const step = this.data.steps[(this.badAt = this.data.steps.findIndex((step) => bad(step.total) || (step.outgoing || []).some((out) => bad(out.value))))];
     for (const [id, all] of Object.entries(this.time.sendings)) if (all.some((entry) => bad(entry.array))) this.edges.get(id).base += " mgv-bad";
     if (!step) return (this.alarm = null);
-    return this.alarm = h("p", { class: "mgv-alarm", hidden: this.asking }, "NaN or Inf: the first gradient that is not finite comes out of ", this.chip(step.node));
+    return this.alarm = h("p.alarm", { hidden: this.asking }, "NaN or Inf: the first gradient that is not finite comes out of ", this.chip(step.node));
   },
 };

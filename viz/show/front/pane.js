@@ -7,7 +7,6 @@
 import { arrange, h, keepKeys, s } from "./elements.js";
 import { exporting } from "./exporting.js";
 import { finding } from "./finding.js";
-import { lanes } from "./lanes.js";
 import { legend } from "./legend.js";
 import { overlays } from "./overlays.js";
 import { painting } from "./painting.js";
@@ -122,29 +121,28 @@ class Pane {
     const buttons = transport(act);
     this.playButton = buttons.querySelector("[data-action=play]");
     this.strip = strip(this.parts(), this.end, "Step of the backward pass", (step) => { this.pause(); this.go(step); });
-    this.counter = h("output", { class: "mgv-count" });
-    this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Backward pass" }, buttons, this.strip, this.counter, this.buildTools(act));
-    this.sentence = h("p", { class: "mgv-sentence", role: "status", "aria-live": "polite", "aria-atomic": "true" });
-    const label = options.label ? h("p", { class: "mgv-label-of" }, options.label) : null;
-    this.head = h("div", { class: "mgv-head" }, label, options.lead ? null : this.bar, this.sentence); // of two panes one has the toolbar, above both
-    this.view = h("div", { class: "mgv-view" });
-    this.zoomer = h("span", { class: "mgv-zoom", role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller", "-", act), button("fit", "Show all", "0", act), button("larger", "Larger", "+", act));
-    this.crumbs = h("nav", { class: "mgv-crumbs", "aria-label": "Open boxes", hidden: true });
-    this.map = this.buildMap();
-    this.pop = h("div", { class: "mgv-pop", role: "dialog", "aria-label": "Details", hidden: true });
-    this.help = h("div", { class: "mgv-help", role: "dialog", "aria-label": "Keys and legend", hidden: true });
-    this.tip = h("div", { class: "mgv-tip", role: "tooltip", hidden: true });
-    this.stage = h("div", { class: "mgv-stage" }, this.view, this.zoomer, this.crumbs, this.map, this.pop, this.tip, this.help);
-    this.flow = h("div", { class: "mgv-flow" });
-    this.now = h("div", { class: "mgv-now-side" });
+    this.counter = h("output.count");
+    this.bar = h("div.bar", { role: "toolbar", "aria-label": "Backward pass" }, buttons, this.strip, this.counter, this.buildTools(act));
+    this.sentence = h("p.sentence", { role: "status", "aria-live": "polite", "aria-atomic": "true" });
+    this.titled = options.label ? h("b.label-of", options.label) : "";
+    this.head = h("div.head", options.lead ? null : this.bar, h("div.says", this.titled, this.sentence)); // of two panes one has the toolbar, above both
+    this.view = h("div.view");
+    this.zoomer = h("span.zoom", { role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller", "-", act), button("fit", "Show all", "0", act), button("larger", "Larger", "+", act));
+    this.crumbs = h("nav.crumbs", { "aria-label": "Open boxes", hidden: true });
+    this.pop = h("div.pop", { role: "dialog", "aria-label": "Details", hidden: true });
+    this.help = h("div.help", { role: "dialog", "aria-label": "Keys and legend", hidden: true });
+    this.tip = h("div.tip", { role: "tooltip", hidden: true });
+    this.stage = h("div.stage", this.view, this.zoomer, this.crumbs, this.pop, this.tip, this.help);
+    this.flow = h("div.flow");
+    this.now = h("div.now-side");
     this.lines = this.lit = this.leafPanel = null;
-    this.side = h("div", { class: "mgv-side" }, this.now, this.buildSource());
+    this.side = h("div.side", this.now, this.buildSource());
     this.fresh = null; // what the panels show, measured
-    this.panels = h("div", { class: "mgv-panels", tabindex: 0, role: "group", "aria-label": "This step, .grad, queue and source" }, this.flow, this.side);
-    this.overlayNote = h("p", { class: "mgv-note", hidden: true });
-    this.notes = h("div", { class: "mgv-notes" });
-    this.frame = h("div", { class: "mgv-frame", tabindex: 0, role: "group", "aria-label": `Backward pass of ${data.title || "a tensor"}. Arrow keys step, with shift part by part; space plays, home and end jump, question mark helps.` },
-      this.head, h("div", { class: "mgv-body" }, this.stage, this.panels), this.notes);
+    this.panels = h("div.panels", { tabindex: 0, role: "group", "aria-label": "This step, .grad, queue and source" }, this.flow, this.side);
+    this.overlayNote = h("p.note", { hidden: true });
+    this.notes = h("div.notes");
+    this.frame = h("div.frame", { tabindex: 0, role: "group", "aria-label": `Backward pass of ${data.title || "a tensor"}. Arrow keys step, with shift part by part; space plays, home and end jump, question mark helps.` },
+      this.head, h("div.body", this.stage, this.panels), this.notes);
     el.append(this.frame);
     for (const part of [this.panels, this.flow]) part.addEventListener("scroll", () => { this.scrolled = true; }, { passive: true });
     this.frame.addEventListener("keydown", (event) => this.key(event));
@@ -174,7 +172,7 @@ class Pane {
     }
     this.view.replaceChildren(this.picture);
     this.notes.replaceChildren(...[this.overlayNote, this.badNote()].filter(Boolean));
-    if (this.options.cut && this.model.send) this.offerCuts();
+    if (this.options.cut) this.offerCuts?.();
     if (!this.pop.hidden && this.nodes.has(this.selected)) this.select(this.selected);
     else this.pop.hidden = true;
     if (this.el.dataset.overlay) this.setOverlay(this.el.dataset.overlay);
@@ -195,17 +193,6 @@ class Pane {
     else edge ? this.showEdge(edge, event) : this.select(null);
   }
 
-  // In viz.explore a click on an edge cuts or joins it. Python does it; the list of edges above the picture does the same by keys.
-  offerCuts() {
-    for (const [id, name] of Object.entries(this.data["edge names"] || {})) {
-      const group = this.edges.get(id)?.group, line = group?.querySelector(".line");
-      if (!line) continue;
-      const wide = s("path", { d: line.getAttribute("d"), class: "mgv-hit", "data-cut": name });
-      wide.append(s("title", {}, `${this.drawn.edges[id].kind === "cut" ? "Join" : "Cut"} ${name}`));
-      group.append(wide);
-    }
-  }
-
   // The parts of the strip. Who is asked for the order is not told it there.
   parts() {
     const drawn = this.pictures.find((picture) => Object.keys(picture.folds).length), hide = this.asking && this.options.ask === "order";
@@ -217,7 +204,7 @@ class Pane {
     if (this.options.ask && !this.options.insist) {
       this.askBox = h("input", { type: "checkbox", onchange: (event) => this.setAsking(event.target.checked) });
       this.askBox.checked = this.asking;
-      tools.push(h("label", { class: "mgv-tool" }, this.askBox, "Ask me"));
+      tools.push(h("label.tool", this.askBox, "Ask me"));
     }
     this.bytes = bytesOf(data);
     const words = (kinds) => choice("View", kinds.map((kind) => [kind, NAMES[kind], `Show ${NAMES[kind].toLowerCase()}`]), () => kindOf(this.drawn ?? this.pictures[0]), (kind) => this.all((pane) => pane.setView(kind)));
@@ -231,7 +218,7 @@ class Pane {
       this.looks && row("Overlay", this.looks), this.views[1] && row("View", this.views[1]), this.options.framed && !this.model.send ? null : row("Save", save), row("", item("Keys and legend (?)", () => { this.more.open(false); this.showHelp(); })),
     ].filter(Boolean));
     const find = data.steps.length > 8 ? this.buildFind() : null;
-    return h("span", { class: "mgv-tools" }, tools, this.views[0], find, this.more, fullWindow(this.options.host?.() ?? this.frame));
+    return h("span.tools", tools, this.views[0], find, this.more, fullWindow(() => act("full")));
   }
 
   // This pane, and the one beside it that follows its toolbar.
@@ -343,6 +330,7 @@ class Pane {
   show(step) {
     const at = Math.max(0, Math.min(this.count, step || 0)), k = at - this.ahead;
     if (at === this.shown) return;
+    this.before = this.shown ?? at;
     this.shown = at;
     this.k = k;
     const now = k > 0 ? this.data.steps[k - 1] : k < 0 ? this.forward[at - 1] : null;
@@ -354,12 +342,11 @@ class Pane {
     this.followNow();
     this.litLine(now ? now.line : null);
     this.paint(k, at);
-    if (!this.map.hidden) this.mapTouch();
     this.counter.textContent = `${at} / ${this.count}`;
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
     const differs = k > 0 && (this.data.differs || {})[k];
-    if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
-    this.terse = this.data.steps.length > 40 ? 1 : 0;
+    if (differs) this.sentence.append(h("span.alarm", ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
+    this.terse = k && this.data.steps.length > 40 ? 1 : 0;
     this.fillPanels();
     this.el.dataset.step = at;
     this.hideTip();
@@ -376,7 +363,7 @@ class Pane {
   }
 }
 
-// what a pane can do; asking.js adds to it where questions are asked
-export const abilities = Object.assign(Pane.prototype, exporting, finding, lanes, legend, overlays, painting, panels, viewport);
+// what a pane can do; the files after this one add to it
+export const abilities = Object.assign(Pane.prototype, exporting, finding, legend, overlays, painting, panels, viewport);
 
 export default { render };

@@ -21,15 +21,15 @@ export const panels = {
   chip(id, note) {
     const node = this.about(id);
     const short = String(node.label).split("\n")[0].replace(/^torch::autograd::/, "");
-    return h("button", { type: "button", class: `mgv-chip ${node.kind}`, title: `Go to ${short}`, onclick: () => this.goToNode(id) },
-      node.name ? [h("b", {}, this.nodeName(id)), " "] : null, this.isStored(id, node) || short === node.name ? null : h("span", {}, short), note ? h("i", {}, note) : null);
+    return h("button", { class: `mgv-chip ${node.kind}`, title: `Go to ${short}`, onclick: () => this.goToNode(id) },
+      node.name ? [h("b", this.nodeName(id)), " "] : null, this.isStored(id, node) || short === node.name ? null : h("span", short), note ? h("i", note) : null);
   },
 
   flowPanel(k) {
     if (k === 0) {
       const seed = this.data.start && this.data.start.seed;
-      const says = this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`, note = (text) => h("p", { class: "mgv-note" }, text);
-      return [seed ? this.column("Start", note(says), arrayView(seed), (this.drawn.notes || []).map(note)) : null, this.terse ? null : this.keepers()];
+      const says = this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`, note = (text) => h("p.note", text);
+      return [seed ? this.column("Start", note(says), arrayView(seed), (this.drawn.notes || []).map(note), note(`→ goes on by a step, ⇧→ by a part.`)) : null, this.terse ? null : this.keepers()];
     }
     const step = this.data.steps[k - 1];
     return step.accumulate ? [this.receives(step), this.stores(step)] : [this.receives(step), this.rule(step)];
@@ -41,47 +41,35 @@ export const panels = {
     if (!drawn || !this.bytes.size) return null;
     for (const [f, bytes] of this.bytes) { const box = drawn.folds[f] ?? f, name = drawn.nodes[box]?.name ?? this.nodeName(f); sums.set(name, (sums.get(name) ?? 0) + bytes); }
     const all = [...sums].sort((a, b) => b[1] - a[1]), most = all[0][1], shown = all.slice(0, 5);
-    return this.column("Kept for backward", h("div", { class: "mgv-bars" }, shown.map(([name, bytes]) => [h("span", { class: "mgv-who" }, name), h("i", { style: `--share:${bytes / most}` }), h("span", {}, bytesText(bytes))])),
-      all.length > shown.length ? h("p", { class: "mgv-note" }, `and ${all.length - shown.length} parts that keep less`) : null);
-  },
-
-  forwardPanel(at) {
-    if (at === 0) return [this.column("Forward", h("p", { class: "mgv-note" }, "Each step runs one operation, makes its result and adds one node to the graph."))];
-    const made = this.forward[at - 1];
-    const back = this.data.steps.find((step) => step.node === made.node);
-    const saved = back ? (back.saved || []).map((item) => h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, h("code", {}, item.name), item.label ? ` = ${item.label}` : ""), arrayView(item.value))) : [];
-    return [
-      this.column("Computes", h("p", { class: "mgv-name" }, h("code", {}, made.operation ? `${made.name} = ${made.operation}` : made.name)), made.value ? arrayView(made.value) : null),
-      this.column("Adds to the graph", this.chip(made.node)),
-      this.column("Keeps for the way back", saved.length ? saved : h("span", { class: "mgv-none" }, "nothing")),
-    ];
+    return this.column("Kept for backward", h("div.bars", shown.map(([name, bytes]) => [h("span.who", name), h("i", { style: `--share:${bytes / most}` }), h("span", bytesText(bytes))])),
+      all.length > shown.length ? h("p.note", `${all.length - shown.length} more, which keep${all.length - shown.length > 1 ? "" : "s"} less`) : null);
   },
 
   column(title, ...children) {
-    return h("section", { class: `mgv-col mgv-col-${title.toLowerCase().replace(/[^a-z]/g, "")}` }, h("h2", {}, title), ...children);
+    return h("section", { class: `mgv-col mgv-col-${title.toLowerCase().replace(/[^a-z]/g, "")}` }, h("h2", title), ...children);
   },
 
   // What arrives, where it is more than one array that the equation shows anyway: the parts and their sum.
   receives(step, asked) {
     const parts = step.incoming || [], several = parts.length > 1;
     if (!several && !step.totals && !step.wrong && parts.length && (asked || step.accumulate || (step.outgoing || []).some(({ value }) => value))) return null;
-    const rows = parts.map((part, i) => h("div", { class: "mgv-part" },
-      several ? h("span", { class: "mgv-op" }, i ? "+" : "") : null,
-      h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(part.value ?? step.total, 150)));
-    const total = (op, who, value) => h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, op), h("span", { class: "mgv-who" }, who), value);
+    const rows = parts.map((part, i) => h("div.part",
+      several ? h("span.op", i ? "+" : "") : null,
+      h("span.who", part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(part.value ?? step.total, 150)));
+    const total = (op, who, value) => h("div.part.total", h("span.op", op), h("span.who", who), value);
     if (asked) rows.push(several ? total("=", "?") : "");
     else if (step.totals) step.totals.forEach((one, nr) => rows.push(total("=", `total of output ${nr}`, arrayView(one, 150))));
     else if (step.wrong) rows.push(total("≠", "arrived", arrayView(step.total, 150)));
     else if (!parts.length || (!step.accumulate && !(step.outgoing || []).some(({ value }) => value))) rows.push(total("=", "total", arrayView(step.total, 150)));
-    else rows.push(total("=", "total", h("span", { class: "mgv-note" }, "what arrives, below")));
-    if (step.wrong) rows.push(h("p", { class: "mgv-note" }, `${step.wrong}.`));
+    else rows.push(total("=", "total", h("span.note", "what arrives, below")));
+    if (step.wrong) rows.push(h("p.note", `${step.wrong}.`));
     return this.column("Receives", rows);
   },
 
   // The rule: an equation of arrays for each gradient that is sent, the mathematics above it, the code below.
   rule(step, asked) {
     const outs = step.outgoing || [], sent = outs.filter((out) => out.value), rules = new Map(outs.map((out, i) => [out, (step.rules || [])[i]])), wide = this.columnWidth - 28;
-    const name = h("p", { class: "mgv-name" }, h("code", {}, step.name), step.tensor ? [" of ", h("b", {}, step.tensor)] : null);
+    const name = h("p.name", h("code", step.name), step.tensor ? [" of ", h("b", step.tensor)] : null);
     const factors = new Map(sent.map((out) => [out, asked ? null : local(step, out)]));
     const shown = new Set((sent.length ? sent : outs).filter((out) => !factors.get(out) && (!asked || (step.incoming || []).length < 2)).flatMap((out) => [...shownIn(rules.get(out)?.code)]));
     const groups = []; // one gradient may go to several
@@ -91,15 +79,15 @@ export const panels = {
     }
     const lines = groups.map((outs, i) => {
       const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
-      return h("div", { class: "mgv-line-of", "data-outs": outs.map((one) => (step.outgoing || []).indexOf(one)) }, math && this.terse < 2 ? h("p", { class: "mgv-math" }, math) : null,
-        equation(step, out, rule, to, { asked, room: this.terse > 1 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || factors.get(out)) ? h("code", { class: "mgv-plain", title: math ?? null }, rule.code) : null,
-        out.reduced ? h("span", { class: "mgv-reduced" }, out.reduced) : null);
+      return h("div.line-of", { "data-outs": outs.map((one) => (step.outgoing || []).indexOf(one)) }, math && this.terse < 2 ? h("p.math", math) : null,
+        equation(step, out, rule, to, { asked, room: this.terse > 1 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math ?? null }, rule.code) : null,
+        out.reduced ? h("span.reduced", out.reduced) : null);
     });
-    const not = outs.filter((out) => !out.value && !asked).map((out) => h("p", { class: "mgv-not", "data-out": outs.indexOf(out) }, h("code", {}, out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
+    const not = outs.filter((out) => !out.value && !asked).map((out) => h("p.not", { "data-out": outs.indexOf(out) }, h("code", out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
     const rest = (step.saved || []).filter(({ name, value }) => !shown.has(name) || !value), unnamed = rest.filter(({ name }) => !(step.rules || []).some(({ code }) => shownIn(code).has(name)));
-    const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span", { class: "mgv-kept" }, h("code", {}, item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", this.terse ? thumbnail(item.value) : arrayView(item.value, 70));
-    return this.column("Rule", name, lines, not, reads.length ? [h("h3", {}, "Saved for it"), h("div", { class: "mgv-keeps" }, reads.map(saved))] : null,
-      unnamed.length ? h("details", {}, h("summary", {}, `${unnamed.length} more that it keeps`), h("div", { class: "mgv-keeps" }, unnamed.map(saved))) : null, asked ? null : this.check(step.check));
+    const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span.kept", h("code", item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", this.terse ? thumbnail(item.value) : arrayView(item.value, 70));
+    return this.column("Rule", name, lines, not, reads.length ? [h("h3", "Saved for it"), h("div.keeps", reads.map(saved))] : null,
+      unnamed.length ? h("details", h("summary", `${unnamed.length} more that it keeps`), h("div.keeps", unnamed.map(saved))) : null, asked ? null : this.check(step.check));
   },
 
   check(check) {
@@ -110,11 +98,11 @@ export const panels = {
   // AccumulateGrad: .grad after it = .grad before + what arrives.
   stores(step, asked) {
     const { before, after, wrong } = step.accumulate, room = roomFor(this.columnWidth - 28, before ? 3 : 2);
-    const term = (array, under, role) => h("span", { class: "mgv-term", "data-role": role }, array ? arrayView(array, room) : h("span", { class: "mgv-none" }, array === null ? "None" : "?"), h("span", { class: "mgv-under" }, under)), sign = (text) => h("span", { class: "mgv-sign" }, text);
+    const term = (array, under, role) => h("span.term", { "data-role": role }, array ? arrayView(array, room) : h("span.none", array === null ? "None" : "?"), h("span.under", under)), sign = (text) => h("span.sign", text);
     const left = asked ? term(undefined, `${step.tensor}.grad`) : before || wrong ? term(after ?? null, `${step.tensor}.grad`, "after") : sign(`${step.tensor}.grad`);
-    return this.column(asked ? "Rule" : "Adds to .grad", h("p", { class: "mgv-name" }, h("code", {}, `${step.tensor}.grad ${before ? "+=" : "="} grad`)),
-      h("div", { class: "mgv-equation" }, left, sign(wrong ? "≠" : "="), before ? [term(before, "before", "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives", "arrives")),
-      wrong ? h("p", { class: "mgv-note" }, `${wrong}.`) : null, before ? null : h("p", { class: "mgv-note" }, `${step.tensor}.grad was None.`));
+    return this.column(asked ? "Rule" : "Adds to .grad", h("p.name", h("code", `${step.tensor}.grad ${before ? "+=" : "="} grad`)),
+      h("div.equation", left, sign(wrong ? "≠" : "="), before ? [term(before, "before", "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives", "arrives")),
+      wrong ? h("p.note", `${wrong}.`) : null, before ? null : h("p.note", `${step.tensor}.grad was None.`));
   },
 
   sidePanel(k) {
@@ -130,7 +118,7 @@ export const panels = {
     const count = this.time.landedBy(k), last = this.terse ? 2 : 3, first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - last), count).reverse().map(({ f }) => f);
     const row = (f) => {
       const { el, leaf } = panel.rows.get(f), entry = this.time.storedIn(f, k) ?? null;
-      if (el.shown !== entry || el.terse !== this.terse) el.replaceChildren(h("span", { class: "mgv-who" }, h("b", {}, leaf.name)), !entry && leaf.before && this.asking ? h("span", { class: "mgv-none" }, "holds an earlier pass") : (this.terse || !few ? thumbnail : arrayView)(entry ? entry.array : leaf.before, this.terse ? 18 : few ? 120 : 26));
+      if (el.shown !== entry || el.terse !== this.terse) el.replaceChildren(h("span.who", h("b", leaf.name)), !entry && leaf.before && this.asking ? h("span.none", "holds an earlier pass") : (this.terse || !few ? thumbnail : arrayView)(entry ? entry.array : leaf.before, this.terse ? 18 : few ? 120 : 26));
       Object.assign(el, { shown: entry, terse: this.terse });
       el.classList.toggle("mgv-changed", entry !== null && entry.at === k);
       return el;
@@ -149,31 +137,31 @@ export const panels = {
   },
 
   buildLeaves(leaves, few) {
-    const part = (leaf) => [leaf.node, { leaf, el: h("div", { class: "mgv-part", "data-leaf": leaf.name }) }], panel = { rows: new Map(leaves.map(part)), first: h("div", {}), blocks: Array.from({ length: Math.ceil(leaves.length / BLOCK) }, () => h("div")), note: h("p", { class: "mgv-note" }), summary: h("summary") };
-    panel.more = few ? null : h("details", { ontoggle: () => panel.more.open && panel.fill() }, panel.summary, h("div", { class: "mgv-rest" }, panel.blocks));
-    panel.section = this.column(".grad", few ? null : panel.note, h("div", { class: "mgv-scroll" }, panel.first, panel.more));
+    const part = (leaf) => [leaf.node, { leaf, el: h("div.part", { "data-leaf": leaf.name }) }], panel = { rows: new Map(leaves.map(part)), first: h("div"), blocks: Array.from({ length: Math.ceil(leaves.length / BLOCK) }, () => h("div")), note: h("p.note"), summary: h("summary") };
+    panel.more = few ? null : h("details", { ontoggle: () => panel.more.open && panel.fill() }, panel.summary, h("div.rest", panel.blocks));
+    panel.section = this.column(".grad", few ? null : panel.note, h("div.scroll", panel.first, panel.more));
     return panel;
   },
 
   queue(k) {
-    if (this.asking && this.options.ask === "order" && k >= this.limit && this.questions[k + 1]) return this.column("Queue", h("p", { class: "mgv-note" }, "Shown after your answer."));
+    if (this.asking && this.options.ask === "order" && k >= this.limit && this.questions[k + 1]) return this.column("Queue", h("p.note", "Shown after your answer."));
     const step = k ? this.data.steps[k - 1] : { ready: this.data.steps.length ? [this.data.steps[0].node] : [], waiting: [] };
     const total = this.data.steps.length, next = k < total ? this.data.steps[k].node : null;
     const names = (ids) => { const all = [...new Set(ids.map((id) => this.nodeName(id)))]; return all.slice(0, 4).join(", ") + (all.length > 4 ? " …" : ""); };
-    const few = (all, n) => (all.length > n + 1 ? [...all.slice(0, n), h("span", { class: "mgv-note" }, `and ${all.length - n} more`)] : all), most = this.terse ? 1 : 3;
+    const few = (all, n) => (all.length > n + 1 ? [...all.slice(0, n), h("span.note", `and ${all.length - n} more`)] : all), most = this.terse ? 1 : 3;
     const ready = few([...new Set(step.ready || [])].sort((a, b) => (b === next) - (a === next)).map((id) => this.chip(id, id === next ? "next" : null)), most);
-    const waiting = few((step.waiting || []).map((w) => h("li", {}, this.chip(w.node), h("span", {}, ` has ${w.got} of ${w.needs}`),
-      w.for && w.for.length && !this.terse ? h("span", {}, `, waits for ${names(w.for)}`) : null)), most).map((one) => (one.tagName === "LI" ? one : h("li", {}, one)));
-    return this.column("Queue", h("p", { class: "mgv-ready-list" }, h("span", { class: "mgv-who" }, "ready"), ready.length ? ready : h("span", { class: "mgv-none" }, k < total ? "none" : "empty: the pass is done")),
-      waiting.length ? h("ul", { class: "mgv-waits" }, waiting) : null);
+    const waiting = few((step.waiting || []).map((w) => h("li", this.chip(w.node), h("span", ` has ${w.got} of ${w.needs}`),
+      w.for && w.for.length && !this.terse ? h("span", `, waits for ${names(w.for)}`) : null)), most).map((one) => (one.tagName === "LI" ? one : h("li", one)));
+    return this.column("Queue", h("p.ready-list", h("span.who", "ready"), ready.length ? ready : h("span.none", k < total ? "none" : "empty: the pass is done")),
+      waiting.length ? h("ul.waits", waiting) : null);
   },
 
   // The source stands there once; a step only marks another line, and brings it into sight.
   buildSource() {
     const source = this.data.source;
     if (!source || !source.lines.length || this.options.cut) return null; // what viz.explore explores is right above it
-    this.lines = source.lines.map((text, i) => h("span", { class: "mgv-line", onclick: () => this.goToLine(i) }, h("i", { "aria-hidden": "true" }, String((source.first || 1) + i)), h("code", {}, text || " ")));
-    return this.column("Source", h("pre", { class: "mgv-source", "aria-label": source.file || "source" }, this.lines));
+    this.lines = source.lines.map((text, i) => h("span.line", { onclick: () => this.goToLine(i) }, h("i", { "aria-hidden": "true" }, String((source.first || 1) + i)), h("code", text || " ")));
+    return this.column("Source", h("pre.source", { "aria-label": source.file || "source" }, this.lines));
   },
 
   litLine(line) {

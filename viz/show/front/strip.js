@@ -14,6 +14,8 @@ export function partsOf(steps, ahead, boxes, nameOf) {
     if (box && step.accumulate && last && parts.at(-2)?.box === box) { last.to = at; return; }
     parts.push({ name: box || nameOf(step), box, from: at, to: at, store: Boolean(step.accumulate) });
   });
+  const [first, ...others] = parts.filter(({ box }) => box?.includes(".")).map(({ name }) => name.split(".")[0]); // of one model: its parts are named without it
+  if (first && others.every((name) => name === first)) for (const part of parts) part.name = part.name.replace(new RegExp(`^${first}\\.(?=[a-z_])`, "i"), "");
   return parts;
 }
 
@@ -21,9 +23,9 @@ export const stepName = (step) => (step.accumulate ? `${step.accumulate.leaf ?? 
 
 // The strip itself: a slider that can be dragged, with `parts` painted on it. `go(step)` is called with the position that is meant.
 export function strip(parts, end, label, go) {
-  const input = h("input", { type: "range", min: 0, max: end, value: 0, class: "mgv-slider", "aria-label": label, oninput: (event) => go(Number(event.target.value)) });
-  const blocks = parts.map(({ name, from, to, store }) => h("span", { class: `mgv-part-of${store ? " store" : ""}`, style: `flex-grow:${(to - from + 1) ** 0.6}`, title: to > from ? `${name}: ${to - from + 1} steps` : name }, h("b", {}, name), h("i", {}, h("u", {}))));
-  const el = h("span", { class: "mgv-strip" }, input, h("span", { class: "mgv-blocks", "aria-hidden": "true" }, blocks));
+  const input = h("input.slider", { type: "range", min: 0, max: end, value: 0, "aria-label": label, oninput: (event) => go(Number(event.target.value)) });
+  const blocks = parts.map(({ name, from, to, store }) => h("span", { class: `mgv-part-of${store ? " store" : ""}`, style: `flex-grow:${(to - from + 1) ** 0.6}`, title: to > from ? `${name}: ${to - from + 1} steps` : name }, h("b", name), h("i", h("u"))));
+  const el = h("span.strip", input, h("span.blocks", { "aria-hidden": "true" }, blocks));
   const at = (event) => { // which position is under the pointer
     const x = event.clientX, i = blocks.findLastIndex((block) => block.getBoundingClientRect().left <= x);
     if (i < 0) return 0;
@@ -32,22 +34,25 @@ export function strip(parts, end, label, go) {
   };
   el.addEventListener("pointerdown", (event) => { if (event.button) return; event.preventDefault(); input.focus({ preventScroll: true }); el.setPointerCapture(event.pointerId); go(at(event)); el.onpointermove = (move) => go(at(move)); });
   for (const end of ["pointerup", "pointercancel"]) el.addEventListener(end, () => { el.onpointermove = null; });
-  // A name that would be cut to a letter or two shows when its part is reached.
-  el.fit = () => blocks.forEach((block, i) => {
-    const need = LETTER * parts[i].name.length, wide = block.clientWidth;
-    block.classList.toggle("tiny", wide < Math.min(30, need));
-    block.classList.toggle("over", wide < need);
-  });
+  // A name that would be cut to a letter or two shows when its part is reached; the names that it covers then do not.
+  const need = (i) => Math.min(140, LETTER * parts[i].name.length + 6);
+  el.fit = () => blocks.forEach((block, i) => block.classList.toggle("tiny", (block.wide = block.clientWidth) < Math.min(30, need(i))));
+  const cover = (i, covered) => {
+    const way = i && i > blocks.length - 3 ? -1 : 1; // at the end it reaches back
+    for (let k = i + way, over = need(i) - blocks[i].wide; over > 0 && blocks[k]; over -= blocks[k].wide + 3, k += way) blocks[k].classList.toggle("under", covered);
+  };
   el.show = (step, text) => {
     input.value = step;
     input.setAttribute("aria-valuetext", text);
     parts.forEach(({ from, to }, i) => {
       const share = Math.max(0, Math.min(1, (step - from + 1) / (to - from + 1))), now = step >= from && step <= to;
       if (blocks[i].share === share && blocks[i].now === now) return;
+      if (blocks[i].now) cover(i, false);
       Object.assign(blocks[i], { share, now });
       blocks[i].classList.toggle("now", now);
       blocks[i].lastChild.firstChild.style.width = `${100 * share}%`;
     });
+    blocks.forEach((block, i) => block.now && cover(i, true));
   };
   // the position where the part after this one begins, or that which this one, or the one before, begins with
   el.next = (step) => parts.find(({ from }) => from > step)?.from ?? end;

@@ -1,7 +1,5 @@
 // The payload taken apart, and what is true after k steps.
 
-import { number } from "./numbers.js";
-
 // The payload as it was recorded: each array is sent once, in `arrays`, and {$: 7} stands for it wherever it comes up.
 export function unpack(sent) {
   const data = typeof sent === "string" ? JSON.parse(sent) : sent;
@@ -127,4 +125,4 @@ function upTo(list, k, key) {
 // Bytes that each node keeps until it fires: memory that several keep is counted at one of them.
 export const bytesOf = (data) => new Map(data.steps.filter(({ kept }) => kept).map(({ node, kept }) => [node, kept]));
 
-export const bytesText = (n) => (n < 1000 ? `${n} B` : n < 1e6 ? `${number(n / 1000)} kB` : `${number(n / 1e6)} MB`);
+export const bytesText = (n) => (n < 1000 ? `${n} B` : n < 1e6 ? `${Number((n / 1000).toPrecision(3))} kB` : `${Number((n / 1e6).toPrecision(3))} MB`);

@@ -3,10 +3,10 @@
 import { h, icon } from "./elements.js";
 
 export const button = (action, label, keys, act) =>
-  h("button", { type: "button", class: `mgv-button mgv-button-${action}`, "data-action": action, "aria-label": label, title: label + (keys ? ` (${keys})` : ""), onclick: () => act(action) }, icon(action));
+  h("button", { class: `mgv-button mgv-button-${action}`, "data-action": action, "aria-label": label, title: label + (keys ? ` (${keys})` : ""), onclick: () => act(action) }, icon(action));
 
 // To the start, back, play, forward, to the end; `one` is what a step is called.
-export const transport = (act, one = "step") => h("span", { class: "mgv-buttons", role: "group", "aria-label": "Steps" },
+export const transport = (act, one = "step") => h("span.buttons", { role: "group", "aria-label": "Steps" },
   [["first", "To the start", "home"], ["back", `Back one ${one}`, "←"], ["play", "Play", "space"], ["next", `Forward one ${one}`, "→"], ["last", "To the end", "end"]].map((what) => button(...what, act)));
 
 // The play button while it plays, and while it does not.
@@ -19,8 +19,8 @@ export function playLook(play, playing) {
 
 // Words side by side of which one is pressed: [value, text, title] each. `current()` says which; a click calls `act(value)`.
 export function choice(label, values, current, act) {
-  const buttons = values.map(([value, text, title]) => h("button", { type: "button", title, "data-word": text, onclick: () => group.choose(value) }, text));
-  const group = h("span", { class: "mgv-choice", role: "group", "aria-label": label }, buttons);
+  const buttons = values.map(([value, text, title]) => h("button", { title, "data-word": text, onclick: () => group.choose(value) }, text));
+  const group = h("span.choice", { role: "group", "aria-label": label }, buttons);
   group.mark = () => buttons.forEach((one, n) => one.setAttribute("aria-pressed", String(values[n][0] === current())));
   group.choose = (value) => { act(value); group.mark(); };
   group.mark();
@@ -29,9 +29,9 @@ export function choice(label, values, current, act) {
 
 // A button ⋯ and what it opens. A click elsewhere and Escape close it; it opens over the pane, so nothing moves.
 export function menu(rows) {
-  const box = h("div", { class: "mgv-menu", role: "group", "aria-label": "More", hidden: true }, rows);
-  const opener = h("button", { type: "button", class: "mgv-button", "aria-label": "More", title: "More", "aria-expanded": "false", onclick: () => whole.open(box.hidden) }, icon("more"));
-  const whole = h("span", { class: "mgv-more" }, opener, box), outside = (event) => { if (!event.composedPath().includes(whole)) whole.open(false); };
+  const box = h("div.menu", { role: "group", "aria-label": "More", hidden: true }, rows);
+  const opener = h("button.button", { "aria-label": "More", title: "More", "aria-expanded": "false", onclick: () => whole.open(box.hidden) }, icon("more"));
+  const whole = h("span.more", opener, box), outside = (event) => { if (!event.composedPath().includes(whole)) whole.open(false); };
   whole.open = (open) => {
     if (open === !box.hidden) return false;
     box.hidden = !open;
@@ -43,11 +43,11 @@ export function menu(rows) {
   return whole;
 }
 
-export const row = (label, ...inside) => h("div", { class: "mgv-menu-row" }, label ? h("span", { class: "mgv-who" }, label) : null, inside);
-export const item = (text, act) => h("button", { type: "button", class: "mgv-item", onclick: act }, text);
+export const row = (label, ...inside) => h("div.menu-row", label ? h("span.who", label) : null, inside);
+export const item = (text, act) => h("button.item", { onclick: act }, text);
 
 // The pane over the whole screen, where the browser lets it.
-export const fullWindow = (el) => (document.fullscreenEnabled ? button("full", "Full window", "F", () => toFull(el)) : null);
+export const fullWindow = (act) => (document.fullscreenEnabled ? button("full", "Full window", "F", act) : null);
 export const toFull = (el) => { if (document.fullscreenEnabled) (document.fullscreenElement ? document.exitFullscreen() : el.requestFullscreen()); };
 
 // A file from the page to the reader's disk.

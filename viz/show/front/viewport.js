@@ -1,10 +1,10 @@
-// The viewport: how much space there is, which picture takes it, and moving about in it: drag, wheel, pinch, keys, the map in the corner.
+// The viewport: how much space there is, which picture takes it, and moving about in it: drag, wheel, pinch, keys.
 
 import { columns } from "./columns.js";
-import { h } from "./elements.js";
+import { h, textButton } from "./elements.js";
 import { opened } from "./boxes.js";
 
-const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 880, NARROW = 256; // px of a node's text, and in a box that was opened; scale; width of the pane for panels beside each other, beside the picture, in two columns, of one at least
+const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 880, NARROW = 256; // px of the text of a node, and in a box that was opened; scale; width of the pane for panels beside each other, beside the picture, in two columns, of one at least
 const MANY = 40, MARGIN = 14, LEAST_TALL = 400; // steps; px below the pane; a pane that would be lower than that may begin above the sight
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
 export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
@@ -45,12 +45,14 @@ export const viewport = {
   tallest() {
     const head = this.options.host ? this.el.getBoundingClientRect().top - this.options.host().getBoundingClientRect().top : 0; // over two panes
     if (this.options.framed) return this.options.framed - 2 - head;
-    if (document.fullscreenElement && this.el.closest(":fullscreen, .mgv:has(:fullscreen)")) return window.innerHeight - head;
+    if (this.isFull()) return window.innerHeight - head;
     const host = this.options.host?.() ?? this.el, scroller = host.closest(".jp-WindowedPanel-outer, .jp-NotebookPanel-notebook"), cell = host.closest(".jp-Cell"), tall = scroller?.clientHeight;
     if (!tall) return Math.floor(0.85 * window.innerHeight) - head;
     const above = cell ? this.el.getBoundingClientRect().top - cell.getBoundingClientRect().top : 0, left = tall - above - MARGIN;
     return Math.floor(left >= LEAST_TALL ? left : tall - 60);
   },
+
+  isFull() { return Boolean(document.fullscreenElement && this.el.closest(":fullscreen, .mgv:has(:fullscreen)")); },
 
   // Takes the space that there is: from the width of the pane and the height of what it is in, never from the pane's own height.
   settle(force) {
@@ -71,11 +73,12 @@ export const viewport = {
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
-    const pair = !side && wide >= PAIR, two = wide >= BROAD ? Math.round(Math.max(2 * side, Math.min(540, 0.56 * wide))) : 0;
+    const pair = !side && wide >= PAIR, two = wide >= BROAD ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
-    const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 128);
-    const tall = side ? Math.min(free, Math.max(need, 480)) : Math.min(stage, Math.max(need, 120));
+    const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 18);
+    const mostly = this.options.label ? Math.round(0.61 * (free + this.head.offsetHeight)) : 120; // of two panes each is mostly picture, too
+    const tall = side ? Math.min(free, this.isFull() || this.options.label ? free : Math.max(need, 480)) : Math.min(Math.max(stage, mostly), Math.max(need, mostly));
     const { style } = this.frame;
     style.setProperty("--stage", `${tall}px`);
     style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
@@ -90,7 +93,7 @@ export const viewport = {
     this.el.dataset.scale = chosen.scale.toFixed(3);
     const around = this.el.closest(".widget-vbox"); // what Python puts around the pane
     around?.addEventListener("focusin", this.keepKeys);
-    if (this.options.cut && this.model.send && !this.pressing) for (const type of ["pointerdown", "focusin"]) around?.addEventListener(type, (this.pressing = ({ target }) => target.closest(".widget-slider, .widget-text") && this.model.send({ press: true })), true);
+    if (this.options.cut) this.tellPresses?.(around);
     this.el.dataset.ready = "true";
     this.settlePanels();
     this.keepLine();
@@ -102,7 +105,7 @@ export const viewport = {
     brush.font = `${size}px system-ui, sans-serif`;
     const { differs = {} } = this.data, said = [this.data.start?.sentence, ...this.data.steps.map(({ sentence }, i) => sentence + (differs[i + 1] ? ` ≠ The first difference: ${differs[i + 1]}.` : "")), ...this.forward.map(({ sentence }) => sentence)].filter(Boolean);
     const most = Math.max(...said.map((text) => brush.measureText(text).width + (this.options.ask ? 90 : 0)), 0);
-    this.frame.style.setProperty("--lines", Math.max(1, Math.ceil((most * (wide < 600 ? 1.25 : 1.07)) / (wide - 32))));
+    this.frame.style.setProperty("--lines", Math.max(1, Math.ceil((most * (wide < 600 ? 1.25 : 1.07)) / (wide - 32 - (this.titled.offsetWidth + 10 || 0)))));
   },
 
   // The panels of a step in one column. Where that is too little, what is beside the rule is shown smaller; then the numbers get a
@@ -116,10 +119,10 @@ export const viewport = {
       if (this.terse !== terse) { this.terse = terse; this.fillPanels(); }
       this.el.classList.toggle("mgv-terse", terse > 0);
     };
-    const start = this.shown <= this.ahead, now = this.broad && !start, known = this.levels[this.shown];
+    const start = this.shown <= this.ahead, now = this.broad && !start && Math.abs(this.shown - this.before) < 2, known = this.levels[this.shown];
     if (known && known[1] === now) return set(...known);
     const fits = widths.one && widths.two && !start && (this.mayBeBroad ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
-    const least = this.data.steps.length > MANY ? 1 : 0; // of many steps most need it
+    const least = this.data.steps.length > MANY && !start ? 1 : 0; // of many steps most need it
     for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), [2, Boolean(now || fits)]]) {
       set(...level);
       this.levels[this.shown] = level;
@@ -132,7 +135,7 @@ export const viewport = {
     this.el.classList.toggle("mgv-broad", broad);
     const { one, two, wide, tall } = this.widths;
     this.frame.style.setProperty("--side", `${broad ? two : one}px`);
-    this.columnWidth = Math.round(broad ? 0.54 * two : one || (wide >= PAIR ? 0.54 * wide : wide)); // of the rule
+    this.columnWidth = Math.round(broad ? 0.58 * two : one || (wide >= PAIR ? 0.58 * wide : wide)); // of the rule
     if (!this.picture || !broad) { if (this.picture && this.scale1) this.fit(this.scale1); this.scale1 = null; return; }
     this.scale1 = this.scale;
     const scale = Math.min(this.scale, (wide - two - 18) / this.size[0], (tall - 18) / this.size[1]);
@@ -156,9 +159,8 @@ export const viewport = {
   showCrumbs() {
     const names = [...this.open].map((id) => [id, this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.textContent ?? id]);
     this.crumbs.hidden = !names.length;
-    const step = (text, act) => h("button", { type: "button", class: "mgv-text-button", onclick: act }, text);
-    this.crumbs.replaceChildren(step(this.data.title || "all", () => { this.open.clear(); this.settle(true); this.showCrumbs(); this.frame.focus({ preventScroll: true }); }),
-      ...names.flatMap(([id, name]) => [" › ", step(name, () => this.zoomTo(id))]));
+    this.crumbs.replaceChildren(textButton(this.data.title || "all", () => { this.open.clear(); this.settle(true); this.showCrumbs(); this.frame.focus({ preventScroll: true }); }),
+      ...names.flatMap(([id, name]) => [" › ", textButton(name, () => this.zoomTo(id))]));
   },
 
   fit(scale) {
@@ -177,13 +179,10 @@ export const viewport = {
     if (this.broad ? least < this.least : least !== this.least) this.rewrite(least); // a second column of panels takes no number off the picture
   },
 
-  // What is out of sight can be zoomed and moved to: the buttons and the map in the corner stand there then.
+  // What is out of sight can be zoomed and moved to: the buttons for it are there then.
   look() {
-    const { view, stage, size, scale } = this, whole = size[0] * scale + 15 <= view.clientWidth && size[1] * scale + 15 <= view.clientHeight;
+    const { view, stage, size, scale } = this, whole = size[0] * scale + 15 <= view.clientWidth && size[1] * scale + (this.open.size ? TOP + 6 : 15) <= view.clientHeight;
     stage.classList.toggle("mgv-whole", whole);
-    this.map.hidden = whole || this.nodes.size < (this.el.clientWidth < WIDE ? 40 : 12); // where there is little room it would cover much
-    stage.classList.toggle("mgv-mapped", !this.map.hidden); // the end of the picture can be moved out from under it
-    if (!this.map.hidden) this.mapDraw();
   },
 
   zoomBy(factor, x, y) {
@@ -220,7 +219,6 @@ export const viewport = {
     });
     const up = (event) => { fingers.delete(event.pointerId); apart = 0; if (this.moved) setTimeout(() => { this.moved = false; }, 0); };
     for (const type of ["pointerup", "pointercancel"]) view.addEventListener(type, up);
-    view.addEventListener("scroll", () => { if (!this.map.hidden) this.mapFrame(); }, { passive: true });
     this.stage.addEventListener("wheel", (event) => {
       if (event.target.closest(".mgv-pop, .mgv-help") || !this.frame.contains(document.activeElement)) return;
       if (event.ctrlKey || event.metaKey) { event.preventDefault(); return this.zoomBy(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.004)), event.clientX, event.clientY); }
@@ -229,17 +227,6 @@ export const viewport = {
       view.scrollTop += event.deltaY * unit;
       if (view.scrollLeft !== scrollLeft || view.scrollTop !== scrollTop) event.preventDefault();
     }, { passive: false });
-    this.map.addEventListener("pointerdown", (event) => {
-      const to = ({ clientX, clientY }) => {
-        const at = this.map.firstChild.getBoundingClientRect(), ratio = this.scale / this.mapScale;
-        view.scrollLeft = (clientX - at.left) * ratio - view.clientWidth / 2;
-        view.scrollTop = (clientY - at.top) * ratio + TOP - view.clientHeight / 2;
-      };
-      to(event);
-      this.map.setPointerCapture(event.pointerId);
-      this.map.onpointermove = to;
-      this.map.onpointerup = () => { this.map.onpointermove = null; };
-    });
   },
 
   // A press counts for what it began on, wherever that is when it ends: the page around may move, a step may come from another
@@ -259,40 +246,6 @@ export const viewport = {
     frame.addEventListener("lostpointercapture", () => { this.held = null; setTimeout(() => { for (const f of this.waiting) f(); this.waiting.clear(); }); });
   },
 
-  buildMap() { return h("div", { class: "mgv-map", hidden: true, "aria-hidden": "true" }, h("canvas"), h("i")); },
-
-  // The whole picture, small: what has fired, what fires, and the part that is in sight.
-  mapDraw() {
-    const canvas = this.map.firstChild, [width, height] = this.size, scale = (this.mapScale = Math.min(140 / width, 110 / height));
-    canvas.width = Math.ceil(width * scale) * 2;
-    canvas.height = Math.ceil(height * scale) * 2;
-    canvas.style.width = `${canvas.width / 2}px`;
-    const frame = this.map.lastChild, colours = (this.mapColours = {});
-    for (const name of ["edge", "done", "now"]) { frame.style.color = `var(--${name})`; colours[name] = getComputedStyle(frame).color; }
-    frame.style.color = "";
-    canvas.getContext("2d").scale(2 * scale, 2 * scale);
-    this.mapTouch(this.nodes.values());
-    this.mapFrame();
-  },
-
-  // Of the small picture what a step has changed.
-  mapTouch(items = this.touched) {
-    const brush = this.map.firstChild.getContext("2d");
-    for (const { place, state } of items) {
-      if (!place) continue;
-      brush.fillStyle = this.mapColours[state === "mgv-now" ? "now" : state.startsWith("mgv-done") ? "done" : "edge"];
-      brush.fillRect(place.x, place.y, place.width, place.height);
-    }
-  },
-
-  mapFrame() {
-    const { view } = this, ratio = this.mapScale / this.scale, { style } = this.map.lastChild;
-    style.left = `${view.scrollLeft * ratio}px`;
-    style.top = `${(view.scrollTop - TOP) * ratio}px`;
-    style.width = `${Math.min(view.clientWidth * ratio, this.size[0] * this.mapScale)}px`;
-    style.height = `${Math.min(view.clientHeight * ratio, this.size[1] * this.mapScale)}px`;
-  },
-
   followNow() {
     const { steps } = this.data, made = this.forward[Math.max(0, this.shown - 1)];
     const now = this.posed ? steps[this.posed - 1] : this.k > 0 ? steps[this.k - 1] : this.k < 0 ? made : steps[0];
@@ -305,8 +258,8 @@ export const viewport = {
     if (!item || !item.place || !this.scale || this.stage.classList.contains("mgv-whole")) return;
     const { x, y, width, height } = item.place, view = this.view;
     const left = x * this.scale, top = y * this.scale + TOP, w = width * this.scale, t = height * this.scale;
-    const [right, low] = [view.scrollLeft + view.clientWidth - left - w, view.scrollTop + view.clientHeight - top - t], under = !this.map.hidden && right < 160 && low < 130;
-    const dx = under || left < view.scrollLeft + 20 || right < 20, dy = under || top < view.scrollTop + TOP || low < 10;
+    const [right, low] = [view.scrollLeft + view.clientWidth - left - w, view.scrollTop + view.clientHeight - top - t];
+    const dx = left < view.scrollLeft + 20 || right < 20, dy = top < view.scrollTop + TOP || low < 10;
     if (!dx && !dy) return;
     view.scrollTo({ left: dx ? left + w / 2 - view.clientWidth / 2 : view.scrollLeft, top: dy ? top + t / 2 - view.clientHeight / 2 : view.scrollTop,
       behavior: this.calm.matches || this.timer === null ? "auto" : "smooth" });

@@ -1,0 +1,54 @@
+// What a pane does only where a kernel answers: what is in a closed box, a page of the pass, and in viz.explore a cut edge.
+
+import { s } from "./elements.js";
+import { abilities } from "./pane.js";
+import { unpack } from "./timeline.js";
+
+Object.assign(abilities, {
+  // Asks the kernel, and says so where it does not answer. `take` returns something when this is the answer.
+  ask(question, take) {
+    const late = setTimeout(() => { this.sentence.textContent = "The kernel does not answer. Run the cell again."; }, 4000);
+    const heard = (message) => {
+      if (!take(message)) return;
+      clearTimeout(late);
+      this.model.off("msg:custom", heard);
+    };
+    this.model.on("msg:custom", heard);
+    this.model.send(question);
+  },
+
+  // What is in a box of a box is sent when somebody opens it.
+  fetch(id, then) {
+    const home = (picture) => (id in picture.nodes ? picture : Object.values(picture.insides || {}).map(home).find(Boolean));
+    this.ask({ open: id }, (message) => {
+      if (message.open !== id) return false;
+      const inside = unpack(message.inside);
+      for (const picture of [this.base, this.drawn]) if (picture && home(picture)) Object.assign((home(picture).insides ??= {}), { [id]: inside });
+      this.toggle(id);
+      then();
+      return true;
+    });
+  },
+
+  // In viz.explore a click on an edge cuts or joins it. Python does it; the list of edges above the picture does the same by keys.
+  offerCuts() {
+    for (const [id, name] of Object.entries(this.data["edge names"] || {})) {
+      const group = this.edges.get(id)?.group, line = group?.querySelector(".line");
+      if (!line) continue;
+      const wide = s("path", { d: line.getAttribute("d"), class: "mgv-hit", "data-cut": name });
+      wide.append(s("title", {}, `${this.drawn.edges[id].kind === "cut" ? "Join" : "Cut"} ${name}`));
+      group.append(wide);
+    }
+  },
+
+  // The first move of a control around the pane begins a change: what follows is compared with the state before it.
+  tellPresses(around) {
+    if (this.pressing) return;
+    this.pressing = ({ target }) => target.closest(".widget-slider, .widget-text") && this.model.send({ press: true });
+    for (const type of ["pointerdown", "focusin"]) around?.addEventListener(type, this.pressing, true);
+  },
+
+  canSavePage() { return Boolean(this.model.send); },
+
+  savePage() { this.ask({ page: true }, (message) => message.page && (this.downloadPage(message.page), true)); },
+});
