@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from dataclasses import replace
 
 import pytest
 
@@ -26,7 +27,7 @@ TABLE = r"""
 def a_lesson() -> types.ModuleType:
     module = types.ModuleType("a_lesson")
     module.__file__ = "/lessons/a_lesson.py"
-    module.twice = lambda rule: lambda upstream, x: rule(2 * x)
+    module.rule = lambda upstream, x: upstream * 2 * x
     return module
 
 
@@ -52,12 +53,13 @@ def test_of_several_parts_those_that_are_named_are_wrong(monkeypatch):
     assert table.answer(Row(1, "4.0, 75.0", "")) == (4.0, 75.0)
 
 
-def test_below_a_heading_the_code_is_about_another_function(monkeypatch):
-    text = "twice(y):\ny + 1 :: wrapped\nupstream * x :: plain\nrule(upstream, x):\nx + 1 :: plain"
+def test_below_a_heading_an_expression_replaces_a_piece_of_the_solution(monkeypatch):
+    text = "instead of 2 * x:\nx + 1 :: piece\nupstream + x :: whole\nrule :: named\ninstead of all:\nx + 1 :: whole"
     table = reader(monkeypatch, text, names=("rule",), parameters=("upstream", "x"))
-    wrapped, *plain = (table.answer(row) for row in table.rows(text))
-    assert wrapped(0, 5) == 11
-    assert [function(3, 4) for function in plain] == [12, 5]
+    table = replace(table, solution=lambda: "def rule(upstream, x):\n    return upstream * 2 * x")
+    piece, *whole = (table.answer(row) for row in table.rows(text) if row.code != "rule")
+    assert piece(3, 4) == 3 * (4 + 1)
+    assert [function(3, 4) for function in whole] == [7, 5]
 
 
 @pytest.mark.parametrize(

@@ -282,7 +282,7 @@ def test_what_is_no_answer_at_all_is_told_so_without_naming_an_axis(key, answer,
 
 
 def test_no_wrong_answer_is_accepted(judged_once, monkeypatch):
-    monkeypatch.setattr("exercises.judge.SEARCH", 0.0)  # how causes are searched for is tested below
+    monkeypatch.setattr("exercises.judge.SEARCH", (0.0, 0.0))  # how causes are searched for is tested below
     verdicts = [(e, judged_once(e, answers)) for e, answers in learner_answers.every_wrong_answer()]
     assert len(verdicts) > 3000
     assert [exercise.id for exercise, verdict in verdicts if verdict.state == CORRECT] == []

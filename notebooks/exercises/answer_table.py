@@ -18,10 +18,6 @@ moves one level out), several separated by ` ;; ` (see solution_changes.py).
 A line such as `instead of h.detach():` says that the expressions below it stand in the solution in the place of that piece
 of it (unless they name a whole function, or parameters that the piece does not). `instead of all:` ends that.
 
-A line such as `mul_kind(self, grad):` says that the rows below it are about another function, with these parameters; an
-answer is then what `mul_kind` of the lesson makes of that function (unless it uses a parameter that only the exercise's
-own function has). A line with the name of the exercise's own function ends that.
-
 The code may use every name of its lesson's module, and those of COMMON. The name of the exercise's function means the
 reference; a function that calls itself is written with its `def`.
 """
@@ -50,7 +46,6 @@ import minigrad
 from .solution_changes import changed, is_change
 
 RIGHT = "right"
-HEADING = re.compile(r"(\w+)\(([\w, ]+)\):")
 PIECE = re.compile(r"instead of (.+):")
 COMMON = {
     "torch": minigrad,
@@ -63,21 +58,13 @@ COMMON = {
 """What any answer may name without an import in its lesson's module."""
 
 
-class Maker(NamedTuple):
-    """The name of a function that makes an answer from a function with these parameters."""
-
-    name: str
-    parameters: tuple[str, ...]
-
-
 class Row(NamedTuple):
-    """One answer of a table: where it begins in its file, its code as written, the reply, what makes an answer of it, and the
-    piece of the solution that it replaces."""
+    """One answer of a table: where it begins in its file, its code as written, the reply, and the piece of the solution that
+    it replaces."""
 
     line: int
     code: str
     reply: str
-    maker: Maker | None = None
     piece: str = ""
 
 
@@ -109,21 +96,18 @@ class Reader:
     def rows(self, text: str) -> Iterator[Row]:
         """The rows of the table `text`, which stands in the source of the lesson."""
         code: list[str] = []
-        maker, piece = None, ""
+        piece = ""
         begin = _first_line(text, self.module)
         for line, written in enumerate(textwrap.dedent(text).split("\n"), begin):
             before, found, reply = f" {written} ".partition(" :: ")
             if not code and not found and (not written.strip() or written.startswith("#")):
-                continue
-            if not code and (heading := HEADING.fullmatch(written)):
-                maker = self._maker(heading[1], heading[2])
                 continue
             if not code and (heading := PIECE.fullmatch(written)):
                 piece = "" if heading[1] == "all" else heading[1]
                 continue
             code.append(before[1:].rstrip())
             if found:
-                row = Row(line - len(code) + 1, "\n".join(code), reply.strip(), maker, piece)
+                row = Row(line - len(code) + 1, "\n".join(code), reply.strip(), piece)
                 if not row.reply or not row.code.strip():
                     raise self._error(row, "code, ` :: ` and a reply should stand here")
                 yield row
@@ -150,30 +134,23 @@ class Reader:
             code = " ".join(row.code.split())
             simple = isinstance(tree.body[0].value, ast.Name | ast.Call | ast.Attribute | ast.Constant)  # type: ignore[attr-defined]
             return self._changed(f"{row.piece} => {code if simple else f'({code})'}")
-        free = _free_names(row.code)
-        maker = row.maker
-        if maker and free & (set(self.parameters) - set(maker.parameters)):
-            maker = None  # it is about the exercise's own function
-        parameters = maker.parameters if maker else self.parameters
         if len(tree.body) == 1 and isinstance(expression := tree.body[0], ast.Expr):
-            if not free & set(parameters):
+            if not _free_names(row.code) & set(self.parameters):
                 return eval(self._compiled(ast.Expression(expression.value), row), scope)
             tree.body = [ast.copy_location(ast.Return(expression.value), expression)]
         if defined := [name for name in self.names if name in _defined(tree)]:
             exec(self._compiled(tree, row) if row.line else self._kept(row.code), scope)
             return {name: scope[name] for name in defined} if len(self.names) > 1 else scope[defined[0]]
-        if not parameters:
+        if not self.parameters:
             raise SyntaxError(f"nothing here is called {' or '.join(self.names)}")
-        name = f"for_{maker.name}" if maker else self.names[0]
-        function = ast.parse(f"def {name}({', '.join(parameters)}): ...")
+        function = ast.parse(f"def {self.names[0]}({', '.join(self.parameters)}): ...")
         function.body[0].body = tree.body  # type: ignore[attr-defined]
         if not row.line:  # not from a table: it is known to Python's own tools as a cell's code would be
-            return self._as_in_a_cell(ast.unparse(function), name, scope, maker)
-        made: dict[
-            str, Any
-        ] = {}  # apart from `scope`: there the name of the exercise's function means the reference
+            exec(self._kept(ast.unparse(function)), scope)
+            return scope[self.names[0]]
+        made: dict[str, Any] = {}  # apart from `scope`: there the exercise's function is the reference
         exec(self._compiled(function, row), scope, made)
-        return scope[maker.name](made[name]) if maker else made[name]
+        return made[self.names[0]]
 
     def _replaces(self, tree: ast.Module, piece: str, scope: Mapping[str, Any]) -> bool:
         """Whether the code is an expression that can stand in the place of a piece of the solution."""
@@ -192,18 +169,11 @@ class Reader:
         parts = {name: scope[name] for name in self.names}
         return parts if len(parts) > 1 else parts[self.names[0]]
 
-    def _as_in_a_cell(self, source: str, name: str, scope: dict, maker: Maker | None) -> Any:
-        exec(self._kept(source), scope)
-        return scope[maker.name](scope[name]) if maker else scope[name]
-
     def _kept(self, source: str) -> Any:
         """Compiled, and the source kept where Python's own tools look for it."""
         file = f"<answer to {self.owner}: {hash(source)}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         return compile(source, file, "exec")
-
-    def _maker(self, name: str, parameters: str) -> Maker | None:
-        return None if name in self.names else Maker(name, tuple(parameters.split(", ")))
 
     def _compiled(self, tree: Any, row: Row) -> Any:
         """Compiled with the lines of the file, so that a traceback leads to the row."""

@@ -6,6 +6,7 @@ Used where a check has to know *how* a number was found. Runs nothing.
 from __future__ import annotations
 
 import dis
+import inspect
 from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -76,6 +77,16 @@ def unread(function: FunctionType) -> list[str]:
         step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF")
     }
     return [name for name in code.co_varnames[:count] if name not in read]
+
+
+def given_anew(function: FunctionType) -> list[str]:
+    """The parameters whose names the function gives to something else."""
+    stored = {
+        step.argval
+        for step in dis.get_instructions(function.__code__)
+        if step.opname in ("STORE_FAST", "STORE_DEREF")
+    }
+    return [name for name in inspect.signature(function).parameters if name in stored]
 
 
 def values_of_the_notebook(function: FunctionType) -> list[str]:

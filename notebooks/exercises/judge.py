@@ -29,7 +29,7 @@ from .side_effects import ITEMS, VALUES, Watch
 from .symptoms import advise
 from .values import blank, describe, plain, same
 
-SEARCH = 0.7  # seconds for the search of what one change would mend
+SEARCH = 1.5, 0.5  # seconds for the search of what one change would mend, and of what two would
 NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
 
 
@@ -174,28 +174,31 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
     """The cause of a wrong answer that is not listed, the surest way to find one first; "" if there is none."""
     if told := exercise.diagnose({label: value for label, value, _shown in got.seen}):
         return told
-    if not exercise.typed and (told := _one_change(exercise, answers, want)):
+    if exercise.typed:
+        return ""
+    numbers = isinstance(got.seen[first][1], np.ndarray) and isinstance(want.seen[first][1], np.ndarray)
+    tried = _tried(exercise, got, want) if numbers else []
+    if told := next(relations.nearly(tried), "") or _one_change(exercise, answers, want):
         return told
     if near := resembled(exercise, got, want):
         return near.advice
-    numbers = isinstance(got.seen[first][1], np.ndarray) and isinstance(want.seen[first][1], np.ndarray)
-    return relations.told(_tried(exercise, got, want)) if numbers and not exercise.typed else ""
+    return relations.told(tried) if numbers else ""
 
 
 def _one_change(exercise: Exercise, answers: tuple, want: Observed) -> str:
     """Where the answer goes wrong, if there is one small change, or two, after which it would be right."""
-    for search, begin in (
-        (repair.changes, "One small change would make it right."),
-        (repair.pairs, "Two small changes would make it right; here is the first."),
+    for search, seconds, begin in (
+        (repair.changes, SEARCH[0], "One small change would make it right."),
+        (repair.pairs, SEARCH[1], "Two small changes would make it right; here is the first."),
     ):
-        if told := _mended(exercise, answers, want, search):
+        if told := _mended(exercise, answers, want, search, seconds):
             return f"{begin} {told}"
     return ""
 
 
-def _mended(exercise: Exercise, answers: tuple, want: Observed, search: Callable) -> str:
-    """What is told of the first change of a search that makes the answer right, if it is found within SEARCH seconds."""
-    ends = time.process_time() + SEARCH
+def _mended(exercise: Exercise, answers: tuple, want: Observed, search: Callable, seconds: float) -> str:
+    """What is told of the first change of a search that makes the answer right, if it is found in so many seconds."""
+    ends = time.process_time() + seconds
     with redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for place, answer in enumerate(answers):
@@ -446,7 +449,8 @@ def _leaves_alone(watch: Watch) -> None:
 def _several(exercise: Exercise, value: Any, right: tuple) -> None:
     """A Complaint, unless `value` holds as many values as the function is to give back, and none of them is None."""
     count = len(exercise.returns)
-    several = say("return several", count=count, names=", ".join(exercise.returns))
+    key = "return several" if all(map(str.isidentifier, exercise.returns)) else "return these"
+    several = say(key, count=count, names=", ".join(exercise.returns))
     if not isinstance(value, tuple | list):
         for part, due in zip(exercise.returns, right, strict=True):
             if same(plain(value), plain(due), exercise.rtol):
@@ -459,6 +463,11 @@ def _several(exercise: Exercise, value: Any, right: tuple) -> None:
     for part, item in zip(exercise.returns, value, strict=True):
         if item is None:
             raise Complaint(say("part is None", name=part))
+    seen, due = [[plain(item) for item in items] for items in (value, right)]
+    orders = [[same(one, other, exercise.rtol) for other in due] for one in seen]
+    others = [order.index(True) for order in orders if sum(order) == 1]
+    if sorted(others) == [*range(count)] and others != [*range(count)]:
+        raise Complaint(say("order of several", several=several))
 
 
 def _not_callable(exercise: Exercise, answers: tuple) -> str:

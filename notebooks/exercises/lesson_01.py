@@ -47,7 +47,7 @@ def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
         yield f"For `{told}` at {x:g}, with h = {h:g}:", slope
         if isinstance(slope, int | float) and abs(slope - central(f, x, h)) <= 1e-3 * abs(slope):
             continue  # right, wherever it comes from
-        steps = sorted({round((float(run) - x) / h, 4) for run in runs if isinstance(run, float | int)})
+        steps = sorted({float(f"{(float(run) - x) / h:.3g}") for run in runs if isinstance(run, float | int)})
         yield f"For `{told}` it runs `f` at x plus h times", steps
 
 
@@ -65,7 +65,7 @@ def places_of_a_nudge(seen: dict[str, Any]) -> str:
         return "`f` is run at `x` alone. A nudge compares the values at *two* places: $x + h$ and $x - h$."
     if steps.size == 1:
         return "Both values are taken at the same place, so they never differ. The two places are $x + h$ and $x - h$."
-    if steps[0] == -steps[1] and steps[1] != 1.0:
+    if abs(steps[0] + steps[1]) < 1e-3 * abs(steps[1]) and steps[1] != 1.0:
         return (
             "You use a step of your own, as far to the left as to the right. Use the `h` that you are given."
         )

@@ -23,9 +23,9 @@ def matmul_backward(upstream, x, w):
 
 def _square_cases() -> list[tuple]:
     return [
-        (1.0, 3.0),
-        (5.0, -4.0),
-        (-2.0, 0.5),
+        (torch.tensor(1.0), torch.tensor(3.0)),
+        (torch.tensor(5.0), torch.tensor(-4.0)),
+        (torch.tensor(-2.0), torch.tensor(0.5)),
         (torch.tensor([1.0, 10.0, -1.0]), torch.tensor([3.0, -2.0, 0.5])),
     ]
 
@@ -219,7 +219,6 @@ EXERCISES: list[Exercise] = [
         cases=_matmul_cases,
         returns=("grad_x", "grad_w"),
         answers=r"""
-            (x.T @ upstream, upstream @ w.T)           :: Both are right, but in the wrong order: the gradient of `x` comes first, as in `x @ w`.
             (upstream @ w.T, upstream.T @ x)           :: The gradient of `w` came out transposed. `w` is (2, 3), so its gradient is (2, 3) too.
             (w.T, x.T)                                 :: These are the local parts. What arrived, `upstream`, has to be multiplied in.
             (upstream * w, upstream * x)               :: `*` works entry by entry. The forward was `@`, and so is its backward, with a transpose to make shapes fit.

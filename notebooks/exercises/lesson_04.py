@@ -357,7 +357,7 @@ EXERCISES: list[Exercise] = [
             float(len(paths))                     :: That is how many paths there are. Each brings the *product* of its numbers.
             max(prod(path) for path in paths)     :: The largest path does not win. Each brings its part, and the parts add up.
             float(sum(np.prod(path) for path in set(map(tuple, paths)))) :: Two paths with the same numbers are still two: each brings its part. A set keeps only one of them.
-            float(prod(paths[-1]))                :: Only the last path is left: `total` is overwritten. It has to keep what it had: `total + ...`.
+            float(prod(paths[-1]))                :: Only the last path is left. Either `total` is overwritten and should keep what it had (`total + ...`), or it is not what you return.
             float(prod(paths[0]))                 :: Only the first path is counted. Is the `return` inside the loop?
             sum(path[-1] for path in paths)       :: Only the last local derivative of each path is counted: `along` has to keep what it had, `along * ...`.
             float(paths[0][0])                    :: Only one number has been used. Is the `return` inside the inner loop?

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import minigrad as torch
 
 from .answers import letters
-from .bytecode import CALLED, NAMED, SET, uses
+from .bytecode import CALLED, NAMED, SET, given_anew, uses
 from .lessons import find_exercise
 from .model import Complaint, Exercise, Question
 from .side_effects import GRAD, VALUES, unchanged
@@ -119,6 +119,11 @@ def _middle(function) -> Iterator[tuple]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of reading the .grad of a non-leaf: the advice speaks of it
             returned = function(y, z)
+            if (returned is None or not begun) and (anew := given_anew(function)):
+                raise Complaint(
+                    f"Your function gives the name `{anew[0]}` to another tensor. The one that was passed in, which the graph of "
+                    "`z` leads to, is out of reach then: use it as it is."
+                )
             if returned is None and y.grad is not None:
                 raise Complaint(
                     "`y.grad` is there now, but the function does not return it. End it with `return y.grad`."
@@ -194,31 +199,6 @@ def _reading(train) -> Iterator[tuple]:
             h = train(w, xs, lr)
         yield f"The last state after {len(xs)} iterations", h.detach() if isinstance(h, torch.Tensor) else h
         yield f"w after {len(xs)} iterations", w.detach()
-
-
-def carrying(before, *, again=lambda h, xs, w: h, **how):
-    """A loop like `train`, in which `before(h)` is carried over from the iteration before."""
-
-    def train(w, xs, lr):
-        h = torch.tensor(0.0)
-        for turn, x in enumerate(xs):
-            h = again(h, xs[:turn], w)
-            h = torch.tanh(w * before(h) + x)
-            loss = (h - 1) ** 2
-            w.grad = None
-            loss.backward(**how)
-            with torch.no_grad():
-                w -= lr * w.grad
-        return h
-
-    return train
-
-
-def _from_the_start(h, earlier, w):
-    h = torch.tensor(0.0)
-    for x in earlier:
-        h = torch.tanh(w * h + x)
-    return h
 
 
 QUESTIONS: list[Question] = [
@@ -552,14 +532,8 @@ EXERCISES: list[Exercise] = [
             "Fill in `h.detach()`.",
         ),
         answers=r"""
-            carrying(h):
-            h                                            :: `h` brings the graph of the last iteration along, and that has been walked: what it had kept is freed. (A `clone` brings it along as well: it is recorded like any operation.) Take over its number only.
-            carrying(lambda h: h, retain_graph=True)     :: With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut instead: take over the number.
-            carrying(lambda h: h, again=_from_the_start) :: This runs the whole past again in each iteration. It is right as a gradient, but each iteration walks through all of the past. Here the old state should be a constant.
-            h.detach() => x :: `x` is in that line already. What is missing is the old state, `h`, as a number.
-            h.detach() => 1.0 :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should go on.
-            return 0.0                                   :: The state is gone: each iteration begins from nothing. Its *number* should go on.
-            h.requires_grad_(False)                      :: `h` is a result, not a leaf: its flag cannot be changed. Take it out of its history.
+            h.detach() => x                       :: `x` is in that line already. What is missing is the old state, `h`, as a number.
+            h.detach() => 1.0                     :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should go on.
 
             h = torch.tensor(0.0)
             for x in xs:
@@ -568,14 +542,7 @@ EXERCISES: list[Exercise] = [
                 ((h - 1) ** 2).backward()
             return h :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state should be cut off.
 
-            h = torch.tensor(0.0)
-            for x in xs:
-                h = torch.tanh(w * h.detach() + x)
-                loss = (h - 1) ** 2
-                loss.backward()
-                with torch.no_grad():
-                    w -= lr * w.grad
-            return h :: The gradients of earlier iterations are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
+            w.grad = None =>                      :: The gradients of earlier iterations are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
 
             h = torch.tensor(0.0)
             for x in xs:
@@ -586,59 +553,29 @@ EXERCISES: list[Exercise] = [
                 w = w - lr * w.grad
             return h :: `w = w - ...` makes a *new* tensor, which is a result, not a leaf: its `.grad` stays `None`. Write into `w` itself, under `no_grad`: `w -= lr * w.grad`.
 
-            h = torch.tensor(0.0)
-            for x in xs:
-                h = torch.tanh(w * h.detach() + x)
-                loss = (h - 1) ** 2
-                w.grad = None
-                loss.backward()
-                with torch.no_grad():
-                    w += lr * w.grad
-            return h :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.
+            w -= lr * w.grad => w += lr * w.grad  :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.
+            with torch.no_grad(): => << ;; w -= lr * w.grad => << :: Only one step was taken, after the loop. Each iteration has its own step: indent it.
+            return h => >>                        :: Only one iteration has run. Is the `return` inside the loop?
+            xs: => xs[:3]:                        :: Three is right for one text. Go through all of `xs`, however long it is.
+            w -= lr * w.grad => w -= 0.1 * w.grad :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+            h.detach() => h ;; loss.backward() => loss.backward(retain_graph=True) :: With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut instead: take over the number.
 
-            h = torch.tensor(0.0)
-            for x in xs:
-                h = torch.tanh(w * h.detach() + x)
-                loss = (h - 1) ** 2
+            for turn in range(len(xs)):
+                h = torch.tensor(0.0)
+                for x in xs[: turn + 1]:
+                    h = torch.tanh(w * h + x)
                 w.grad = None
-                loss.backward()
-            with torch.no_grad():
-                w -= lr * w.grad
-            return h :: Only one step was taken, after the loop. Each iteration has its own step: indent it.
-
-            h = torch.tensor(0.0)
-            for x in xs:
-                h = torch.tanh(w * h.detach() + x)
-                loss = (h - 1) ** 2
-                w.grad = None
-                loss.backward()
+                ((h - 1) ** 2).backward()
                 with torch.no_grad():
                     w -= lr * w.grad
-                return h :: Only one iteration has run. Is the `return` inside the loop?
-
-            h = torch.tensor(0.0)
-            for x in xs[:3]:
-                h = torch.tanh(w * h.detach() + x)
-                loss = (h - 1) ** 2
-                w.grad = None
-                loss.backward()
-                with torch.no_grad():
-                    w -= lr * w.grad
-            return h :: Three is right for one text. Go through all of `xs`, however long it is.
-
-            h = torch.tensor(0.0)
-            for x in xs:
-                h = torch.tanh(w * h.detach() + x)
-                loss = (h - 1) ** 2
-                w.grad = None
-                loss.backward()
-                with torch.no_grad():
-                    w -= 0.1 * w.grad
-            return h :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
-
-            h.item()                    :: right
-            h.detach().requires_grad_() :: right
-            torch.tensor(h.item())      :: right
+            return h :: This runs the whole past again in each iteration. It is right as a gradient, but each iteration walks through all of the past. Here the old state should be a constant.
+            instead of h.detach():
+            0.0                                   :: The state is gone: each iteration begins from nothing. Its *number* should go on.
+            h                                     :: `h` brings the graph of the last iteration along, and that has been walked: what it had kept is freed. (A `clone` brings it along as well: it is recorded like any operation.) Take over its number only.
+            h.requires_grad_(False)               :: `h` is a result, not a leaf: its flag cannot be changed. Take it out of its history.
+            h.item()                              :: right
+            h.detach().requires_grad_()           :: right
+            torch.tensor(h.item())                :: right
         """,
     ),
 ]

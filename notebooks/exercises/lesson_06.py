@@ -56,6 +56,8 @@ def _jacobian_probe(learners):
 
         with unchanged({"x": {GRAD}}, x=x):
             found = learners(listened, x)
+        if isinstance(found, list) and found:
+            raise Complaint("It returns a list of rows. Return one table, a tensor: `torch.stack` makes it.")
         yield told, found
         if found is not None and found is not Ellipsis and len(passes) < rows:
             raise Complaint(
@@ -63,22 +65,6 @@ def _jacobian_probe(learners):
                 "Here each row should come from its own backward pass, and none from a nudge."
             )
         yield f"The `v` with which your passes began, for {told}", list(passes)
-
-
-def rows_with(gradient, *, reset=True, take=lambda x, y: x.grad.clone(), stack=0):
-    """A function like `rows_of_jacobian`, with one thing in it done differently."""
-
-    def rows_of_jacobian(f, x):
-        rows = []
-        for i in range(len(f(x))):
-            if reset:
-                x.grad = None
-            y = f(x)
-            y.backward(gradient=gradient(y, i))
-            rows.append(take(x, y))
-        return torch.stack(rows, dim=stack)
-
-    return rows_of_jacobian
 
 
 def _one_hot(y, i):
@@ -249,11 +235,6 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_jacobian_probe,
         answers=r"""
-            rows_with(y, i):
-            rows_with(_one_hot, reset=False) :: The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.
-            rows_with(_one_hot, take=lambda x, y: y.detach()) :: What belongs in `rows` is `x.grad`, the gradient of `x`: you keep the *value* of `y`.
-            rows_with(_one_hot, take=lambda x, y: torch.ones_like(y)) :: What belongs in `rows` is `x.grad`, the gradient of `x`, not `v`.
-
             rows = []
             for i in range(len(f(x))):
                 if x.grad is not None:
@@ -262,8 +243,6 @@ EXERCISES: list[Exercise] = [
                 y.backward(gradient=_one_hot(y, i))
                 rows.append(x.grad)
             return torch.stack(rows) :: All your rows are one and the same tensor: `zero_()` and the next pass write into it. Keep a `clone()` of it.
-
-            rows_with(_one_hot, reset=False, take=lambda x, y: x.grad) :: Your $v$ is right. But `x.grad` is *one* tensor that goes on changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.
 
             at = x.detach()
             columns = [(f(at + n) - f(at - n)) / 2 for n in torch.eye(len(at))]
@@ -290,20 +269,6 @@ EXERCISES: list[Exercise] = [
                 rows.append(x.grad.clone())
             return torch.stack(rows) :: Without `v` it does not know which of the results is meant. Say which: `y.backward(gradient=v)`, with a 1 at place $i$.
 
-            torch.ones_like(y) / len(y)        :: The mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.
-            _one_hot(y, len(y) - 1 - i)        :: The right rows in the wrong order: row $i$ belongs to $y_i$, so the 1 belongs at place $i$.
-            torch.ones_like(y)                 :: Ones add all rows, so each of your rows is the same sum. To pick row $i$: a 1 at place $i$ and zeros elsewhere.
-            rows_with(lambda y, i: torch.ones_like(y), reset=False) :: Two things. Ones add all rows; what picks row $i$ alone? And `.grad` adds up from pass to pass.
-            _one_hot(y, i) * (i + 1)           :: The right rows, but row $i$ comes out $i + 1$ times as large. At place $i$ there should be a 1.
-            _one_hot(y, i) * i                 :: `i` says *where* it goes. It should be a 1: your first row is all zeros.
-            -_one_hot(y, i)                    :: The rows are right, with the wrong sign. At place $i$ there should be 1, not $-1$.
-            _one_hot(y, i) / len(y)            :: Divided among the rows. Nothing is averaged: each row is picked by a 1.
-            rows_of_jacobian(f, x)[:1]         :: Only one row came out. Is the `return` inside the loop?
-            rows_of_jacobian(f, x).reshape(-1) :: All the numbers, in one line. `torch.stack(rows)` puts the rows one below the other; `cat` strings them together.
-            rows_with(_one_hot, stack=1)       :: The right numbers, on their side: a row for each result. `torch.stack(rows)` puts them one below the other.
-            _one_hot(y, 0)                     :: Each of your rows is row 0. The 1 has to move: place $i$ in pass $i$.
-            y.detach() * _one_hot(y, i)        :: The 1 became the *value* of `y`. How large `y` is does not matter here: a 1 at place $i$.
-
             rows = []
             v = torch.zeros(len(f(x)))
             for i in range(len(f(x))):
@@ -327,15 +292,7 @@ EXERCISES: list[Exercise] = [
                 rows.append(x.grad.clone())
             return torch.stack(rows) :: The last row is missing: `range(len(y))` already ends one before `len(y)`.
 
-            rows = []
-            for i in range(len(x)):
-                x.grad = None
-                y = f(x)
-                v = torch.zeros_like(y)
-                v[i] = 1.0
-                y.backward(gradient=v)
-                rows.append(x.grad.clone())
-            return torch.stack(rows) :: There are as many rows as *results*: `len(f(x))`, not `len(x)`.
+            (len(f(x))): => (len(x)):                     :: There are as many rows as *results*: `len(f(x))`, not `len(x)`.
 
             rows = []
             for i in range(len(f(x))):
@@ -345,7 +302,6 @@ EXERCISES: list[Exercise] = [
                 rows.append(x.grad)
             return torch.stack(rows) :: right
 
-            torch.tensor([1.0 if j == i else 0.0 for j in range(len(y))]) :: right
             torch.stack([torch.autograd.grad(f(x)[i], x)[0] for i in range(len(f(x)))]) :: right
 
             rows, y = [], f(x)
@@ -354,6 +310,26 @@ EXERCISES: list[Exercise] = [
                 y.backward(gradient=_one_hot(y, i), retain_graph=True)
                 rows.append(x.grad.clone())
             return torch.stack(rows) :: right
+
+            x.grad = None => ;; x.grad.clone() => x.grad  :: Your $v$ is right. But `x.grad` is *one* tensor that goes on changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.
+            x.grad = None =>                              :: The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.
+            x.grad.clone() => y.detach()                  :: What belongs in `rows` is `x.grad`, the gradient of `x`: you keep the *value* of `y`.
+            x.grad.clone() => torch.ones_like(y)          :: What belongs in `rows` is `x.grad`, the gradient of `x`, not `v`.
+            gradient=v => torch.ones_like(y) ;; x.grad = None => :: Two things. Ones add all rows; what picks row $i$ alone? And `.grad` adds up from pass to pass.
+            rows_of_jacobian(f, x)[:1]                    :: Only one row came out. Is the `return` inside the loop?
+            rows_of_jacobian(f, x).reshape(-1)            :: All the numbers, in one line. `torch.stack(rows)` puts the rows one below the other; `cat` strings them together.
+            torch.stack(rows) => torch.stack(rows, dim=1) :: The right numbers, on their side: a row for each result. `torch.stack(rows)` puts them one below the other.
+            instead of gradient=v:
+            torch.ones_like(y) / len(y)                   :: The mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.
+            _one_hot(y, len(y) - 1 - i)                   :: The right rows in the wrong order: row $i$ belongs to $y_i$, so the 1 belongs at place $i$.
+            torch.ones_like(y)                            :: Ones add all rows, so each of your rows is the same sum. To pick row $i$: a 1 at place $i$ and zeros elsewhere.
+            _one_hot(y, i) * (i + 1)                      :: The right rows, but row $i$ comes out $i + 1$ times as large. At place $i$ there should be a 1.
+            _one_hot(y, i) * i                            :: `i` says *where* it goes. It should be a 1: your first row is all zeros.
+            -_one_hot(y, i)                               :: The rows are right, with the wrong sign. At place $i$ there should be 1, not $-1$.
+            _one_hot(y, i) / len(y)                       :: Divided among the rows. Nothing is averaged: each row is picked by a 1.
+            _one_hot(y, 0)                                :: Each of your rows is row 0. The 1 has to move: place $i$ in pass $i$.
+            y.detach() * _one_hot(y, i)                   :: The 1 became the *value* of `y`. How large `y` is does not matter here: a 1 at place $i$.
+            torch.tensor([1.0 if j == i else 0.0 for j in range(len(y))]) :: right
         """,
     ),
     Exercise(
@@ -377,15 +353,13 @@ EXERCISES: list[Exercise] = [
         cases=_unbroadcast_cases,
         strict=True,
         answers=r"""
-            grad.sum(0) :: Right for a row that was put under rows. But what if the *column* was stretched, or nothing at all? Look at `shape`.
-            grad.sum()  :: That adds up everything. Each entry gets only what came back from *its own* copies.
-            grad        :: The gradient still has the large shape. Entries that are copies of one another have to be added up.
-
-            (0) => (-1) :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, once for each extra axis.
+            grad.sum(0)                    :: Right for a row that was put under rows. But what if the *column* was stretched, or nothing at all? Look at `shape`.
+            grad.sum()                     :: That adds up everything. Each entry gets only what came back from *its own* copies.
+            grad                           :: The gradient still has the large shape. Entries that are copies of one another have to be added up.
+            (0) => (-1)                    :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, once for each extra axis.
             grad.reshape(-1)[: torch.ones(shape).numel()].reshape(shape) :: That cuts a piece out of the gradient. Nothing may get lost: what comes back from copies is added up.
             torch.ones(shape) * grad.numel() / torch.ones(shape).numel() :: That counts how often each entry was used. It is right when ones arrive; here other numbers do: sum them.
             torch.ones(shape) * grad.sum() :: The sum of *everything*, in each place. Each entry gets only what came back from its own copies.
-
             sum(0) => max(0)[0] ;; sum(axis, keepdim=True) => max(axis, keepdim=True)[0] :: The shapes are right. But the largest copy does not win: what comes back from all of them is *added*.
             while grad.dim() > len(shape): => shape = (1,) * (grad.dim() - len(shape)) + tuple(shape) ;; grad = grad.sum(0) => :: The sums are right, but the axes in front stay, with length 1. These go altogether: sum them without `keepdim`.
             sum(0) => mean(0) ;; grad = grad.sum(axis, keepdim=True) => grad = grad.mean(axis, keepdim=True) :: The shapes are right. But gradients that meet are *added*, not averaged: `sum`.
@@ -400,8 +374,8 @@ EXERCISES: list[Exercise] = [
                     grad = grad.sum(axis)
             return grad :: The sums are right, but an axis of length 1 got lost: a `(2, 1)` came out as `(2,)`. `keepdim=True` keeps it.
 
-            axis, keepdim => 0, keepdim :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis, keepdim=True)`.
-            grad.sum(0) => grad[0] :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(0)`.
+            axis, keepdim => 0, keepdim    :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis, keepdim=True)`.
+            grad.sum(0) => grad[0]         :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(0)`.
             while grad.dim() > len(shape): => if grad.dim() > len(shape): :: That takes away one axis in front. There may be several: `while`, not `if`.
 
             if tuple(grad.shape) != shape:
@@ -412,10 +386,9 @@ EXERCISES: list[Exercise] = [
                 grad = grad.sum(0)
             return grad.reshape(shape) :: `reshape` only rearranges numbers and adds none up. Sum each axis of size 1, with `keepdim=True`.
 
-            grad.reshape(shape) :: `reshape` only rearranges the numbers. Where one number was used many times, what comes back has to be *added up*.
-
+            grad.reshape(shape)            :: `reshape` only rearranges the numbers. Where one number was used many times, what comes back has to be *added up*.
             sum(axis, keepdim=True) => max(axis, keepdim=True)[0] :: The largest does not win: what comes back from all uses is *added up*, `sum`.
-            _short :: right
+            _short                         :: right
         """,
     ),
     Exercise(

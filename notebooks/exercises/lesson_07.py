@@ -465,35 +465,6 @@ class _Coupled(Node):
 # wrong answers that take more than a line
 
 
-def mul_kind(rule: Callable) -> type:
-    return type("MulBackward0", (Node,), {"backward": rule})
-
-
-def tanh_pair(rule: Callable, saved: Callable = lambda x, result: {"result": result}) -> tuple:
-    kind = type("TanhBackward0", (Node,), {"backward": rule})
-
-    def tanh(x):
-        result = np.tanh(x.data)
-        return engine.record(result, kind, [x], saved(x, result))
-
-    return kind, tanh
-
-
-def _always_a_node(x):
-    result = np.tanh(x.data)
-    return Tensor(result, True, engine.TanhBackward0([x], {"result": result}))
-
-
-def accumulator(rule: Callable) -> type:
-    return type("AccumulateGrad", (engine.AccumulateGrad,), {"backward": rule})
-
-
-def _average(self, grad):
-    before = self.variable.grad
-    self.variable.grad = grad.copy() if before is None else (before + grad) / 2
-    return ()
-
-
 def count_from_zero(root):
     waiting, todo = {root: 0}, [root]
     while todo:
@@ -829,76 +800,26 @@ EXERCISES: list[Exercise] = [
         ),
         probe=accumulate_probe,
         answers=r"""
-            accumulator(self, grad):
-            self.variable.grad = grad; return () :: The second gradient has replaced the first. This is the `=` for `+=` of lesson 4: gradients *add up*.
-
-            if self.variable.grad is None:
-                self.variable.grad = grad
-            else:
-                self.variable.grad += grad
-            return () :: The array that arrived first was kept, and now it is written into.
-
-            if self.variable.grad is None:
-                self.variable.grad = np.zeros_like(grad)
-            else:
-                self.variable.grad += grad
-            return () :: The first gradient got lost: it was used to make the zeros, and never added.
-
-            if self.variable.grad is None:
-                self.variable.grad = np.ones_like(grad)
-            self.variable.grad = self.variable.grad + grad
-            return () :: It began with a one. Begin with what arrives, or with zeros and add.
-
-            if self.variable.grad is None:
-                self.variable.grad = grad.copy()
-            self.variable.grad = self.variable.grad + grad
-            return () :: The first gradient was counted twice: it is put there, and then added as well.
-
-            if self.variable.grad is None:
-                self.variable.grad = grad.clone()
-            else:
-                self.variable.grad += grad
-            return () :: What arrives is an array. Its copy is made by `grad.copy()`; tensors say `clone`.
-
-            if self.variable.grad is None:
-                self.variable.grad = grad.copy()
-            else:
-                self.variable.grad += grad :: `backward` returns nothing. Is there a `return`?
-
-            if self.variable.grad is None:
-                self.variable.grad = grad.copy()
-            else:
-                grad += self.variable.grad
-                self.variable.grad = grad
-            return () :: That line writes into the array that arrived
-
-            accumulator(_average) :: The mean of what came. Nothing is averaged at a leaf: each pass, and each path, *adds* its part.
-
-            before = self.variable.grad
-            self.variable.grad = grad.copy() if before is None else before + grad
-            return (grad,) :: There is nothing behind a leaf: `backward` returns an empty tuple
-
-            self.variable.grad = grad.copy if self.variable.grad is None else self.variable.grad + grad; return () :: `grad.copy` without brackets names the method.
-
-            self.variable.grad = self.variable.data if self.variable.grad is None else self.variable.grad + grad
-            return () :: That is what the leaf itself holds, `data`. Its `.grad` begins with what *arrives*.
-
-            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad - grad; return () :: What arrives is *added* to what is there, not taken away.
-            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad * grad; return () :: At a leaf nothing is multiplied: the paths have been multiplied on their way. Here they *add*.
-            self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad + 2 * grad; return () :: The second gradient counts twice. Each is added once.
-
-            before = self.variable.grad
-            self.variable.grad = grad.copy() if before is None else np.maximum(before, grad)
-            return () :: The larger one does not win. What arrives is added, whatever its size.
-
-            self.grad = grad.copy(); return () :: It was put somewhere else. It belongs to the leaf: `self.variable.grad`.
-
-            if self.variable.grad is None:
-                self.variable.grad = grad.copy()
-            return () :: Only the first gradient is kept. What comes later has to be added.
-
-            self.variable.grad = abs(grad) + (0 if self.variable.grad is None else self.variable.grad); return () :: `abs` does not belong there: a gradient has a sign, and is added with it.
-            before = self.variable.grad; self.variable.grad = grad if before is None else before + grad; return () :: right
+            grad.copy() => grad                       :: The array that arrived first was kept, and now it is written into.
+            grad.copy() => np.zeros_like(grad)        :: The first gradient got lost: it was used to make the zeros, and never added.
+            copy => clone                             :: What arrives is an array. Its copy is made by `grad.copy()`; tensors say `clone`.
+            return () =>                              :: `backward` returns nothing. Is there a `return`?
+            self.variable.grad += grad => grad += self.variable.grad; self.variable.grad = grad :: That line writes into the array that arrived
+            else: => ;; self.variable.grad += grad => :: Only the first gradient is kept. What comes later has to be added.
+            self.variable.grad += grad => self.variable.grad = (self.variable.grad + grad) / 2 :: The mean of what came. Nothing is averaged at a leaf: each pass, and each path, *adds* its part.
+            self.variable.grad += grad => self.variable.grad = grad :: The second gradient has replaced the first. This is the `=` for `+=` of lesson 4: gradients *add up*.
+            self.variable.grad = grad.copy() => self.variable.grad = np.ones_like(grad) + grad :: It began with a one. Begin with what arrives, or with zeros and add.
+            self.variable.grad = grad.copy() => self.variable.grad = grad.copy() + grad :: The first gradient was counted twice: it is put there, and then added as well.
+            return () => return (grad,) :: There is nothing behind a leaf: `backward` returns an empty tuple
+            grad.copy() => grad.copy :: `grad.copy` without brackets names the method.
+            grad.copy() => self.variable.data ;; self.variable.grad += grad => self.variable.grad = self.variable.grad + grad :: That is what the leaf itself holds, `data`. Its `.grad` begins with what *arrives*.
+            self.variable.grad += grad => self.variable.grad -= grad :: What arrives is *added* to what is there, not taken away.
+            self.variable.grad += grad => self.variable.grad *= grad :: At a leaf nothing is multiplied: the paths have been multiplied on their way. Here they *add*.
+            self.variable.grad += grad => self.variable.grad += 2 * grad :: The second gradient counts twice. Each is added once.
+            self.variable.grad += grad => self.variable.grad = np.maximum(self.variable.grad, grad) :: The larger one does not win. What arrives is added, whatever its size.
+            self.variable.grad = grad.copy() => self.grad = grad.copy() :: It was put somewhere else. It belongs to the leaf: `self.variable.grad`.
+            self.variable.grad = grad.copy() => self.variable.grad = abs(grad) ;; self.variable.grad += grad => self.variable.grad += abs(grad) :: `abs` does not belong there: a gradient has a sign, and is added with it.
+            self.variable.grad = grad.copy() => self.variable.grad = grad ;; self.variable.grad += grad => self.variable.grad = self.variable.grad + grad :: right
         """,
     ),
     Exercise(
@@ -916,7 +837,8 @@ EXERCISES: list[Exercise] = [
         ),
         probe=mul_probe,
         answers=r"""
-            mul_kind(self, grad):
+            return grad * self._saved_other, grad * self._saved_self => first = grad * self._saved_other; grad *= self._saved_self; return first, grad :: That line writes into the array that arrived
+            instead of grad * self._saved_other, grad * self._saved_self:
             grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: how the *first* factor counts. Swap the roles: what was the second factor multiplied by?
             grad * self._saved_other, self._saved_self   :: That is the local derivative alone, right when 1 arrives and at no other time. Multiply it by `grad`.
             grad * self._saved_other, grad               :: An *addition* passes on what arrives as it is. In a product it is multiplied by the other factor.
@@ -926,19 +848,17 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_other, -grad * self._saved_self :: No minus: when the second factor rises by 1, the product rises by the first.
             grad * self._saved_other, grad * self._saved_self**2 :: The other factor comes in once, not squared.
             grad * self._saved_other, grad * self._saved_input :: A node has kept what `mul` hands to `record`, under these names: `_saved_self` and `_saved_other`.
-
-            first = grad * self._saved_other; grad *= self._saved_self; return first, grad :: That line writes into the array that arrived
-            grad * self._saved_other, None      :: `None` is for an input that did not ask
-            grad * self._saved_other,           :: `backward` returns 1 gradients, but the node has 2 inputs.
+            grad * self._saved_other, None               :: `None` is for an input that did not ask
+            grad * self._saved_other,                    :: `backward` returns 1 gradients, but the node has 2 inputs.
             grad * self._saved_other, grad + self._saved_self :: Added. What arrives is *multiplied* by the local derivative, which is the other factor.
             grad * self._saved_other, grad * (self._saved_self + self._saved_other) / 2 :: That is the mean of the two factors. Nothing is averaged: the second factor meets the whole first one.
             grad * self._saved_other / 2, grad * self._saved_self / 2 :: What arrives is not divided between the two factors. Each gets all of it, times the other factor.
             grad * self._saved_self, grad * self._saved_other :: The two are the wrong way round. A factor is not multiplied by itself, but by the other one.
             grad * self._saved_other, grad * self._saved_self * self._saved_other :: That multiplies by the product. The slope of $a \cdot b$ with respect to $b$ is $a$ alone.
-            grad, grad                          :: That is the rule of an *addition*: it passes on what arrives as it is. In a product each factor gets that times the other one.
+            grad, grad                                   :: That is the rule of an *addition*: it passes on what arrives as it is. In a product each factor gets that times the other one.
             grad * self._saved_other, grad * self._saved_self.T :: A product with `*` works entry by entry: nothing is transposed.
             grad * self._saved_other, grad * abs(self._saved_self) :: `abs` does not belong there: the other factor keeps its sign.
-            self._saved_other, self._saved_self :: Those are the local derivatives alone, right when 1 arrives and at no other time. Multiply each by `grad`.
+            self._saved_other, self._saved_self          :: Those are the local derivatives alone, right when 1 arrives and at no other time. Multiply each by `grad`.
             grad * self._saved_other, np.multiply(grad, self._saved_self) :: right
             [self._saved_other * grad, self._saved_self * grad] :: right
         """,
@@ -962,34 +882,33 @@ EXERCISES: list[Exercise] = [
         ),
         probe=tanh_probe,
         answers=r"""
-            tanh_pair(self, grad):
-            grad * (1 - self._saved_result**2) :: For a single one, write a comma after it
-
-            grad *= 1 - self._saved_result**2; return (grad,) :: That line writes into the array that arrived
-            return None,                               :: `None` is for an input that did not ask
-            grad + (1 - self._saved_result**2),        :: Added. What arrives is *multiplied* by the local derivative.
-            grad * (1 + self._saved_result**2),        :: A minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter to both sides, not steeper.
-            grad * (self._saved_result**2 - 1),        :: The sign is flipped: $1 - \tanh^2$. The curve rises everywhere.
+            return (grad * (1 - self._saved_result**2),) => grad *= 1 - self._saved_result**2; return (grad,) :: That line writes into the array that arrived
+            {"result": result} => {"result": x}        :: What is kept is an array, such as `result`. `x` is the whole Tensor.
+            return record(result, TanhBackward0, [x], {"result": result}) => return Tensor(result, True, TanhBackward0([x], {"result": result})) :: If no input asks for a gradient, there should be no node. `record` takes care of that: hand it the result, the kind, `[x]` and what to keep.
+            np.tanh(x.data) => np.tanh(x)              :: `x` is a Tensor, and NumPy cannot work with it. Its array is `x.data`.
+            [x] => x                                   :: `record` takes a *list* of inputs, even for one: `[x]`.
+            TanhBackward0, [x] => TanhBackward0(), [x] :: Hand over the class itself, `TanhBackward0`, without brackets: `record` makes the node, if one is needed.
+            {"result": result} => result               :: What is kept needs a name, so that the rule can find it: `{"result": result}`.
+            {"result": result} => {}                   :: The node has kept nothing under that name. Hand `record` what it should keep: `{"result": result}`.
+            {"result": result} => {"result": x.data}   :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of it in the rule.
+            {"result": result} => {"self": x.data} ;; (grad * (1 - self._saved_result**2),) => (grad / np.cosh(self._saved_self) ** 2,) :: right
+            instead of (grad * (1 - self._saved_result**2),):
+            grad * (1 - self._saved_result**2)             :: For a single one, write a comma after it
+            None,                                          :: `None` is for an input that did not ask
+            grad + (1 - self._saved_result**2),            :: Added. What arrives is *multiplied* by the local derivative.
+            grad * (1 + self._saved_result**2),            :: A minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter to both sides, not steeper.
+            grad * (self._saved_result**2 - 1),            :: The sign is flipped: $1 - \tanh^2$. The curve rises everywhere.
             grad * (1 - np.tanh(self._saved_result) ** 2), :: The $\tanh$ is taken twice: what was kept is the *result* already. Square it as it is.
-            grad * 1 - self._saved_result**2,          :: Python multiplies before it subtracts. Use brackets: `grad * (1 - ...)`.
-            grad / (1 - self._saved_result**2),        :: Divided. What arrives is *multiplied* by the local derivative.
-            tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x}) :: What is kept is an array, such as `result`. `x` is the whole Tensor.
-            engine.TanhBackward0, _always_a_node       :: If no input asks for a gradient, there should be no node. `record` takes care of that: hand it the result, the kind, `[x]` and what to keep.
-            grad * (1 - 2 * self._saved_result),       :: $\tanh^2$ is a square, not twice the value.
-            engine.TanhBackward0, lambda x: np.tanh(x) :: `x` is a Tensor, and NumPy cannot work with it. Its array is `x.data`.
-            engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0, x, {}) :: `record` takes a *list* of inputs, even for one: `[x]`.
-            engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0(), [x], {}) :: Hand over the class itself, `TanhBackward0`, without brackets: `record` makes the node, if one is needed.
-            tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: np.tanh(x.data)) :: What is kept needs a name, so that the rule can find it: `{"result": result}`.
-            tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {}) :: The node has kept nothing under that name. Hand `record` what it should keep: `{"result": result}`.
-            grad * (1 - self.result**2),               :: What was kept as `result` is found under the name `self._saved_result`.
-            1 - self._saved_result**2,                 :: That is the local derivative alone. Multiply it by what arrives, `grad`.
-            grad * (1 - self._saved_result),           :: The result has to be squared: $\tanh' = 1 - \tanh^2$.
+            grad * 1 - self._saved_result**2,              :: Python multiplies before it subtracts. Use brackets: `grad * (1 - ...)`.
+            grad / (1 - self._saved_result**2),            :: Divided. What arrives is *multiplied* by the local derivative.
+            grad * (1 - 2 * self._saved_result),           :: $\tanh^2$ is a square, not twice the value.
+            grad * (1 - self.result**2),                   :: What was kept as `result` is found under the name `self._saved_result`.
+            1 - self._saved_result**2,                     :: That is the local derivative alone. Multiply it by what arrives, `grad`.
+            grad * (1 - self._saved_result),               :: The result has to be squared: $\tanh' = 1 - \tanh^2$.
             grad * self._saved_result * (1 - self._saved_result), :: That is the rule of the *sigmoid*. For $\tanh$ it is $1 - \tanh^2$.
-            tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x.data}) :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of it in the rule.
-            grad * self._saved_result,                 :: That multiplies by the value of $\tanh$. You need its slope, $1 - \tanh^2$.
-            grad,                                      :: That passes on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
-            grad * (1 - self._saved_result) ** 2,      :: There the difference is squared. It should be $1 - \tanh^2$: square the result alone.
-            tanh_pair(lambda self, grad: (grad / np.cosh(self._saved_self) ** 2,), lambda x, result: {"self": x.data}) :: right
+            grad * self._saved_result,                     :: That multiplies by the value of $\tanh$. You need its slope, $1 - \tanh^2$.
+            grad,                                          :: That passes on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
+            grad * (1 - self._saved_result) ** 2,          :: There the difference is squared. It should be $1 - \tanh^2$: square the result alone.
             grad - grad * self._saved_result * self._saved_result, :: right
         """,
     ),
@@ -1015,19 +934,19 @@ EXERCISES: list[Exercise] = [
         strict=True,
         gives=(np.ndarray, np.generic),
         answers=r"""
-            engine.unbroadcast(grad, shape).tolist() :: Return an `ndarray`: the caller computes with the result.
+            engine.unbroadcast(grad, shape).tolist()      :: Return an `ndarray`: the caller computes with the result.
 
             while grad.ndim > len(shape):
                 grad = grad.sum(axis=-1)
             return engine.unbroadcast(grad, shape) :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go.
 
-            grad.sum()       :: Everything was added up into one number. Only what was copied is summed: the result has the shape `shape`.
-            grad             :: That is what arrived. A row that was used in two rows gets two gradients, and they have to be added.
+            grad.sum()                                    :: Everything was added up into one number. Only what was copied is summed: the result has the shape `shape`.
+            grad                                          :: That is what arrived. A row that was used in two rows gets two gradients, and they have to be added.
             grad[0] if len(shape) < 2 and shape else grad :: That keeps the gradient of the first copy and loses those of the others. They *add*.
             grad.mean(axis=tuple(range(grad.ndim - len(shape)))) :: A mean makes it smaller. Each copy counts in full: *add* them.
             grad.sum(axis=0) if grad.ndim > len(shape) else grad :: The axes in front are done. Now the axes that `shape` gives the size 1: they were stretched, and are summed with `keepdims=True`.
             grad.sum(axis=tuple(range(grad.ndim - len(shape)))).sum(axis=tuple(i for i, n in enumerate(shape) if n == 1)) :: The sums are right, and the axes of size 1 have gone. `keepdims=True` keeps them.
-            grad.sum(axis=0) :: Axis 0 is always summed. It should be summed only as long as there are more axes than `shape` has.
+            grad.sum(axis=0)                              :: Axis 0 is always summed. It should be summed only as long as there are more axes than `shape` has.
 
             while grad.dim() > len(shape):
                 grad = grad.sum(0)
@@ -1043,8 +962,7 @@ EXERCISES: list[Exercise] = [
                 grad = grad[0]
             return grad[tuple(slice(size) for size in shape)] :: That keeps the first of the copies and loses the others. Each brings a gradient: *add* them.
 
-            np.resize(grad, shape) :: That cuts a piece out of the gradient. Nothing may get lost: what was copied is added up.
-
+            np.resize(grad, shape)                        :: That cuts a piece out of the gradient. Nothing may get lost: what was copied is added up.
             np.ndim(grad) => grad.ndim ;; grad.sum(axis=0) => grad[0] :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(axis=0)`.
             np.ndim(grad) => grad.ndim ;; axis, keepdims => 0, keepdims :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis=axis, keepdims=True)`.
             grad.sum(axis=tuple(range(grad.ndim - len(shape)))) if all(n > 1 for n in shape) else engine.unbroadcast(grad, shape) :: right
@@ -1093,8 +1011,8 @@ EXERCISES: list[Exercise] = [
                         todo.append(parent)
             return waiting :: A node that is known already gets another gradient from here: its count goes up by 1 at every edge.
 
-            count_from_zero :: One too few: the edge by which a node is met for the first time counts as well.
-            count_from_one  :: One too many: it begins at 1, and then 1 is added for the edge that led there. Begin at 0.
+            count_from_zero                    :: One too few: the edge by which a node is met for the first time counts as well.
+            count_from_one                     :: One too many: it begins at 1, and then 1 is added for the edge that led there. Begin at 0.
 
             waiting, todo = {root: 0}, [root]
             while todo:
@@ -1111,11 +1029,10 @@ EXERCISES: list[Exercise] = [
             return waiting :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
 
             waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
-            count_ways          :: That adds up how many *paths* led from the root to a node when it was met. What counts is the arrows that lead to it: each adds 1.
-            count_what_it_sends :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
-            count_at_the_sender :: It was counted at `node`, which sends. It is `parent` that will receive one more.
-            count_recursively   :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
-
+            count_ways                         :: That adds up how many *paths* led from the root to a node when it was met. What counts is the arrows that lead to it: each adds 1.
+            count_what_it_sends                :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
+            count_at_the_sender                :: It was counted at `node`, which sends. It is `parent` that will receive one more.
+            count_recursively                  :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
             waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. An input that did not ask is skipped: `continue`.
             waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => break :: `break` at a `None` leaves out the inputs after it. Only that one should be skipped: `continue`.
 
@@ -1149,10 +1066,10 @@ EXERCISES: list[Exercise] = [
         ),
         probe=run_probe,
         answers=r"""
-            engine.fires_again     :: 16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was passed on twice. Fire once, when all has arrived.
-            engine.fires_too_early :: 4 is $1 \cdot 2 \cdot 2$: `y` fired with the 1 from `a`, and the 2 from `b` came too late. It has to wait for both.
+            engine.fires_again                           :: 16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was passed on twice. Fire once, when all has arrived.
+            engine.fires_too_early                       :: 4 is $1 \cdot 2 \cdot 2$: `y` fired with the 1 from `a`, and the 2 from `b` came too late. It has to wait for both.
             arrived[parent] = arrived[parent] + part => arrived[parent] = part :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
-            engine.overwrites      :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
+            engine.overwrites                            :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
 
             arrived, ready = {root: grad}, [root]
             while ready:
@@ -1161,7 +1078,7 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived.get(parent, 0) + part
                     ready.append(parent) :: 96 is $4 \cdot 24$: each node goes into the list at every arrival, and fires with the total of that moment, in the order of the list. Count, and fire once: when all has arrived.
 
-            level_by_level :: On the diamond this order works, because all ways are equally long there. Where a short way and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
+            level_by_level                               :: On the diamond this order works, because all ways are equally long there. Where a short way and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
 
             waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
             while ready:
@@ -1185,7 +1102,7 @@ EXERCISES: list[Exercise] = [
                     if waiting[parent] == 0:
                         ready.append(parent) :: The larger part does not win. `c` moves with both, so what comes back along both is added: `arrived[parent] + part`.
 
-            engine.follows_paths :: Each part is passed on separately as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
+            engine.follows_paths                         :: Each part is passed on separately as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
 
             arrived, ready, seen = {root: grad}, [root], {root}
             while ready:
@@ -1205,7 +1122,7 @@ EXERCISES: list[Exercise] = [
 
             visit(root) :: Each node, and the leaf too, passes on its total whenever a part arrives. What came first is counted again each time. Fire once, when all has arrived.
 
-            once_as_soon_as_met :: Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two. What comes later is lost. Wait until the count is 0.
+            once_as_soon_as_met                          :: Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two. What comes later is lost. Wait until the count is 0.
 
             arrived, ready = {root: grad}, [root]
             while ready:
@@ -1221,7 +1138,7 @@ EXERCISES: list[Exercise] = [
                     if waiting[parent] == 0:
                         ready.append(parent) :: Each node was fired with the 1 from the start. What counts is what has arrived *for it*: `node(arrived.pop(node))`.
 
-            multiplies :: The parts were multiplied. Along a path gradients multiply, and the nodes see to that. Where paths meet they *add*: `+ part`.
+            multiplies                                   :: The parts were multiplied. Along a path gradients multiply, and the nodes see to that. Where paths meet they *add*: `+ part`.
 
             waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
             while ready:
@@ -1233,7 +1150,7 @@ EXERCISES: list[Exercise] = [
                         if waiting[parent] == 0:
                             ready.append(parent) :: The number is right. But `node.backward(...)` is the bare rule: no listener is called, and no broadcast is undone. Fire a node by calling it, `node(...)`.
 
-            engine.count_consumers(root) :: Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.
+            engine.count_consumers(root)                 :: Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.
 
             waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
             while ready:
@@ -1242,7 +1159,7 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived.get(parent, 0) + part
                     waiting[parent] -= 1 :: The keys of the dictionaries are nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
 
-            adds_in_place :: `+=` changes an array in place, and an addition had handed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
+            adds_in_place                                :: `+=` changes an array in place, and an addition had handed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
 
             waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
             while ready:
@@ -1253,14 +1170,14 @@ EXERCISES: list[Exercise] = [
                     if waiting[parent] == 0:
                         ready.append(parent) :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
 
-            breaks_at_none  :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
-            returns_at_none :: At the first `None` everything ends: `return` leaves the whole function. `continue` goes on with the next one.
+            breaks_at_none                               :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
+            returns_at_none                              :: At the first `None` everything ends: `return` leaves the whole function. `continue` goes on with the next one.
 
             arrived, ready = {root: grad}, [root]
             while ready:
                 node = ready.pop()
                 for parent, part in parts_of(node, arrived.pop(node)):
-                    arrived[parent] += part :: `arrived` holds nothing for that node. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
+                    arrived[parent] += part :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
 
             arrived, ready = {root: grad}, [root]
             while ready:
@@ -1285,11 +1202,11 @@ EXERCISES: list[Exercise] = [
                     if waiting[parent] == 0:
                         ready.append(parent) :: Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?
 
-            ready_when_one_is_missing :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
-            sorts_recursively         :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
-            last_first                :: right
-            sorts_first               :: right
-            engine.run                :: right
+            ready_when_one_is_missing                    :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
+            sorts_recursively                            :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
+            last_first                                   :: right
+            sorts_first                                  :: right
+            engine.run                                   :: right
         """,
     ),
     Exercise(
@@ -1357,11 +1274,11 @@ EXERCISES: list[Exercise] = [
         probe=train_probe,
         diagnose=runs_of_the_loss,
         answers=r"""
-            trained(clear=False)      :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
-            trained(sign=1.0)         :: It went uphill. The gradient says where the loss *grows*: go against it.
-            trained(update="replace") :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
-            trained(update="no lr")   :: The step was taken in full length. Multiply the gradient by `lr`.
-            trained(update="nothing") :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
+            trained(clear=False)                         :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
+            trained(sign=1.0)                            :: It went uphill. The gradient says where the loss *grows*: go against it.
+            trained(update="replace")                    :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
+            trained(update="no lr")                      :: The step was taken in full length. Multiply the gradient by `lr`.
+            trained(update="nothing")                    :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
 
             loss = loss_of()
             loss.backward()
@@ -1370,7 +1287,7 @@ EXERCISES: list[Exercise] = [
                 p.grad = None
             return loss.data.item() :: It clears *after* the step. What was in `.grad` before the first one, from an earlier pass, is then added. Clear at the beginning.
 
-            loss.backward() => :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
+            loss.backward() =>                           :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
 
             for p in parameters:
                 p.grad = None
@@ -1384,9 +1301,8 @@ EXERCISES: list[Exercise] = [
             for p in parameters:
                 p -= lr * p.grad :: `p` is a Tensor, and our Tensors have no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
 
-            trained(update="shrink") :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
-            trained(update="sign")   :: The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.
-
+            trained(update="shrink")                     :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
+            trained(update="sign")                       :: The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.
             trained()(loss_of, parameters, lr); return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Return the loss that you ran backward from.
 
             for p in parameters:
@@ -1411,7 +1327,7 @@ EXERCISES: list[Exercise] = [
                 p.data -= lr * p.grad
             return loss.data.item() :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and what they bring adds up. One pass fills all gradients.
 
-            lr * p => 0.3 * p :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
+            lr * p => 0.3 * p                            :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
 
             parameters[0].grad = None
             loss = loss_of()
@@ -1420,7 +1336,7 @@ EXERCISES: list[Exercise] = [
                 p.data -= lr * p.grad
             return loss.data.item() :: Only the first parameter's gradient is cleared. Clear all of them before the pass.
 
-            lr * p.grad => lr * abs(p.grad) :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
+            lr * p.grad => lr * abs(p.grad)              :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
 
             for p in parameters:
                 p.grad = None
@@ -1431,10 +1347,10 @@ EXERCISES: list[Exercise] = [
                 p.data -= lr * p.grad
             return loss.data.item() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
 
-            lr * p.grad => lr / 2 * p.grad :: The step is half as long as it should be. `lr` times the gradient, nothing more.
+            lr * p.grad => lr / 2 * p.grad               :: The step is half as long as it should be. `lr` times the gradient, nothing more.
             lr * p.grad => lr / len(parameters) * p.grad :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
             return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Return it as it is.
-            trained() :: right
+            trained()                                    :: right
         """,
     ),
 ]

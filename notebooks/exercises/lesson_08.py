@@ -55,7 +55,10 @@ def _cut_probe(learners):
     for name in ("zero_grad", "step"):
         setattr(optimizer, name, _noted(called, name, getattr(optimizer, name)))
     layers[2].weight.register_hook(lambda grad: called.append("backward"))
-    yield "The loss", learners(*layers, x, optimizer)
+    loss = learners(*layers, x, optimizer)
+    if isinstance(loss, torch.Tensor) and loss.requires_grad:
+        raise Complaint("The loss that you return holds its whole graph. Return its number, `loss.item()`.")
+    yield "The loss", loss
     yield "What ran, in this order", ", ".join(called)
     named = dict(zip(("one", "two", "three"), layers, strict=True))
     for name, layer in named.items():
@@ -450,20 +453,16 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_freeze_probe,
         answers=r"""
-            freezing(first, middle, last):
             h = torch.tanh(first(x))
             with torch.no_grad():
                 h = torch.tanh(middle(h))
             return (last(h) ** 2).mean() :: The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the way. Turn off its parameters.
 
             h = torch.tanh(middle(torch.tanh(first(x)).detach())); return (last(h) ** 2).mean() :: The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.
-            [*first.parameters(), *last.parameters()]   :: The other way round: you have frozen those that should learn.
-            first.parameters()                          :: You have frozen `first`. Look at whose parameters the loop goes through.
-            last.parameters()                           :: You have frozen `last`. Look at whose parameters the loop goes through.
-            [middle.weight]                             :: The weight is frozen; the bias still learns. `middle.parameters()` gives both.
-            [*first.parameters(), *middle.parameters()] :: The first layer is frozen, too. It should learn: only `middle.parameters()`.
-
-            loss_of(first, middle, last, x):
+            middle.parameters() => [*first.parameters(), *last.parameters()] :: The other way round: you have frozen those that should learn.
+            middle.parameters() => first.parameters() :: You have frozen `first`. Look at whose parameters the loop goes through.
+            middle.parameters() => last.parameters()  :: You have frozen `last`. Look at whose parameters the loop goes through.
+            middle.parameters() => [*first.parameters(), *middle.parameters()] :: The first layer is frozen, too. It should learn: only `middle.parameters()`.
             parameters(): => parameters: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: `parameters` is a method: `middle.parameters()`, with brackets.
             middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: A layer is not a list. It gives its weight and its bias by `middle.parameters()`.
 
@@ -489,7 +488,6 @@ EXERCISES: list[Exercise] = [
                 param.requires_grad_(False)
             return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: The weights of `middle` have become zeros. Freezing leaves all values as they are.
 
-            loss_of(first, middle, last, x):
             w, b = middle.weight.detach(), middle.bias.detach()
             h = torch.tanh(torch.tanh(first(x)) @ w.T + b)
             return (last(h) ** 2).mean() :: The gradients are right, but the parameters of `middle` still ask: you have computed with copies of them. Freeze the parameters themselves, `requires_grad_(False)`.
@@ -513,7 +511,8 @@ EXERCISES: list[Exercise] = [
             middle.bias.requires_grad = False
             return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: right
 
-            freezing(first, middle, last):
+            instead of middle.parameters():
+            [middle.weight]              :: The weight is frozen; the bias still learns. `middle.parameters()` gives both.
             [middle.weight, middle.bias] :: right
         """,
     ),
@@ -607,12 +606,12 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             steps_from(lambda two, h: torch.tanh(two(h))) :: Nothing is cut: all three layers learn. Put `.detach()` after layer `two`.
             steps_from(lambda two, h: torch.tanh(two(h.detach()))) :: The cut is in *front* of `two`, so `two` still learns. It should come after `two`.
-            steps_from(lambda two, h: two(h).detach()) :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is different.
-            steps_from(lambda two, h: h.detach())      :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
+            steps_from(lambda two, h: two(h).detach())    :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is different.
+            steps_from(lambda two, h: h.detach())         :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
             steps_from(after=lambda loss, o: loss.backward()) :: The gradients are there, but no step was taken: `optimizer.step()` is missing.
             steps_from(lambda two, h: torch.tanh(h).detach()) :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
             steps_from(after=lambda loss, o: (loss.backward(), o.zero_grad())) :: The second call is `optimizer.step()`. `zero_grad` has run already, at the beginning; here it clears what the step needs.
-            steps_from(after=lambda loss, o: o.step()) :: No backward pass has run: before it can step, the optimizer needs gradients.
+            steps_from(after=lambda loss, o: o.step())    :: No backward pass has run: before it can step, the optimizer needs gradients.
             steps_from(after=lambda loss, o: (o.step(), loss.backward())) :: The step comes before the backward pass, when all gradients are `None`. The other way round.
             steps_from(after=lambda loss, o: (loss.backward(), o.zero_grad(), o.step())) :: The gradients are cleared between the backward pass and the step: the step finds nothing.
 

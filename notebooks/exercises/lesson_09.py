@@ -402,11 +402,14 @@ EXERCISES: list[Exercise] = [
             "`g = g + decay * w`, `velocity = momentum * velocity + g`, and `w - lr * velocity`.",
         ),
         cases=lambda: [
-            (5.0, 10.0, 0.0, 0.1, 0.9, 0.0),
-            (4.0, 8.0, 10.0, 0.1, 0.9, 0.0),
-            (2.0, 4.0, 3.0, 0.1, 0.8, 0.5),
-            (-3.0, 1.0, -2.0, 0.2, 0.0, 0.25),
-            (1.5, -4.0, 2.0, 0.3, 0.5, 0.1),
+            (*map(torch.tensor, numbers), lr, momentum, decay)
+            for *numbers, lr, momentum, decay in (
+                (5.0, 10.0, 0.0, 0.1, 0.9, 0.0),
+                (4.0, 8.0, 10.0, 0.1, 0.9, 0.0),
+                (2.0, 4.0, 3.0, 0.1, 0.8, 0.5),
+                (-3.0, 1.0, -2.0, 0.2, 0.0, 0.25),
+                (1.5, -4.0, 2.0, 0.3, 0.5, 0.1),
+            )
         ],
         returns=("the new weight", "the new velocity"),
         answers=r"""
@@ -428,7 +431,6 @@ EXERCISES: list[Exercise] = [
             (w - lr * (momentum * velocity + g + decay), momentum * velocity + g + decay) :: The pull is `decay` times the weight: the larger the weight, the harder the pull.
             (w - lr * (momentum * velocity + g) - lr * decay * w, momentum * velocity + g) :: That shrinks the weight separately, as AdamW does. In SGD the decay is added to the *gradient*, so the velocity remembers it.
             (w - lr * (momentum * (velocity + g + decay * w)), momentum * (velocity + g + decay * w)) :: `momentum` applies to the old velocity alone; the whole gradient is added.
-            (momentum * velocity + g + decay * w, w - lr * (momentum * velocity + g + decay * w)) :: The right two numbers, in the wrong order: the weight first, then the velocity.
             (w - lr * velocity, momentum * velocity + g + decay * w) :: That steps by the *old* velocity. First compute the new one, then the step.
             (w - lr * (g + decay * w), momentum * velocity + g + decay * w) :: The velocity is right, but the step does not use it. The step is the velocity times the rate.
             (w * (1 - decay) - lr * (momentum * velocity + g), momentum * velocity + g) :: That shrinks the weight by the whole decay, without the rate. The decay is added to the gradient and goes through the velocity.
@@ -436,7 +438,7 @@ EXERCISES: list[Exercise] = [
             (w - (momentum * velocity + lr * g) - lr * decay * w, momentum * velocity + lr * g) :: Two things: the whole gradient is added to the velocity, without the rate, and so is the decay. The rate multiplies the velocity in the step.
             (w - lr * ((1 - momentum) * velocity + g + decay * w), (1 - momentum) * velocity + g + decay * w) :: `momentum` says how much is *kept*: nine tenths with 0.9, not one.
             (lr * (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: That is the step. *Where* does it take the weight?
-            w - lr * (momentum * velocity + g + decay * w) :: Return 2 values: `return the new weight, the new velocity`.
+            w - lr * (momentum * velocity + g + decay * w) :: Return 2 values: the new weight, the new velocity.
             (w - lr * abs(momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: `abs` does not belong there: where the velocity is negative, the weight must go up.
             (w - lr * (momentum * velocity + g + decay * abs(w)), momentum * velocity + g + decay * abs(w)) :: `abs` does not belong there: a negative weight is pulled *up*, towards 0.
             (w - 0.1 * (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.

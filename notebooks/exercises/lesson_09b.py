@@ -213,26 +213,8 @@ def _both_learn(function) -> Iterator[tuple]:
     return _gradients_at(function, (1.5, -0.5), (0.0, 0.0), (-2.0, 1.0), learn=_learn_both)
 
 
-def squares_of(prediction: Callable) -> Callable:
-    """A function like `loss_of` with another prediction."""
-
-    def loss_of(w, b, x, t):
-        return ((prediction(w, b, x) - t) ** 2).mean()
-
-    return loss_of
-
-
 def _gentle_probe(function) -> Iterator[tuple]:
     return _gradients_at(function, (0.0, 0.0), (2.0, 1.0), (-3.0, 0.5), (6.0, -1.0))
-
-
-def pulled_by(penalty: Callable) -> Callable:
-    """A function like `gentle_loss` with another penalty."""
-
-    def gentle_loss(w, b, x, t):
-        return ((w * x + b - t) ** 2).mean() + penalty(w, b)
-
-    return gentle_loss
 
 
 def _one_step_probe(function) -> Iterator[tuple]:
@@ -305,7 +287,7 @@ def _share_of_wrong(scores, labels):
 
 
 def _show_probe(function) -> Iterator[tuple]:
-    for values in ([1.0, 0.0, -2.0], [0.5, 0.5, 3.0, -1.0]):
+    for values in ([1.0, 0.0, -2.0], [[0.5, 0.5], [3.0, -1.0]]):
         x = torch.tensor(values, requires_grad=True)
         h = torch.sigmoid(x)
         before = h.detach().clone()
@@ -323,12 +305,6 @@ def _show_probe(function) -> Iterator[tuple]:
             raise Complaint("The values are right, and `h` is unchanged. But what you return has a history.")
         h.sum().backward()
         yield "x.grad behind `h`", x.grad
-
-
-def _in_place(h):
-    shown = h.detach()
-    shown -= shown.mean()
-    return shown
 
 
 @torch.no_grad()
@@ -387,35 +363,14 @@ def _why_still(parameters: list) -> str:
         return "No parameter has moved, but the *gradients* have changed: the line writes into `p.grad`. Write into `p`."
     if all(p.grad is None or not bool((p.grad != 0).any()) for p in parameters):
         return (
-            "The gradients are cleared, and nothing has moved. Either they were cleared before the step, or the step made a new "
-            "tensor that is then thrown away, as `p.sub(...)` without its `_` and `p.data - ...` do. Write *into* `p`, then clear `p.grad`."
+            "The gradients are cleared, and nothing has moved. Either they were cleared before the step, or the step did not write "
+            "into `p`: `p.sub(...)` without its `_` and `p.data - ...` make a new tensor, and `p.grad -= ...` changes the gradient. "
+            "Write *into* `p`, then clear `p.grad`."
         )
     return (
         "Nothing has moved. `p = p - ...` makes a new tensor and gives it the name `p`; the parameter itself is what it was. "
         "Write *into* it: `p -= ...`."
     )
-
-
-def stepping_with(move: Callable, clear: Callable = lambda p: setattr(p, "grad", None)) -> Callable:
-    """A function like `step` that moves and clears in another way."""
-
-    def step(parameters, lr):
-        with torch.no_grad():
-            for p in parameters:
-                if p.grad is not None:
-                    move(p, lr)
-                    clear(p)
-
-    return step
-
-
-def _stops_at_none(parameters, lr):
-    with torch.no_grad():
-        for p in reversed(parameters):
-            if p.grad is None:
-                return
-            p -= lr * p.grad
-            p.grad = None
 
 
 def _average_probe(function) -> Iterator[tuple]:
@@ -604,15 +559,14 @@ EXERCISES: list[Exercise] = [
         probe=_cured_2_probe,
         answers=r"""
             _order("zero", "backward", "step", "backward") :: One graph is walked twice: `backward()` is called twice in an iteration. Once is enough.
-            _order("backward", "zero", "step")         :: they were cleared *between* `backward()` and `step()`.
-            _order("backward", "step")                 :: That is patient 1: where is `zero_grad()`?
-            _order("zero", "backward")                 :: The optimizer never steps
-            _order("zero", "step")                     :: No backward pass runs
-            _order("zero", "step", "backward")         :: The step comes before the backward pass of its iteration.
-            _order("zero", "backward", "step", "step") :: In 4 iterations there were 4 backward passes and 8 steps.
-
-            return losses => >> :: In 4 iterations there were 1 backward pass and 1 step.
-            losses.append(loss.item()) => :: for 4 steps you return 0 losses
+            _order("backward", "zero", "step")             :: they were cleared *between* `backward()` and `step()`.
+            _order("backward", "step")                     :: That is patient 1: where is `zero_grad()`?
+            _order("zero", "backward")                     :: The optimizer never steps
+            _order("zero", "step")                         :: No backward pass runs
+            _order("zero", "step", "backward")             :: The step comes before the backward pass of its iteration.
+            _order("zero", "backward", "step", "step")     :: In 4 iterations there were 4 backward passes and 8 steps.
+            return losses => >>                            :: In 4 iterations there were 1 backward pass and 1 step.
+            losses.append(loss.item()) =>                  :: for 4 steps you return 0 losses
 
             losses = []
             for _step in range(steps):
@@ -622,7 +576,7 @@ EXERCISES: list[Exercise] = [
                 losses.append(mse_loss(model(x), t).item())
             return losses :: Those are the losses *after* each step. Append the one from before it.
 
-            (loss.item()) => (loss) :: what you return holds the graph of each step
+            (loss.item()) => (loss)                        :: what you return holds the graph of each step
 
             loss = mse_loss(model(x), t)
             losses = []
@@ -643,14 +597,14 @@ EXERCISES: list[Exercise] = [
                 losses.append(loss.item())
             return losses :: Use `optimizer`, the argument
 
-            return losses => return loss :: Return the list `losses`
-            (steps): => (4): :: In 6 iterations there were 4 backward passes and 4 steps.
+            return losses => return loss                   :: Return the list `losses`
+            (steps): => (4):                               :: In 6 iterations there were 4 backward passes and 4 steps.
             torch.nn.functional.mse_loss(model(x), t) => ((model(x) - t) ** 2).sum() :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
             torch.nn.functional.mse_loss(model(x), t) => (model(x) - t).mean() :: That is the mean *error*, which falls without end. The loss is the mean of the *squared* errors, `mse_loss`.
-            (loss.item()) => (loss.item() / steps) :: Each loss is divided by the number of steps. Append it as it is: `loss.item()`.
+            (loss.item()) => (loss.item() / steps)         :: Each loss is divided by the number of steps. Append it as it is: `loss.item()`.
             losses.append(loss.item()) => losses = [loss.item()] :: for 4 steps you return 1 loss
-            losses = [] => model.eval(); losses = [] :: `model` is left in eval mode
-            (model(x), t) => (model(t), x) :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
+            losses = [] => model.eval(); losses = []       :: `model` is left in eval mode
+            (model(x), t) => (model(t), x)                 :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
 
             losses = []
             for _step in range(steps):
@@ -662,9 +616,8 @@ EXERCISES: list[Exercise] = [
                 losses.append(optimizer.step(closure).item())
             return losses :: right
 
-            _order("backward", "step", "zero") :: right
-
-            optimizer.zero_grad => model.zero_grad :: right
+            _order("backward", "step", "zero")             :: right
+            optimizer.zero_grad => model.zero_grad         :: right
         """,
     ),
     Exercise(
@@ -678,28 +631,28 @@ EXERCISES: list[Exercise] = [
         hints=("Which of the two is not in the picture, and what was done to it?", "`w * x + b`"),
         probe=_both_learn,
         answers=r"""
-            squares_of(w, b, x):
             (w * x + b - t).mean()           :: That adds up the distances with their signs: large ones above and below cancel, and there is no lowest point. Square them: leave the last line as it was.
-            w.item() * x + b                 :: `w` is still not in the graph.
-            w * x + b.item()                 :: the other half does not
-            w.item() * x + b.item()          :: Now neither of the two is in the graph
-            w * x                            :: Without the bias every line goes through 0. Add `b`.
-            w + b * x                        :: `w` and `b` have changed places: `w` multiplies `x`.
-            w * x - b                        :: The bias is added.
-            w * x + w                        :: That adds `w`. The intercept of the line is `b`.
-            (w + b) * x                      :: That makes `b` part of the slope. Add it to the product: $w\,x + b$.
-            x + b                            :: The slope is missing: `w` multiplies `x`.
-            w + b                            :: `x` is not in it. The line is $w\,x + b$.
-            b                                :: That is the intercept alone, the same for each point. Add $w\,x$.
-            w                                :: That is the slope alone. The line is $w\,x + b$.
-            2 * x + 1                        :: That is the line that the model should find. Nothing is left to learn. Use `w` and `b`.
-            w * (x + b)                      :: The bias is added after the product: $w\,x + b$.
-            abs(w) * x + b                   :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
             ((w * x + b - t) ** 2).sum()     :: That is the sum of the squares. The loss is their *mean*.
             ((w * x + b - t).abs()).mean()   :: Those are the distances, not their squares: `** 2`.
             ((w * x + b) ** 2 - t**2).mean() :: First the difference, then the square: `(prediction - t) ** 2`.
-            b + x * w                        :: right
-            torch.add(x * w, b)              :: right
+            instead of w * x + b:
+            w.item() * x + b        :: `w` is still not in the graph.
+            w * x + b.item()        :: the other half does not
+            w.item() * x + b.item() :: Now neither of the two is in the graph
+            w * x                   :: Without the bias every line goes through 0. Add `b`.
+            w + b * x               :: `w` and `b` have changed places: `w` multiplies `x`.
+            w * x - b               :: The bias is added.
+            w * x + w               :: That adds `w`. The intercept of the line is `b`.
+            (w + b) * x             :: That makes `b` part of the slope. Add it to the product: $w\,x + b$.
+            x + b                   :: The slope is missing: `w` multiplies `x`.
+            w + b                   :: `x` is not in it. The line is $w\,x + b$.
+            b                       :: That is the intercept alone, the same for each point. Add $w\,x$.
+            w                       :: That is the slope alone. The line is $w\,x + b$.
+            2 * x + 1               :: That is the line that the model should find. Nothing is left to learn. Use `w` and `b`.
+            w * (x + b)             :: The bias is added after the product: $w\,x + b$.
+            abs(w) * x + b          :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
+            b + x * w               :: right
+            torch.add(x * w, b)     :: right
         """,
     ),
     Exercise(
@@ -770,6 +723,7 @@ EXERCISES: list[Exercise] = [
 
             rows = torch.arange(len(labels)); return -torch.log_softmax(scores, 1)[rows, labels].mean() :: right
             torch.nn.functional.nll_loss(torch.log_softmax(scores, 1), labels) :: right
+            torch.nn.CrossEntropyLoss(scores, labels) :: `CrossEntropyLoss(...)` only makes the loss function, and takes its options. Call what it makes with the scores and the labels.
             torch.nn.CrossEntropyLoss()(scores, labels) :: right
         """,
     ),
@@ -823,7 +777,6 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_step_probe,
         answers=r"""
-            stepping_with(p, lr):
             with torch.no_grad():
                 for p in parameters:
                     if p.grad is None:
@@ -831,11 +784,7 @@ EXERCISES: list[Exercise] = [
                     p -= lr * p.grad
                     p.grad = None :: The loop ends at the first parameter that has no gradient (`return`, `break`), and those after it do not move. Skip only that one.
 
-            with torch.no_grad():
-                for p in parameters:
-                    if p.grad:
-                        p -= lr * p.grad
-                        p.grad = None :: `if p.grad:` asks whether its *numbers* are true. To ask whether there is a gradient at all, write `if p.grad is not None:`.
+            grad is not None: => grad:            :: `if p.grad:` asks whether its *numbers* are true. To ask whether there is a gradient at all, write `if p.grad is not None:`.
 
             for p in parameters:
                 if p.grad is not None:
@@ -846,17 +795,8 @@ EXERCISES: list[Exercise] = [
                     p -= lr * p.grad
                     p.grad = None :: While operations are recorded, a leaf that requires a gradient must not be written to. Put the loop under `torch.no_grad()`.
 
-            with torch.no_grad():
-                for p in parameters:
-                    p -= lr * p.grad
-                    p.grad = None :: One of the parameters has no gradient: skip it, `if p.grad is not None:`. And clear a gradient only after its step.
-
-            p.add_(lr * p.grad)  :: Uphill: the gradient is subtracted.
-            stepping_with(lambda p, lr: p.sub_(lr * p.grad), lambda p: None) :: It moves, but `.grad` is not cleared: the next backward pass would add to what is there.
-            p.sub_(p.grad)       :: That subtracts the whole gradient. Multiply it by the learning rate.
-            p.copy_(lr * p.grad) :: Now the parameter *is* the step. It should move by it.
-            p.mul_(1 - lr)       :: The gradient is not used: that shrinks each parameter.
-            p.sub_(lr)           :: Each moves by `lr` alone. It should move by `lr` times the gradient.
+            if p.grad is not None: => ;; p -= lr * p.grad => << ;; p.grad = None => << :: One of the parameters has no gradient: skip it, `if p.grad is not None:`. And clear a gradient only after its step.
+            p -= lr * p.grad => p.sub_(lr * p.grad) ;; p.grad = None => None :: It moves, but `.grad` is not cleared: the next backward pass would add to what is there.
 
             with torch.no_grad():
                 for p in parameters:
@@ -868,8 +808,6 @@ EXERCISES: list[Exercise] = [
                 if p.grad is not None:
                     p.grad -= lr * p.grad :: the line writes into `p.grad`. Write into `p`.
 
-            p.sub_(p.grad / lr) :: That divides by `lr`: the smaller the rate, the longer the step. Multiply.
-
             with torch.no_grad():
                 p = parameters[0]
                 p -= lr * p.grad
@@ -880,17 +818,8 @@ EXERCISES: list[Exercise] = [
                     parameters[i] = (p - lr * p.grad).detach().requires_grad_()
             return :: that is what patient 7 died of
 
-            with torch.no_grad():
-                for p in parameters:
-                    if p.grad is not None:
-                        p -= lr * abs(p.grad)
-                        p.grad = None :: `abs` removes the sign, so every number goes down. Where the gradient is negative, the parameter must go *up*.
-
-            with torch.no_grad():
-                for p in parameters:
-                    if p.grad is not None:
-                        p -= 0.1 * p.grad
-                        p.grad = None :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+            lr * p.grad => lr * abs(p.grad)       :: `abs` removes the sign, so every number goes down. Where the gradient is negative, the parameter must go *up*.
+            p -= lr * p.grad => p -= 0.1 * p.grad :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
 
             with torch.no_grad():
                 for p in parameters:
@@ -903,9 +832,15 @@ EXERCISES: list[Exercise] = [
                     p.data -= lr * p.grad
                     p.grad = None :: right
 
-            stepping_with(lambda p, lr: p.sub_(lr * p.grad), lambda p: p.grad.zero_()) :: right
-
+            p -= lr * p.grad => p.sub_(lr * p.grad) ;; p.grad = None => p.grad.zero_() :: right
             optimizer = torch.optim.SGD(parameters, lr=lr); optimizer.step(); optimizer.zero_grad() :: right
+            instead of p -= lr * p.grad:
+            p.add_(lr * p.grad)  :: Uphill: the gradient is subtracted.
+            p.sub_(p.grad)       :: That subtracts the whole gradient. Multiply it by the learning rate.
+            p.copy_(lr * p.grad) :: Now the parameter *is* the step. It should move by it.
+            p.mul_(1 - lr)       :: The gradient is not used: that shrinks each parameter.
+            p.sub_(lr)           :: Each moves by `lr` alone. It should move by `lr` times the gradient.
+            p.sub_(p.grad / lr)  :: That divides by `lr`: the smaller the rate, the longer the step. Multiply.
         """,
     ),
     Exercise(
@@ -929,8 +864,7 @@ EXERCISES: list[Exercise] = [
             averaging_with(lambda total, loss: total + loss.item(), _by_loss, zero=False) :: That is patient 1: where is `zero_grad()`?
             averaging_with(lambda total, loss: total + loss.detach(), _by_total) :: `backward()` starts at a tensor that has been detached, so nothing leads back from it. Call it on the loss first, and detach only what you add up.
             averaging_with(lambda total, loss: total + loss.item(), _by_loss, divide=False) :: That is the sum of the losses. The mean is the sum divided by `steps`.
-
-            optimizer.step() => :: The optimizer never steps
+            optimizer.step() =>        :: The optimizer never steps
             averaging_with(lambda total, loss: total + loss.item() / 5, _by_loss) :: That divides twice, in the loop and again at the end. Once is enough.
             averaging_with(lambda total, loss: total, _by_loss) :: The loop learns, but nothing is added to the total.
             averaging_with(lambda total, loss: total + 1, _by_loss) :: That counts the steps. Add up the *losses*.
@@ -966,32 +900,32 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_gentle_probe,
         answers=r"""
-            pulled_by(w, b):
-            0.01 * torch.sqrt(w * w)                     :: The root is still there: at 0 its rule divides by 0. The square needs no root.
-            0.01 * w.abs()                               :: Finite now, but that is the size. Take the *square*: its pull fades as `w` comes near 0.
-            0.01 * torch.sqrt(w * w) ** 2                :: The square of a root still goes through the root, and on the way back through its rule, which divides by 0.
-            w * w                                        :: The factor 0.01 is missing: that pulls a hundred times as hard.
-            0.01 * w                                     :: That has no lowest point at 0: it pulls `w` down for ever. Square it.
-            0.005 * w * w                                :: That is half of it: use 0.01 times the whole square.
-            0.1 * w * w                                  :: That pulls ten times as hard: the factor is 0.01.
-            0.01 * b * b                                 :: That pulls `b`. It is `w` that should stay small.
-            0.01 * w**3                                  :: That is the cube. Use the *square* (a cube would even pull a negative `w` further down).
-            0.02 * w                                     :: $2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.
-            0.01 * (w * w + b * b)                       :: That pulls `b` too. Only `w` should stay small.
-            0.01 * (w * w).detach()                      :: The number is added, but nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.
-            -0.01 * w * w                                :: With a minus it pushes `w` *away* from 0.
-            (0.01 * w) ** 2                              :: The 0.01 is squared too. Square `w` alone.
-            return 0.0                                   :: The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.
-            0.01 * torch.relu(w) ** 2                    :: With `relu` a negative `w` is not pulled at all. The square needs no `relu`.
+            0.01 * w * w => 0.01 * b * b                 :: That pulls `b`. It is `w` that should stay small.
+            0.01 * w * w => 0.01 * (w * w + b * b)       :: That pulls `b` too. Only `w` should stay small.
             ((w * x + b - t) ** 2).mean() + 0.01 * w ^ 2 :: `^` is not a power in Python. Write `w ** 2` or `w * w`.
-            0.01 * w * abs(w)                            :: Where `w` is negative, that is negative too, and pushes `w` away from 0. The square is never negative: `w * w`.
             ((w * x + b - t) ** 2).mean() * 1.01         :: That makes the *loss* a hundredth larger. Add a hundredth of the square of `w`.
             ((w * x + b - t) ** 2).mean() + 0.01 * (w * x + b - t).mean() ** 2 :: That pulls the mean *error* to 0. It is `w` that should stay small: `0.01 * w * w`.
             ((w * x + b - t) ** 2 + 0.01 * w * w).sum()  :: That adds up the squares. The loss is their *mean*, and the penalty is added once.
-            0.01 * torch.clamp(w, max=2) ** 2            :: With the clamp a large `w` is not pulled any harder. The square needs no limit.
             ((w * x + b - t) ** 2).mean() + 0.01 + w * w :: That adds 0.01. It is a factor of the square: `0.01 * w * w`.
-            0.01 * w.pow(2)                              :: right
-            0.01 * w.abs() ** 2                          :: right
+            instead of 0.01 * w * w:
+            0.01 * torch.sqrt(w * w)          :: The root is still there: at 0 its rule divides by 0. The square needs no root.
+            0.01 * w.abs()                    :: Finite now, but that is the size. Take the *square*: its pull fades as `w` comes near 0.
+            0.01 * torch.sqrt(w * w) ** 2     :: The square of a root still goes through the root, and on the way back through its rule, which divides by 0.
+            w * w                             :: The factor 0.01 is missing: that pulls a hundred times as hard.
+            0.01 * w                          :: That has no lowest point at 0: it pulls `w` down for ever. Square it.
+            0.005 * w * w                     :: That is half of it: use 0.01 times the whole square.
+            0.1 * w * w                       :: That pulls ten times as hard: the factor is 0.01.
+            0.01 * w**3                       :: That is the cube. Use the *square* (a cube would even pull a negative `w` further down).
+            0.02 * w                          :: $2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.
+            0.01 * (w * w).detach()           :: The number is added, but nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.
+            -0.01 * w * w                     :: With a minus it pushes `w` *away* from 0.
+            (0.01 * w) ** 2                   :: The 0.01 is squared too. Square `w` alone.
+            0.0                               :: The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.
+            0.01 * torch.relu(w) ** 2         :: With `relu` a negative `w` is not pulled at all. The square needs no `relu`.
+            0.01 * w * abs(w)                 :: Where `w` is negative, that is negative too, and pushes `w` away from 0. The square is never negative: `w * w`.
+            0.01 * torch.clamp(w, max=2) ** 2 :: With the clamp a large `w` is not pulled any harder. The square needs no limit.
+            0.01 * w.pow(2)                   :: right
+            0.01 * w.abs() ** 2               :: right
         """,
     ),
     Exercise(

@@ -201,13 +201,6 @@ def _item_each(model, batches):
     return total / len(batches)
 
 
-def _detach_each(model, batches):
-    total = 0.0
-    for x, t in batches:
-        total = total + ((model(x) - t) ** 2).mean().detach()
-    return total / len(batches)
-
-
 def _recorded(model, batches):
     total = 0.0
     for x, t in batches:
@@ -230,20 +223,6 @@ def _in_groups(*groups):
         return x
 
     return in_groups
-
-
-def _eval_only(model, batches):
-    model.eval()
-    return _recorded(model, batches)
-
-
-def _no_grad_too_late(model, batches):
-    total = 0.0
-    for x, t in batches:
-        out = model(x)
-        with torch.no_grad():
-            total = total + ((out - t) ** 2).mean()
-    return total / len(batches)
 
 
 QUESTIONS: list[Question] = [
@@ -458,14 +437,14 @@ EXERCISES: list[Exercise] = [
             with torch.no_grad():
                 return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean() :: That is the mean over all *rows*. The batches are not equally large, and you need the mean of their losses: each counts once.
 
-            _recorded :: The value is right. But it has a `grad_fn`: holding it means holding every graph of the loop.
+            _recorded                   :: The value is right. But it has a `grad_fn`: holding it means holding every graph of the loop.
 
             total = 0.0
             for x, t in batches:
                 total = total + ((model(x) - t) ** 2).mean()
             return total :: That is the sum of the losses, and it holds on to every graph. Divide it, and record nothing.
 
-            _item_each :: and what you return holds nothing. But within the iterations
+            _item_each                  :: and what you return holds nothing. But within the iterations
 
             with torch.no_grad():
                 return sum(((model(x) - t) ** 2).mean() for x, t in batches) :: That is the sum of the losses. Divide it by the number of batches, `len(batches)`.
@@ -505,7 +484,7 @@ EXERCISES: list[Exercise] = [
                     total = total + ((model(x) - t) ** 2).mean()
             return total / len(batches) :: In each batch the input comes first, then the target: `for x, t in batches`.
 
-            float(len(batches)) :: That is how many batches there are. Return the mean of their *losses*.
+            float(len(batches))         :: That is how many batches there are. Return the mean of their *losses*.
 
             batches.pop()
             with torch.no_grad():
@@ -518,6 +497,7 @@ EXERCISES: list[Exercise] = [
             with torch.no_grad():
                 for x, t in batches:
                     return ((model(x) - t) ** 2).mean() / len(batches) :: That is the loss of the first batch, divided by their number: the `return` is inside the loop.
+
             torch.no_grad()(_recorded)  :: right
             torch.no_grad()(_item_each) :: right
         """,
@@ -552,9 +532,9 @@ EXERCISES: list[Exercise] = [
 
             return checkpoint(run, x, use_reentrant=False) :: That is one group of four: all of them are filled at once on the way back. There should be two groups.
 
-            _first_only  :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
-            _last_only   :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
-            _none_at_all :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
+            _first_only                :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
+            _last_only                 :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
+            _none_at_all               :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
 
             def first(t):
                 return blocks[1](blocks[0](t))
@@ -583,8 +563,8 @@ EXERCISES: list[Exercise] = [
                 return _none_at_all(blocks, x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
 
             x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Pass `use_reentrant=False`, as in the line that is there.
-            blocks[0](x) :: Only the first block has run. Four blocks, in two groups.
-            return x     :: No block has run: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
+            blocks[0](x)               :: Only the first block has run. Four blocks, in two groups.
+            return x                   :: No block has run: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
 
             x = checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
             return checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: The two groups are in the wrong order: blocks 0 and 1 come first.

@@ -114,23 +114,10 @@ def _truncated_probe(function) -> Iterator[tuple]:
         yield f"The value {how}", out.detach()
         if out.grad_fn is None:
             raise Complaint(
-                "Nothing leads back from the result: `h` is detached after the last step. Detach *before* the first step that should be seen."
+                "Nothing leads back from the result: either `h` is detached after the last step, or `w` is cut off in each. Detach `h` alone, *before* the first step that should be seen."
             )
         out.backward()
         yield f"w.grad {how}", w.grad
-
-
-def truncating_when(when: Callable) -> Callable:
-    """A function like `truncated` that detaches in other steps."""
-
-    def truncated(w, h, steps, keep):
-        for step in range(steps):
-            if when(step, steps, keep):
-                h = h.detach()
-            h = w * h
-        return h
-
-    return truncated
 
 
 def _reading_probe(function) -> Iterator[tuple]:
@@ -170,27 +157,6 @@ def _keeps_the_graphs(w, pieces, lr):
             w -= lr * w.grad
         losses.append(loss)
     return losses
-
-
-def reading_with(before: Callable, **how) -> Callable:
-    """A function like `read_on` in which the state is taken over by `before`."""
-
-    def read_on(w, pieces, lr):
-        h = torch.zeros(pieces[0].shape[1])
-        losses = []
-        for piece in pieces:
-            h = before(h)
-            for x in piece:
-                h = torch.tanh(w * h + x)
-            loss = (h**2).mean()
-            w.grad = None
-            loss.backward(**how)
-            with torch.no_grad():
-                w -= lr * w.grad
-            losses.append(loss.item())
-        return losses
-
-    return read_on
 
 
 def _each_step(w, pieces, lr):
@@ -432,13 +398,13 @@ EXERCISES: list[Exercise] = [
             clipping_with(_length, _by_ratio, when=lambda n, most: n < most) :: The other way round: short gradients are stretched, and long ones are left.
             clipping_with(_length, lambda most, n: 1 / n) :: Their length is 1 afterwards, whatever `most` is.
             clipping_with(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio, when=lambda n, most: True) :: Two things: lengths do not add up like that (add the squares, take the root once), and short gradients must be left alone.
-            clipping_with(_length, lambda most, n: most) :: That multiplies by `most` itself. They should *be* `most` long: divide by the length they have.
+            clipping_with(_length, lambda most, n: most)  :: That multiplies by `most` itself. They should *be* `most` long: divide by the length they have.
             clipping_with(lambda gs: sum(g.abs().sum() for g in gs), _by_ratio) :: That adds up the absolute values. The length is the root of the sum of the *squares*.
             clipping_with(lambda gs: sum(g.sum() ** 2 for g in gs) ** 0.5, _by_ratio) :: That adds first and then squares, so entries of different sign cancel. Square each entry, then add.
             clipping_with(lambda gs: max((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: That is the length of the longest. All gradients *together* have one length.
             clipping_with(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: Lengths do not add up like that: add the squares, and take the root once.
             clipping_with(lambda gs: (sum((g**2).sum() for g in gs) / 3) ** 0.5, _by_ratio) :: Nothing is averaged: the length has no division in it.
-            _each_alone                                  :: That clips each parameter separately. Then their proportions change, and so does the direction.
+            _each_alone                                   :: That clips each parameter separately. Then their proportions change, and so does the direction.
 
             for p in parameters:
                 if p.grad is not None:
@@ -505,20 +471,8 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_truncated_probe,
         answers=r"""
-            h = h.detach() => w = w.detach() :: That detaches the weight: the steps after it see no weight at all, and the gradient is that of the *first* steps.
-
-            truncating_when(step, steps, keep):
-            step % keep == 0         :: That cuts every `keep` steps, so the number of steps that are seen varies. Cut once, `keep` steps before the end.
-            step == steps - keep - 1 :: One step too early: `keep + 1` of them are seen.
-            step == steps - keep + 1 :: One step too late: the gradient sees one step fewer than it should.
-            step == steps // keep    :: That divides. The cut comes `keep` steps before the end: `steps - keep`.
-            step == keep             :: That leaves out the first `keep` steps. The *last* `keep` should be seen: count from the end.
-            return True              :: That detaches in each step, or in each of the last ones, so only the very last is seen. Once is enough.
-            return False             :: Nothing is cut: the gradient sees all steps. (`h.detach()` on its own line changes nothing: it returns a new tensor. Write `h = h.detach()`.)
-
-            for _step in range(keep):
-                h = w * h
-            return h :: Only the last steps were *computed*. The value should be that of all `steps` steps.
+            h = h.detach() => w = w.detach()      :: That detaches the weight: the steps after it see no weight at all, and the gradient is that of the *first* steps.
+            for step in range(steps): => for _step in range(keep): ;; if step == steps - keep: => ;; h = h.detach() => :: Only the last steps were *computed*. The value should be that of all `steps` steps.
 
             for step in range(steps):
                 h = w * h
@@ -526,29 +480,19 @@ EXERCISES: list[Exercise] = [
                     h = h.detach()
             return h :: The cut comes after the product, one step too late.
 
-            for step in range(steps):
-                if step == steps - keep:
-                    h = torch.tensor(1.0)
-                h = w * h
-            return h :: The state starts again at the cut. `detach()` keeps its *value* and drops the history.
-
-            for step in range(steps):
-                if step == 3:
-                    h = h.detach()
-                h = w * h
-            return h :: 3 is right for one call. The cut comes `keep` steps before the end, whatever `steps` and `keep` are: `steps - keep`.
-
-            for step in range(steps):
-                if step < keep:
-                    h = h.detach()
-                h = w * h
-            return h :: That detaches in the first `keep` iterations. The gradient should see the *last* `keep`: detach once, `keep` iterations before the end.
-
-            for step in range(steps):
-                h = (w.detach() if step < steps - keep else w) * h
-            return h :: right
-
-            step <= steps - keep :: right
+            h.detach() => torch.tensor(1.0)       :: The state starts again at the cut. `detach()` keeps its *value* and drops the history.
+            steps - keep => 3                     :: 3 is right for one call. The cut comes `keep` steps before the end, whatever `steps` and `keep` are: `steps - keep`.
+            step == steps - keep: => step < keep: :: That detaches in the first `keep` iterations. The gradient should see the *last* `keep`: detach once, `keep` iterations before the end.
+            if step == steps - keep: => h = (w.detach() if step < steps - keep else w) * h ;; h = h.detach() => ;; h = w * h => :: right
+            instead of step == steps - keep:
+            step % keep == 0         :: That cuts every `keep` steps, so the number of steps that are seen varies. Cut once, `keep` steps before the end.
+            step == steps - keep - 1 :: One step too early: `keep + 1` of them are seen.
+            step == steps - keep + 1 :: One step too late: the gradient sees one step fewer than it should.
+            step == steps // keep    :: That divides. The cut comes `keep` steps before the end: `steps - keep`.
+            step == keep             :: That leaves out the first `keep` steps. The *last* `keep` should be seen: count from the end.
+            True                     :: That detaches in each step, or in each of the last ones, so only the very last is seen. Once is enough.
+            False                    :: Nothing is cut: the gradient sees all steps. (`h.detach()` on its own line changes nothing: it returns a new tensor. Write `h = h.detach()`.)
+            step <= steps - keep     :: right
         """,
     ),
     Exercise(
@@ -566,84 +510,19 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_reading_probe,
         answers=r"""
-            reading_with(h):
-            _keeps_the_graphs                            :: Each loss in the list holds the graph of its piece.
-            h                                            :: The second graph grows on top of the first, whose saved values have been freed. Carry the state over without its history: `h = h.detach()` (`h.detach()` on its own line changes nothing).
-            torch.zeros_like(h)                          :: Each piece begins from zero: what was read before is forgotten. Keep the numbers.
-            h.mean().detach()                            :: That carries over the mean of the states. Carry over each number.
-            reading_with(lambda h: h, retain_graph=True) :: That keeps the old graph, but the old graph belongs to the old weight: `w` has been changed since.
-            _each_step                                   :: That detaches in every *step*, so that only the last one of a piece is seen. Once per piece is enough.
-            torch.ones_like(h)                           :: Each piece begins from ones. The state should go on.
-
-            h = torch.zeros(3)
-            losses = []
-            for piece in pieces:
-                h = h.detach()
-                for x in piece:
-                    h = torch.tanh(w * h + x)
-                loss = (h**2).mean()
-                w.grad = None
-                loss.backward()
-                with torch.no_grad():
-                    w -= lr * w.grad
-                losses.append(loss.item())
-            return losses :: 3 is the width in one call. The state has as many entries as a row of a piece: `pieces[0].shape[1]`.
-
-            h = torch.zeros(pieces[0].shape[1])
-            losses = []
-            for piece in pieces:
-                h = h.detach()
-                for x in piece:
-                    h = torch.tanh(w * h + x)
-                loss = (h**2).mean()
-                loss.backward()
-                with torch.no_grad():
-                    w -= lr * w.grad
-                losses.append(loss.item())
-            return losses :: The gradient of the previous piece is still in `w.grad`, and the new one is added. Clear it before each pass: `w.grad = None`.
-
-            h = torch.zeros(pieces[0].shape[1])
-            losses = []
-            for piece in pieces:
-                h = h.detach()
-                for x in piece:
-                    h = torch.tanh(w * h + x)
-                loss = (h**2).mean()
-                w.grad = None
-                loss.backward()
-                with torch.no_grad():
-                    w -= 0.1 * w.grad
-                losses.append(loss.item())
-            return losses :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
-
-            h = torch.zeros(pieces[0].shape[1])
-            losses = []
-            for piece in pieces:
-                h = h.detach()
-                for x in piece:
-                    h = torch.tanh(w * h + x)
-                loss = (h**2).mean()
-                w.grad = None
-                loss.backward()
-                with torch.no_grad():
-                    w -= lr * w.grad
-                losses.append(loss.item())
-                return losses :: Only one piece was read: the `return` is inside the loop. Put it after the loop.
-
-            h = torch.zeros(pieces[0].shape[1])
-            losses = []
-            for piece in pieces:
-                h = h.detach()
-                for x in piece:
-                    h = torch.tanh(w * h + x)
-                loss = h.mean()
-                w.grad = None
-                loss.backward()
-                with torch.no_grad():
-                    w -= lr * w.grad
-                losses.append(loss.item())
-            return losses :: The loss is the mean of the *squares*: `(h**2).mean()`.
-
+            pieces[0].shape[1] => 3               :: 3 is the width in one call. The state has as many entries as a row of a piece: `pieces[0].shape[1]`.
+            w.grad = None =>                      :: The gradient of the previous piece is still in `w.grad`, and the new one is added. Clear it before each pass: `w.grad = None`.
+            w -= lr * w.grad => w -= 0.1 * w.grad :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+            return losses => >>                   :: Only one piece was read: the `return` is inside the loop. Put it after the loop.
+            (h**2) => h                           :: The loss is the mean of the *squares*: `(h**2).mean()`.
+            h.detach() => h ;; loss.backward() => loss.backward(retain_graph=True) :: That keeps the old graph, but the old graph belongs to the old weight: `w` has been changed since.
+            instead of h.detach():
+            _keeps_the_graphs        :: Each loss in the list holds the graph of its piece.
+            h                        :: The second graph grows on top of the first, whose saved values have been freed. Carry the state over without its history: `h = h.detach()` (`h.detach()` on its own line changes nothing).
+            torch.zeros_like(h)      :: Each piece begins from zero: what was read before is forgotten. Keep the numbers.
+            h.mean().detach()        :: That carries over the mean of the states. Carry over each number.
+            _each_step               :: That detaches in every *step*, so that only the last one of a piece is seen. Once per piece is enough.
+            torch.ones_like(h)       :: Each piece begins from ones. The state should go on.
             h.detach().clone()       :: right
             torch.tensor(h.tolist()) :: right
         """,

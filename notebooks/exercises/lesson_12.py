@@ -121,24 +121,8 @@ def _kind(name: str, forward: Callable, backward: Callable, keep: Callable | Non
     )
 
 
-def relu_with(backward: Callable, keep: Callable | None = None) -> type:
-    return _kind("ScaledReLU", lambda x, alpha: alpha * torch.relu(x), backward, keep)
-
-
-def ring_with(backward: Callable) -> type:
-    return _kind("Neighbours", lambda x: x * torch.roll(x, -1), lambda ctx, g, x: backward(g, x))
-
-
 def _on(condition, like):
     return condition.to(like.dtype)
-
-
-def _saves_both(ctx, x, alpha) -> None:
-    ctx.save_for_backward(x, alpha)
-
-
-def _saves_x_only(ctx, x, alpha) -> None:
-    ctx.save_for_backward(x)
 
 
 def _polar_probe(kind: Any) -> Iterator[tuple]:
@@ -298,35 +282,35 @@ EXERCISES: list[Exercise] = [
             "`positive * upstream * ctx.alpha, None`",
         ),
         answers=r"""
-            relu_with(ctx, g, x):
-            g * _on(x > 0, g), None                     :: That is the rule of the plain ReLU. Where `x` is positive the slope is alpha.
-            ctx.alpha * _on(x > 0, g), None             :: That is the local derivative alone. Multiply it by what arrives, `upstream`.
-            g * ctx.alpha, None                         :: That passes it on everywhere. Where `x` is not positive the result does not change: 0.
-            g * ctx.alpha * x * _on(x > 0, g), None     :: That has the *value* of `x` in it. The slope is alpha, however large `x` is.
-            g * ctx.alpha * _on(x < 0, g), None         :: The other way round: pass it on where `x` is *positive*.
-            g * ctx.alpha * _on(x >= 0, g), None        :: Nearly. At exactly 0 the slope should be 0: `x > 0`, not `x >= 0`.
-            g * ctx.alpha * _on(x != 0, g), None        :: `x != 0` is true for negative `x` as well. Pass it on only where `x` is positive.
-            g * torch.relu(x), None                     :: That is upstream times the *value* of the ReLU. You need the slope: alpha or 0.
-            g * ctx.alpha**2 * _on(x > 0, g), None      :: Alpha is in it twice.
-            ctx.alpha * _on(x > 0, g) * g.sum(), None   :: Each entry meets its own part of `upstream`, not the sum of all.
-            ctx.alpha * _on(x > 0, g) * g.mean(), None  :: Nothing is averaged: each entry meets its own part of `upstream`.
-            (g * ctx.alpha * _on(x > 0, g)).sum(), None :: One number cannot be the gradient of four: each entry of `x` has its own. Leave out the sum.
-            g * ctx.alpha * _on(x > 0, g)               :: `forward` has two arguments, so return two values: the second, for `alpha`, is `None`.
-            g * ctx.alpha * _on(x > 0, g), g.sum()      :: The second value is for `alpha`, a plain number, which has no gradient. Return `None` there; the gradient of `x` comes first.
-            return None, None                           :: `None` twice means that nothing goes back. `x` needs its gradient.
-            relu_with(lambda ctx, g: (g, None), _saves_both) :: Leave the forward as it was: a plain number does not go into `save_for_backward`, but into `ctx.alpha`.
-            relu_with(lambda ctx, g: (g * ctx.alpha, None), _saves_x_only) :: `forward` has to note it first: `ctx.alpha = alpha`.
-            g * ctx.alpha * (x > 0).to(g.dtype) * (ctx.alpha > 0), None :: A negative `alpha` is a factor like any other: the rule does not depend on its sign.
-            g * abs(ctx.alpha) * (x > 0).to(g.dtype), None :: `abs` does not belong there: with a negative `alpha` the curve falls, and the slope is negative.
-            abs(g) * ctx.alpha * (x > 0).to(g.dtype), None :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
-            g * ctx.alpha * torch.sigmoid(x), None      :: The sigmoid is a soft step. The ReLU has a hard one: its slope is 1 where `x` is positive, and 0 elsewhere.
-            g + ctx.alpha * (x > 0).to(g.dtype), None   :: That adds. What arrives is *multiplied* by the slope.
-            torch.where(x > 0, g, ctx.alpha * g), None  :: That is a leaky ReLU. Here alpha is the slope where `x` is *positive*, and elsewhere the slope is 0.
-            g / ctx.alpha * (x > 0), None               :: That divides by alpha. The slope is alpha: multiply.
-            g * (ctx.alpha * x > 0).to(g.dtype), None   :: Here `alpha` only decides where the gate is open. It is a factor of the slope: times `ctx.alpha`.
-            torch.where(x > 0, g * ctx.alpha, torch.zeros_like(g)), None :: right
-            ctx.alpha * g * _on(torch.relu(x) != 0, g), None :: right
-            g * ctx.alpha * (x > 0), None               :: right
+            ctx.save_for_backward(x) => ctx.save_for_backward(x, alpha) :: Leave the forward as it was: a plain number does not go into `save_for_backward`, but into `ctx.alpha`.
+            ctx.alpha = alpha => :: `forward` has to note it first: `ctx.alpha = alpha`.
+            instead of positive * upstream * ctx.alpha, None:
+            upstream * _on(x > 0, upstream), None         :: That is the rule of the plain ReLU. Where `x` is positive the slope is alpha.
+            ctx.alpha * _on(x > 0, upstream), None        :: That is the local derivative alone. Multiply it by what arrives, `upstream`.
+            upstream * ctx.alpha, None                    :: That passes it on everywhere. Where `x` is not positive the result does not change: 0.
+            upstream * ctx.alpha * x * _on(x > 0, upstream), None :: That has the *value* of `x` in it. The slope is alpha, however large `x` is.
+            upstream * ctx.alpha * _on(x < 0, upstream), None :: The other way round: pass it on where `x` is *positive*.
+            upstream * ctx.alpha * _on(x >= 0, upstream), None :: Nearly. At exactly 0 the slope should be 0: `x > 0`, not `x >= 0`.
+            upstream * ctx.alpha * _on(x != 0, upstream), None :: `x != 0` is true for negative `x` as well. Pass it on only where `x` is positive.
+            upstream * torch.relu(x), None                :: That is upstream times the *value* of the ReLU. You need the slope: alpha or 0.
+            upstream * ctx.alpha**2 * _on(x > 0, upstream), None :: Alpha is in it twice.
+            ctx.alpha * _on(x > 0, upstream) * upstream.sum(), None :: Each entry meets its own part of `upstream`, not the sum of all.
+            ctx.alpha * _on(x > 0, upstream) * upstream.mean(), None :: Nothing is averaged: each entry meets its own part of `upstream`.
+            (upstream * ctx.alpha * _on(x > 0, upstream)).sum(), None :: One number cannot be the gradient of four: each entry of `x` has its own. Leave out the sum.
+            upstream * ctx.alpha * _on(x > 0, upstream)   :: `forward` has two arguments, so return two values: the second, for `alpha`, is `None`.
+            upstream * ctx.alpha * _on(x > 0, upstream), upstream.sum() :: The second value is for `alpha`, a plain number, which has no gradient. Return `None` there; the gradient of `x` comes first.
+            None, None                                    :: `None` twice means that nothing goes back. `x` needs its gradient.
+            upstream * ctx.alpha * (x > 0).to(upstream.dtype) * (ctx.alpha > 0), None :: A negative `alpha` is a factor like any other: the rule does not depend on its sign.
+            upstream * abs(ctx.alpha) * (x > 0).to(upstream.dtype), None :: `abs` does not belong there: with a negative `alpha` the curve falls, and the slope is negative.
+            abs(upstream) * ctx.alpha * (x > 0).to(upstream.dtype), None :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
+            upstream * ctx.alpha * torch.sigmoid(x), None :: The sigmoid is a soft step. The ReLU has a hard one: its slope is 1 where `x` is positive, and 0 elsewhere.
+            upstream + ctx.alpha * (x > 0).to(upstream.dtype), None :: That adds. What arrives is *multiplied* by the slope.
+            torch.where(x > 0, upstream, ctx.alpha * upstream), None :: That is a leaky ReLU. Here alpha is the slope where `x` is *positive*, and elsewhere the slope is 0.
+            upstream / ctx.alpha * (x > 0), None          :: That divides by alpha. The slope is alpha: multiply.
+            upstream * (ctx.alpha * x > 0).to(upstream.dtype), None :: Here `alpha` only decides where the gate is open. It is a factor of the slope: times `ctx.alpha`.
+            torch.where(x > 0, upstream * ctx.alpha, torch.zeros_like(upstream)), None :: right
+            ctx.alpha * upstream * _on(torch.relu(x) != 0, upstream), None :: right
+            upstream * ctx.alpha * (x > 0), None          :: right
         """,
     ),
     Exercise(
@@ -349,28 +333,28 @@ EXERCISES: list[Exercise] = [
             "`torch.roll(upstream * x, 1)`",
         ),
         answers=r"""
-            ring_with(g, x):
-            torch.roll(x, -1) + torch.roll(x, 1)         :: Both parts are local derivatives alone. Multiply each by what arrives, `upstream`, at its product.
-            g * torch.roll(x, -1) + torch.roll(g * x, -1) :: That is the rule of the table above: it takes the part from the *right* neighbour. $x_i$ is a factor of its *left* neighbour's product.
-            g * torch.roll(x, -1)                        :: That is one part only. Each number is in two products.
-            g * torch.roll(x, -1) + g * torch.roll(x, 1) :: The factor comes from the left neighbour, which is right. But what arrives at *its* product counts: `upstream` must move as well.
-            g * torch.roll(x, -1) + torch.roll(g, 1) * x :: `upstream` has moved, and `x` has not. The other factor in the left neighbour's product is the left neighbour.
-            g * torch.roll(x, -1) + g * x                :: Nothing is moved: that uses what arrives at its own product twice, and `x` itself as the other factor.
-            g * torch.roll(x, -1) + torch.roll(x, 1)     :: The second part is the local derivative alone. Multiply it by what arrives there.
-            g * torch.roll(x, -1) + torch.roll(g, 1)     :: The second part is what arrives, without the other factor.
-            g * torch.roll(x, 1) + torch.roll(g * x, -1) :: Both rolls go to the wrong side. In its own product `x` meets the *right* neighbour, `torch.roll(x, -1)`; the second part comes from the left.
-            (g + torch.roll(g, 1)) * (torch.roll(x, -1) + torch.roll(x, 1)) :: That multiplies out to four terms. Each upstream entry meets one other factor: two products, added.
-            torch.roll(g, 1) * torch.roll(x, 1) - g * torch.roll(x, -1) :: The first part has the wrong sign: parts are added.
-            2 * g * torch.roll(x, -1)                    :: That counts the first part twice. The second comes from another product.
-            (g * torch.roll(x, -1) + torch.roll(g * x, 1)) / 2 :: The two parts are averaged. They should be added.
-            g * torch.roll(x, -1) - torch.roll(g * x, 1) :: The second part has the wrong sign: parts are added.
-            torch.roll(g * x, 1)                         :: The second part is right. The first one is missing.
-            g * torch.roll(x, -1) + torch.roll(g * x, 2) :: That moves it two places. With three numbers that is the same as one place to the left.
-            g * torch.roll(x, -1) + torch.roll(g, -1) * torch.roll(x, 1) :: What arrives is rolled the wrong way in the second part: the left neighbour's product comes from `torch.roll(g * x, 1)`.
-            g * torch.roll(x, 1) + torch.roll(g * x, 1)  :: The first part meets the wrong neighbour: in its own product `x` was multiplied by the one to the *right*, `torch.roll(x, -1)`.
-            g * torch.roll(x, -1) + x                    :: Each entry is in two products, and each brings what *arrived* at it times the other factor. Your second part has nothing that arrived in it.
-            g * torch.roll(x, -1) + torch.roll(g, 1) * torch.roll(x, 1) :: right
-            torch.roll(x, 1) * torch.roll(g, 1) + torch.roll(x, -1) * g :: right
+            instead of upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1):
+            torch.roll(x, -1) + torch.roll(x, 1)        :: Both parts are local derivatives alone. Multiply each by what arrives, `upstream`, at its product.
+            upstream * torch.roll(x, -1) + torch.roll(upstream * x, -1) :: That is the rule of the table above: it takes the part from the *right* neighbour. $x_i$ is a factor of its *left* neighbour's product.
+            upstream * torch.roll(x, -1)                :: That is one part only. Each number is in two products.
+            upstream * torch.roll(x, -1) + upstream * torch.roll(x, 1) :: The factor comes from the left neighbour, which is right. But what arrives at *its* product counts: `upstream` must move as well.
+            upstream * torch.roll(x, -1) + torch.roll(upstream, 1) * x :: `upstream` has moved, and `x` has not. The other factor in the left neighbour's product is the left neighbour.
+            upstream * torch.roll(x, -1) + upstream * x :: Nothing is moved: that uses what arrives at its own product twice, and `x` itself as the other factor.
+            upstream * torch.roll(x, -1) + torch.roll(x, 1) :: The second part is the local derivative alone. Multiply it by what arrives there.
+            upstream * torch.roll(x, -1) + torch.roll(upstream, 1) :: The second part is what arrives, without the other factor.
+            upstream * torch.roll(x, 1) + torch.roll(upstream * x, -1) :: Both rolls go to the wrong side. In its own product `x` meets the *right* neighbour, `torch.roll(x, -1)`; the second part comes from the left.
+            (upstream + torch.roll(upstream, 1)) * (torch.roll(x, -1) + torch.roll(x, 1)) :: That multiplies out to four terms. Each upstream entry meets one other factor: two products, added.
+            torch.roll(upstream, 1) * torch.roll(x, 1) - upstream * torch.roll(x, -1) :: The first part has the wrong sign: parts are added.
+            2 * upstream * torch.roll(x, -1)            :: That counts the first part twice. The second comes from another product.
+            (upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1)) / 2 :: The two parts are averaged. They should be added.
+            upstream * torch.roll(x, -1) - torch.roll(upstream * x, 1) :: The second part has the wrong sign: parts are added.
+            torch.roll(upstream * x, 1)                 :: The second part is right. The first one is missing.
+            upstream * torch.roll(x, -1) + torch.roll(upstream * x, 2) :: That moves it two places. With three numbers that is the same as one place to the left.
+            upstream * torch.roll(x, -1) + torch.roll(upstream, -1) * torch.roll(x, 1) :: What arrives is rolled the wrong way in the second part: the left neighbour's product comes from `torch.roll(g * x, 1)`.
+            upstream * torch.roll(x, 1) + torch.roll(upstream * x, 1) :: The first part meets the wrong neighbour: in its own product `x` was multiplied by the one to the *right*, `torch.roll(x, -1)`.
+            upstream * torch.roll(x, -1) + x            :: Each entry is in two products, and each brings what *arrived* at it times the other factor. Your second part has nothing that arrived in it.
+            upstream * torch.roll(x, -1) + torch.roll(upstream, 1) * torch.roll(x, 1) :: right
+            torch.roll(x, 1) * torch.roll(upstream, 1) + torch.roll(x, -1) * upstream :: right
         """,
     ),
     Exercise(

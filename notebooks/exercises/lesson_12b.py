@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -72,34 +72,12 @@ def _boxed(kind: Any) -> Iterator[tuple]:
     yield from _probe([[-1.0, 0.5, 2.0], [0.0, 3.0]])(watched)
 
 
-def sinh_with(
-    backward: Callable, forward: Callable = lambda x: torch.from_numpy(np.sinh(x.numpy())), **more: Any
-) -> type:
-    return _kind("Sinh", forward, backward, **more)
-
-
 def _careful(x):
     return torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x)))
 
 
-def softplus_with(backward: Callable, forward: Callable = _careful) -> type:
-    return _kind("Softplus", forward, lambda ctx, g, x: backward(g, x))
-
-
-def sign_with(backward: Callable, forward: Callable = torch.sign) -> type:
-    return _kind("Sign", forward, lambda ctx, g, x: backward(g, x))
-
-
 def _box(x) -> Any:
     return torch.from_numpy(np.cosh(x.numpy()))
-
-
-def _keeps_result(ctx, x) -> None:
-    ctx.result = torch.from_numpy(np.sinh(x.numpy()))
-
-
-def _keeps_the_array(ctx, x) -> None:
-    ctx.save_for_backward(x.numpy())
 
 
 def _naive_slope() -> str:
@@ -145,36 +123,36 @@ EXERCISES: list[Exercise] = [
             "Backward: `return upstream * torch.sigmoid(x)`",
         ),
         answers=r"""
-            softplus_with(g, x):
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0) + torch.exp(-abs(x))) :: The logarithm is missing: $\log(1 + t)$, with $t = e^{-|x|}$, is `torch.log1p(t)`.
-            g * torch.tanh(x)                        :: The tanh goes from $-1$ to 1. Softplus never falls: its slope is the *sigmoid*, from 0 to 1.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.log(1 + torch.exp(x))) :: The backward is careful, the forward is not: $e^{89}$ does not fit into `float32`, nor $e^{1000}$ into double. Use the formula with $-|x|$.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0) + torch.log(1 + torch.exp(-abs(x)))) :: Nearly: `1 + t` loses a `t` as small as $e^{-89}$, so the logarithm is 0. `torch.log1p(t)` keeps it.
-            g * torch.exp(x) / (1 + torch.exp(x))    :: The value is right, the slope is not: $e^x / (1 + e^x)$ is $\infty / \infty$ for large `x`. `torch.sigmoid` avoids that.
-            torch.sigmoid(x)                         :: That is the local derivative alone. Multiply it by what arrives.
-            g * torch.sigmoid(x) * (1 - torch.sigmoid(x)) :: That is the slope *of the sigmoid*. The slope of softplus is the sigmoid itself.
-            g * (1 - torch.sigmoid(x))               :: The other way round: that tends to 0 for large `x`, where softplus rises like `x`.
-            g * _careful(x)                          :: That multiplies by the value. The slope is the sigmoid.
-            g * (1 - torch.exp(-x))                  :: $1 - e^{-x}$ is not the sigmoid: it is negative for negative `x`, and has no lower bound. The sigmoid is $1/(1 + e^{-x})$.
-            g / torch.sigmoid(x)                     :: That divides by the slope. Multiply.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.relu(x) - torch.log1p(torch.exp(-abs(x)))) :: The second part has the wrong sign: the two are added.
-            g                                        :: That passes on what arrives as it is. The slope is the sigmoid, which is 1 only far to the right.
-            g * _on(x > 0, g)                        :: That is the rule of the ReLU. Softplus has a round corner: the sigmoid.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.log1p(torch.exp(-abs(x)))) :: $\max(x, 0)$ is missing: that is right for negative `x` only.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0) + torch.log1p(torch.exp(abs(x)))) :: $e^{|x|}$ is as large as before. The minus in front of $|x|$ is what keeps it below 1.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0) + torch.log1p(torch.exp(-x))) :: For positive `x` that is right. For negative ones $e^{-x}$ is large: use $|x|$.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0)) :: That is the ReLU. The second part of the formula rounds the corner.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.log(1 + torch.exp(torch.clamp(x, max=88)))) :: Limited to 88 it no longer overflows, but it is wrong: softplus of 1000 is 1000.
-            g * torch.sigmoid(torch.clamp(x, min=0)) :: The slope is the sigmoid of `x` itself, on the negative side too.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), torch.sigmoid) :: The forward returns the sigmoid. That is the slope; the value is softplus.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.max(x, 0) + torch.log1p(torch.exp(-abs(x)))) :: In `torch.max(x, 0)` the 0 is a *dimension*, and it returns two tensors. The larger of `x` and 0 is `torch.clamp(x, min=0)`.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: max(x, 0) + torch.log1p(torch.exp(-abs(x)))) :: Python's `max` needs one truth value, and `x` has several entries. Entry by entry: `torch.clamp(x, min=0)`.
-            g * torch.sigmoid(g)                     :: That is the sigmoid of what *arrives*. Take the slope at `x`.
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: x) :: The forward returns `x` as it is. Softplus is $\max(x, 0) + \log(1 + e^{-|x|})$.
-            g * 0.5 * (1 + torch.tanh(x / 2))        :: right
-            softplus_with(lambda g, x: g * torch.sigmoid(x), torch.nn.functional.softplus) :: right
-            g / (1 + torch.exp(-x))                  :: right
-            softplus_with(lambda g, x: g * torch.sigmoid(x), lambda x: torch.from_numpy(np.logaddexp(0.0, x.numpy()))) :: right
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.clamp(x, min=0) + torch.exp(-abs(x)) :: The logarithm is missing: $\log(1 + t)$, with $t = e^{-|x|}$, is `torch.log1p(t)`.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.log(1 + torch.exp(x)) :: The backward is careful, the forward is not: $e^{89}$ does not fit into `float32`, nor $e^{1000}$ into double. Use the formula with $-|x|$.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.clamp(x, min=0) + torch.log(1 + torch.exp(-abs(x))) :: Nearly: `1 + t` loses a `t` as small as $e^{-89}$, so the logarithm is 0. `torch.log1p(t)` keeps it.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.relu(x) - torch.log1p(torch.exp(-abs(x))) :: The second part has the wrong sign: the two are added.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.log1p(torch.exp(-abs(x))) :: $\max(x, 0)$ is missing: that is right for negative `x` only.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.clamp(x, min=0) + torch.log1p(torch.exp(abs(x))) :: $e^{|x|}$ is as large as before. The minus in front of $|x|$ is what keeps it below 1.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.clamp(x, min=0) + torch.log1p(torch.exp(-x)) :: For positive `x` that is right. For negative ones $e^{-x}$ is large: use $|x|$.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.clamp(x, min=0) :: That is the ReLU. The second part of the formula rounds the corner.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.log(1 + torch.exp(torch.clamp(x, max=88))) :: Limited to 88 it no longer overflows, but it is wrong: softplus of 1000 is 1000.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.sigmoid(x) :: The forward returns the sigmoid. That is the slope; the value is softplus.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.max(x, 0) + torch.log1p(torch.exp(-abs(x))) :: In `torch.max(x, 0)` the 0 is a *dimension*, and it returns two tensors. The larger of `x` and 0 is `torch.clamp(x, min=0)`.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => max(x, 0) + torch.log1p(torch.exp(-abs(x))) :: Python's `max` needs one truth value, and `x` has several entries. Entry by entry: `torch.clamp(x, min=0)`.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => x :: The forward returns `x` as it is. Softplus is $\max(x, 0) + \log(1 + e^{-|x|})$.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.nn.functional.softplus(x) :: right
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.from_numpy(np.logaddexp(0.0, x.numpy())) :: right
+            instead of upstream * torch.sigmoid(x):
+            upstream * torch.tanh(x)                     :: The tanh goes from $-1$ to 1. Softplus never falls: its slope is the *sigmoid*, from 0 to 1.
+            upstream * torch.exp(x) / (1 + torch.exp(x)) :: The value is right, the slope is not: $e^x / (1 + e^x)$ is $\infty / \infty$ for large `x`. `torch.sigmoid` avoids that.
+            torch.sigmoid(x)                             :: That is the local derivative alone. Multiply it by what arrives.
+            upstream * torch.sigmoid(x) * (1 - torch.sigmoid(x)) :: That is the slope *of the sigmoid*. The slope of softplus is the sigmoid itself.
+            upstream * (1 - torch.sigmoid(x))            :: The other way round: that tends to 0 for large `x`, where softplus rises like `x`.
+            upstream * _careful(x)                       :: That multiplies by the value. The slope is the sigmoid.
+            upstream * (1 - torch.exp(-x))               :: $1 - e^{-x}$ is not the sigmoid: it is negative for negative `x`, and has no lower bound. The sigmoid is $1/(1 + e^{-x})$.
+            upstream / torch.sigmoid(x)                  :: That divides by the slope. Multiply.
+            upstream                                     :: That passes on what arrives as it is. The slope is the sigmoid, which is 1 only far to the right.
+            upstream * _on(x > 0, upstream)              :: That is the rule of the ReLU. Softplus has a round corner: the sigmoid.
+            upstream * torch.sigmoid(torch.clamp(x, min=0)) :: The slope is the sigmoid of `x` itself, on the negative side too.
+            upstream * torch.sigmoid(upstream)           :: That is the sigmoid of what *arrives*. Take the slope at `x`.
+            upstream * 0.5 * (1 + torch.tanh(x / 2))     :: right
+            upstream / (1 + torch.exp(-x))               :: right
         """,
     ),
     Exercise(
@@ -197,35 +175,35 @@ EXERCISES: list[Exercise] = [
             "`return upstream * torch.from_numpy(np.cosh(x.detach().numpy()))`, or `upstream * torch.cosh(x)`",
         ),
         answers=r"""
-            sinh_with(ctx, g, x):
-            sinh_with(lambda ctx, g, x: g * torch.cosh(x), forward=lambda x: torch.from_numpy(np.sinh(x.numpy()).astype("float32"))) :: The result is `float32` whatever goes in, and `gradcheck` works in double precision. Let NumPy keep the dtype: `torch.from_numpy(np.sinh(...))`.
-            g * torch.cosh(g)                        :: The slope is taken at `x`, the input of the forward. `upstream` only multiplies it.
-            g + torch.cosh(x)                        :: That adds. What arrives is *multiplied* by the slope.
-            g * torch.from_numpy(np.sinh(x.numpy())) :: That multiplies by sinh, the value. Its slope is cosh.
-            _box(x)                                  :: That is the local derivative alone. Multiply it by what arrives.
-            g                                        :: That passes on what arrives as it is. The slope of sinh, cosh, is missing.
-            torch.from_numpy(np.cosh(g.numpy()))     :: That is the cosh of what *arrives*. The slope is taken at `x`, and then multiplied.
-            g * x * _box(x)                          :: There is a factor `x` too many. The slope is cosh alone.
-            g / _box(x)                              :: That divides by the slope. Multiply.
-            g * torch.from_numpy(np.cos(x.numpy()))  :: That is cos. The slope of sinh is cosh, the hyperbolic one: `np.cosh`.
-            sinh_with(lambda ctx, g, x: g * _box(x), forward=lambda x: torch.from_numpy(np.sin(x.numpy()))) :: The forward computes sin. You need `np.sinh`.
-            sinh_with(lambda ctx, g, x: g * _box(x), forward=lambda x: torch.from_numpy(np.cosh(x.numpy()))) :: The forward computes cosh. That is the slope; the value is `np.sinh`.
-            (g * _box(x)).numpy()                    :: `backward` returns a NumPy array. The engine needs a tensor: `torch.from_numpy(...)`.
-            sinh_with(lambda ctx, g: g * ctx.saved_tensors[0], keep=lambda ctx, x: None) :: The bag is empty. The forward must pack what the backward needs: `ctx.save_for_backward(x)`.
-            sinh_with(lambda ctx, g: g * ctx.saved_tensors[0], keep=_keeps_the_array) :: A NumPy array does not go into the bag. Save the tensor `x`, and call `.numpy()` in the backward.
-            sinh_with(lambda ctx, g, x: g * torch.cosh(x), forward=lambda x: torch.sinh(x)) :: `torch.sinh` is an operation that the machine knows already
-            sinh_with(lambda ctx, g: g * torch.cosh((lambda x: x)(*ctx.saved_tensors)), keep=lambda ctx, x: None) :: Nothing was saved, so there is nothing to unpack. The forward must pack what the backward needs: `ctx.save_for_backward(x)`.
-            abs(g) * torch.cosh(x)                   :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
-            g * x                                    :: That is the rule of $x^2/2$. The slope of sinh is cosh, taken at `x`.
-            g * torch.exp(x)                         :: $e^x$ is only half of it: the slope of sinh is cosh, $(e^x + e^{-x})/2$.
-            g * torch.sqrt(1 + x**2)                 :: $\sqrt{1 + \sinh^2}$ is cosh, but the root needs the *result* of the forward, sinh, and not `x`.
-            g * torch.cosh(x)                        :: right
-            sinh_with(lambda ctx, g: g * torch.sqrt(1 + ctx.result**2), keep=_keeps_result) :: right
-            g * (torch.exp(x) + torch.exp(-x)) / 2   :: right
-            g * torch.sqrt(1 + torch.sinh(x) ** 2)   :: right
-            torch.from_numpy(g.numpy() * np.cosh(x.numpy())) :: right
-            g * np.cosh(x.numpy())                   :: right
-            g * _box(x), None                        :: right
+            np.sinh(x.numpy()) => np.sinh(x.numpy()).astype("float32") :: The result is `float32` whatever goes in, and `gradcheck` works in double precision. Let NumPy keep the dtype: `torch.from_numpy(np.sinh(...))`.
+            np.sinh => np.sin           :: The forward computes sin. You need `np.sinh`.
+            np.sinh => np.cosh          :: The forward computes cosh. That is the slope; the value is `np.sinh`.
+            ctx.save_for_backward(x) => :: The bag is empty. The forward must pack what the backward needs: `ctx.save_for_backward(x)`.
+            ctx.save_for_backward(x) => ctx.save_for_backward(x.numpy()) :: A NumPy array does not go into the bag. Save the tensor `x`, and call `.numpy()` in the backward.
+            torch.from_numpy(np.sinh(x.numpy())) => torch.sinh(x) :: `torch.sinh` is an operation that the machine knows already
+            ctx.save_for_backward(x) => ;; (x,) = ctx.saved_tensors => x = (lambda x: x)(*ctx.saved_tensors) :: Nothing was saved, so there is nothing to unpack. The forward must pack what the backward needs: `ctx.save_for_backward(x)`.
+            ctx.save_for_backward(x) => ctx.result = torch.from_numpy(np.sinh(x.numpy())) ;; (x,) = ctx.saved_tensors => ;; torch.from_numpy(np.cosh(x.numpy())) => torch.sqrt(1 + ctx.result**2) :: right
+            instead of upstream * torch.from_numpy(np.cosh(x.numpy())):
+            upstream * torch.cosh(upstream)                :: The slope is taken at `x`, the input of the forward. `upstream` only multiplies it.
+            upstream + torch.cosh(x)                       :: That adds. What arrives is *multiplied* by the slope.
+            upstream * torch.from_numpy(np.sinh(x.numpy())) :: That multiplies by sinh, the value. Its slope is cosh.
+            _box(x)                                        :: That is the local derivative alone. Multiply it by what arrives.
+            upstream                                       :: That passes on what arrives as it is. The slope of sinh, cosh, is missing.
+            torch.from_numpy(np.cosh(upstream.numpy()))    :: That is the cosh of what *arrives*. The slope is taken at `x`, and then multiplied.
+            upstream * x * _box(x)                         :: There is a factor `x` too many. The slope is cosh alone.
+            upstream / _box(x)                             :: That divides by the slope. Multiply.
+            upstream * torch.from_numpy(np.cos(x.numpy())) :: That is cos. The slope of sinh is cosh, the hyperbolic one: `np.cosh`.
+            (upstream * _box(x)).numpy()                   :: `backward` returns a NumPy array. The engine needs a tensor: `torch.from_numpy(...)`.
+            abs(upstream) * torch.cosh(x)                  :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
+            upstream * x                                   :: That is the rule of $x^2/2$. The slope of sinh is cosh, taken at `x`.
+            upstream * torch.exp(x)                        :: $e^x$ is only half of it: the slope of sinh is cosh, $(e^x + e^{-x})/2$.
+            upstream * torch.sqrt(1 + x**2)                :: $\sqrt{1 + \sinh^2}$ is cosh, but the root needs the *result* of the forward, sinh, and not `x`.
+            upstream * torch.cosh(x)                       :: right
+            upstream * (torch.exp(x) + torch.exp(-x)) / 2  :: right
+            upstream * torch.sqrt(1 + torch.sinh(x) ** 2)  :: right
+            torch.from_numpy(upstream.numpy() * np.cosh(x.numpy())) :: right
+            upstream * np.cosh(x.numpy())                  :: right
+            upstream * _box(x), None                       :: right
         """,
     ),
     Exercise(
@@ -243,35 +221,35 @@ EXERCISES: list[Exercise] = [
             "`upstream * (abs(x) <= 1).to(upstream.dtype)`",
         ),
         answers=r"""
-            sign_with(g, x):
-            sign_with(lambda ctx_g, x: ctx_g * x * (abs(x) <= 1)) :: That multiplies what arrives by `x`. Inside the gate it should pass unchanged.
-            g * torch.sign(x)                       :: That flips the sign of what arrives where `x` is negative. Inside the gate it should pass unchanged.
-            g                                       :: That passes it on everywhere. Outside $|x| \le 1$ it should be 0.
-            torch.zeros_like(g)                     :: That is the truth: the slope of the sign is 0. Here you need a lie, near the edge.
-            _on(abs(x) <= 1, g)                     :: That is the gate alone. Multiply what arrives by it.
-            g * _on(abs(x) > 1, g)                  :: The other way round: inside $|x| \le 1$ it passes, outside it is 0.
-            g * _on(abs(x) < 1, g)                  :: Nearly. At exactly 1 and $-1$ it passes: `<=`.
-            g * _on(x <= 1, g)                      :: `x <= 1` lets all negative numbers through. It is about $|x|$.
-            g * _on(abs(g) <= 1, g)                 :: The gate looks at what *arrives*. It should look at `x`.
-            g.clamp(-1, 1)                          :: That clips what arrives. The gate depends on `x`, and passes on what arrives unchanged.
-            g * torch.clamp(x, -1, 1)               :: That multiplies by `x`. The gate is 1 or 0.
-            g * torch.sign(x) * _on(abs(x) <= 1, g) :: There is a sign too many in the backward: what passes should pass unchanged.
-            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), torch.tanh) :: The forward returns something in between. It should return the sign, $\pm 1$.
-            g * _on(abs(x) <= 0.5, g)               :: The gate is half as wide as it should be: it is open wherever $|x| \le 1$.
-            g * _on(abs(x) <= 2, g)                 :: The gate is twice as wide as it should be: it is open wherever $|x| \le 1$.
-            g.clamp(-1, 1) * _on(abs(x) <= 1, g)    :: The gate is right, but what arrives is clipped as well. Inside the gate it should pass unchanged.
-            g * (-1 <= x <= 1)                      :: Python asks for *one* truth value there (as `a <= x <= b` and `if` do), and `x` has several entries. Entry by entry: multiply by `(abs(x) <= 1)`, or use `torch.where`.
-            abs(g) * _on(abs(x) <= 1, g)            :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
-            g * torch.relu(1 - abs(x))              :: That gate closes slowly, like a tent. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
-            g * (1 - torch.tanh(x) ** 2)            :: That is the slope of the tanh, a soft gate. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
-            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), torch.round) :: The forward rounds. It should return the sign, $\pm 1$.
-            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), lambda x: torch.clamp(x, -1, 1)) :: The forward returns `x` itself near 0. It should return the sign, $\pm 1$.
-            sign_with(lambda g, x: g * _on(abs(x) <= 1, g), lambda x: torch.where(x > 0, 1.0, -1.0)) :: That is `float32` whatever goes in, and $-1$ at 0. `torch.sign(x)` keeps the dtype, and is 0 at 0.
-            torch.where(abs(x) <= 1, g, x)          :: Outside the gate that sends on `x` itself. It should send 0.
-            g * _on(x > 0, g)                       :: That is the gate of a ReLU. Here the gate is open wherever $|x| \le 1$, on both sides of 0.
-            g / abs(x)                              :: $x/|x|$ is the sign, but that is the forward. Backward, the gradient passes unchanged where $|x| \le 1$, and is 0 elsewhere.
-            torch.where(abs(x) <= 1, g, torch.zeros_like(g)) :: right
-            g * _on(x <= 1, g) * _on(x >= -1, g)    :: right
+            torch.sign(x) => torch.tanh(x)  :: The forward returns something in between. It should return the sign, $\pm 1$.
+            torch.sign(x) => torch.round(x) :: The forward rounds. It should return the sign, $\pm 1$.
+            upstream * (abs(x) <= 1).to(upstream.dtype) => upstream * _on(abs(x) <= 1, upstream) ;; torch.sign(x) => torch.clamp(x, -1, 1) :: The forward returns `x` itself near 0. It should return the sign, $\pm 1$.
+            upstream * (abs(x) <= 1).to(upstream.dtype) => upstream * _on(abs(x) <= 1, upstream) ;; torch.sign(x) => torch.where(x > 0, 1.0, -1.0) :: That is `float32` whatever goes in, and $-1$ at 0. `torch.sign(x)` keeps the dtype, and is 0 at 0.
+            instead of upstream * (abs(x) <= 1).to(upstream.dtype):
+            upstream * x * (abs(x) <= 1)                 :: That multiplies what arrives by `x`. Inside the gate it should pass unchanged.
+            upstream * torch.sign(x)                     :: That flips the sign of what arrives where `x` is negative. Inside the gate it should pass unchanged.
+            upstream                                     :: That passes it on everywhere. Outside $|x| \le 1$ it should be 0.
+            torch.zeros_like(upstream)                   :: That is the truth: the slope of the sign is 0. Here you need a lie, near the edge.
+            _on(abs(x) <= 1, upstream)                   :: That is the gate alone. Multiply what arrives by it.
+            upstream * _on(abs(x) > 1, upstream)         :: The other way round: inside $|x| \le 1$ it passes, outside it is 0.
+            upstream * _on(abs(x) < 1, upstream)         :: Nearly. At exactly 1 and $-1$ it passes: `<=`.
+            upstream * _on(x <= 1, upstream)             :: `x <= 1` lets all negative numbers through. It is about $|x|$.
+            upstream * _on(abs(upstream) <= 1, upstream) :: The gate looks at what *arrives*. It should look at `x`.
+            upstream.clamp(-1, 1)                        :: That clips what arrives. The gate depends on `x`, and passes on what arrives unchanged.
+            upstream * torch.clamp(x, -1, 1)             :: That multiplies by `x`. The gate is 1 or 0.
+            upstream * torch.sign(x) * _on(abs(x) <= 1, upstream) :: There is a sign too many in the backward: what passes should pass unchanged.
+            upstream * _on(abs(x) <= 0.5, upstream)      :: The gate is half as wide as it should be: it is open wherever $|x| \le 1$.
+            upstream * _on(abs(x) <= 2, upstream)        :: The gate is twice as wide as it should be: it is open wherever $|x| \le 1$.
+            upstream.clamp(-1, 1) * _on(abs(x) <= 1, upstream) :: The gate is right, but what arrives is clipped as well. Inside the gate it should pass unchanged.
+            upstream * (-1 <= x <= 1)                    :: Python asks for *one* truth value there (as `a <= x <= b` and `if` do), and `x` has several entries. Entry by entry: multiply by `(abs(x) <= 1)`, or use `torch.where`.
+            abs(upstream) * _on(abs(x) <= 1, upstream)   :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
+            upstream * torch.relu(1 - abs(x))            :: That gate closes slowly, like a tent. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
+            upstream * (1 - torch.tanh(x) ** 2)          :: That is the slope of the tanh, a soft gate. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
+            torch.where(abs(x) <= 1, upstream, x)        :: Outside the gate that sends on `x` itself. It should send 0.
+            upstream * _on(x > 0, upstream)              :: That is the gate of a ReLU. Here the gate is open wherever $|x| \le 1$, on both sides of 0.
+            upstream / abs(x)                            :: $x/|x|$ is the sign, but that is the forward. Backward, the gradient passes unchanged where $|x| \le 1$, and is 0 elsewhere.
+            torch.where(abs(x) <= 1, upstream, torch.zeros_like(upstream)) :: right
+            upstream * _on(x <= 1, upstream) * _on(x >= -1, upstream) :: right
         """,
     ),
 ]

@@ -166,13 +166,6 @@ def _limited(function: Callable) -> Iterator[tuple]:
             )
 
 
-def limiting_with(answer: Callable) -> Callable:
-    def limit_norm(t, limit):
-        return t.register_hook(lambda grad: answer(grad, limit))
-
-    return limit_norm
-
-
 def _named(found: dict) -> None:
     """A Complaint, unless all keys are texts."""
     for key in found:
@@ -238,42 +231,12 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
     )
     if besides:
         raise Complaint(besides)
+    if len(runs) > 1:
+        raise Complaint(f"The model has run {len(runs)} times. Run it once: each run calls every hook again.")
     if not runs:
         raise Complaint(
             "The model itself has not run. Its layers one after the other are the same only where the model is a plain chain."
         )
-
-
-def record_with(
-    value: Callable = lambda inputs, output: output.detach(),
-    register: Callable = lambda module, hook: module.register_forward_hook(hook),
-    wanted: Callable = lambda module: isinstance(module, torch.nn.Linear),
-    remove: bool = True,
-    early: bool = False,
-) -> Callable:
-    """A recorder like the reference, with one thing done in another way."""
-
-    def record(model, batch):
-        seen, handles = {}, []
-
-        def keep(name):
-            def hook(module, inputs, output):
-                seen[name] = value(inputs, output)
-
-            return hook
-
-        for name, module in model.named_modules():
-            if wanted(module):
-                handles.append(register(module, keep(name)))
-        if not early:
-            model(batch)
-        for handle in handles if remove else ():
-            handle.remove()
-        if early:
-            model(batch)
-        return seen
-
-    return record
 
 
 def _records_one_name(model, batch):
@@ -347,13 +310,6 @@ def _norms(function: Callable) -> Iterator[tuple]:
             raise Complaint(told)
 
 
-def norms_by(value: Callable) -> Callable:
-    def gradient_norms(model):
-        return {name: value(param) for name, param in model.named_parameters()}
-
-    return gradient_norms
-
-
 # the step
 
 
@@ -398,21 +354,9 @@ def _stepped_by(function: Callable, turned: bool, lr: float) -> Iterator[tuple]:
             yield f"{name}.grad after pass {turn}{case}", leaf.grad
 
 
-def stepping_with(hook: Callable, register: str = "register_post_accumulate_grad_hook") -> Callable:
-    def step_on_arrival(params, lr):
-        for param in params:
-            getattr(param, register)(lambda given, param=param: hook(given, param, lr))
-
-    return step_on_arrival
-
-
 def down(param, by, lr) -> None:
     with torch.no_grad():
         param.sub_(lr * by)
-
-
-def and_empty(param) -> None:
-    param.grad = None
 
 
 def _fires_with() -> str:
@@ -533,8 +477,7 @@ EXERCISES: list[Exercise] = [
 
             return t.register_hook(hook) :: no hook was called, or what it was given did not get into that list
 
-            _spy_node(0) :: A hook on the *node* is given what leaves it, the gradients of its inputs. The gradient of `t` is what arrives: put the hook on `t`.
-
+            _spy_node(0)                         :: A hook on the *node* is given what leaves it, the gradients of its inputs. The gradient of `t` is what arrives: put the hook on `t`.
             return t.register_hook(seen.append) => handle = t.register_hook(seen.append); t.backward(retain_graph=True); return handle :: Your spy runs a pass. It should only wait for one.
             seen.append(t.register_hook); return :: `t.register_hook` without parentheses is the method itself, and that went into the list. Call it.
             by_hook(lambda t, seen: lambda grad: seen.append(abs(grad))) :: `abs` does not belong there. Append the gradient as it is, with its sign.
@@ -560,51 +503,45 @@ EXERCISES: list[Exercise] = [
             "`return grad * (limit / grad.norm()) if grad.norm() > limit else grad`",
         ),
         answers=r"""
-            limiting_with(g, limit):
-            g.clamp(-limit, limit)                  :: `clamp` limits each entry separately and bends the direction. You need one factor for all.
-            g * (limit / g.norm())                  :: That brings *every* gradient to the length of the limit, short ones too. Those should stay.
-            g / g.norm() if g.norm() > limit else g :: That gives the long ones the length 1. Their length should be the limit.
-            g / limit if g.norm() > limit else g    :: That divides by the limit. The factor is limit / norm.
-            g * g.norm() / limit if g.norm() > limit else g :: The factor is upside down: it makes long ones longer.
-            g * (limit / g.norm()) if g.norm() < limit else g :: The other way round: scale the *long* ones.
-            g * (limit / abs(g).sum()) if abs(g).sum() > limit else g :: That uses the sum of the absolute values as the length. The length is `grad.norm()`, the root of the sum of squares.
-            g * (limit / abs(g).max()) if abs(g).max() > limit else g :: That measures the largest entry. The length is `grad.norm()`.
-            g * (limit / g.norm() ** 2) if g.norm() > limit else g :: That divides by the *square* of the length.
-            g / limit                               :: That divides every gradient by the limit. Only long ones are scaled, by limit / norm.
-            g * limit                               :: That multiplies every gradient by the limit. Only long ones are scaled, by limit / norm.
-            g * (limit / g.max()) if g.norm() > limit else g :: That measures the largest entry. The length is `grad.norm()`.
-            torch.zeros_like(g) if g.norm() > limit else g :: Long ones have become zero. They should be shortened, not thrown away.
-            g                                       :: That passes the gradient on unchanged (as a hook does that returns nothing). Scale the long ones.
-            g.norm().clamp(max=limit)               :: That returns a length, one number. Return the gradient, in its own shape.
-            min(g.norm().item(), limit)             :: Your hook returns a number. Return a tensor in the shape of the gradient.
-            g * (limit / g.norm()) if g.norm() > limit else g * 0 :: Short ones have become zero. They stay as they are: return nothing for them.
             t.register_hook(lambda grad: t.detach() * (limit / t.norm()) if t.norm() > limit else t.detach()) :: That shortens the *value* of `t`. Shorten what the hook is given: `grad`.
-
-            def hook(grad):
-                if grad.norm() > limit:
-                    grad.mul_(limit / grad.norm())
-
-            return t.register_hook(hook) :: Your hook writes into the tensor that it is given
-
-            g * (limit / g.norm()) if g.max() > limit else g :: That asks whether an *entry* is too large. The length can be over the limit although no entry is: `grad.norm() > limit`.
-            g * (limit / g.norm()) if abs(g).sum() > limit else g :: That compares the sum of the absolute values. The length is the root of the sum of the squares: `grad.norm() > limit`.
-            g * (limit / g.norm()) if g[1] > limit else g :: That asks about one entry. Ask about the length: `grad.norm() > limit`.
-            g * (10.0 / g.norm()) if g.norm() > 10.0 else g :: 10 is the limit of one call. Use `limit`, whatever it is.
-            g * (limit / g.norm()) if g > limit else g :: `if` asks Python for one truth value, and a gradient has several entries. Ask about its length: `grad.norm() > limit`.
-            abs(g) * (limit / g.norm()) if g.norm() > limit else g :: `abs` does not belong there: the direction must not change, and neither must the signs.
+            norm = grad.norm() => if grad.norm() > limit: ;; return grad * (limit / norm) if norm > limit else grad => >> grad.mul_(limit / grad.norm()) :: Your hook writes into the tensor that it is given
+            t.register_hook(lambda grad: grad * (limit / t.norm()) if t.norm() > limit else grad) :: That measures `t`, a *value*. Measure the gradient that the hook is given: `grad.norm()`.
+            instead of grad * (limit / norm) if norm > limit else grad:
+            grad.clamp(-limit, limit)                     :: `clamp` limits each entry separately and bends the direction. You need one factor for all.
+            grad * (limit / grad.norm())                  :: That brings *every* gradient to the length of the limit, short ones too. Those should stay.
+            grad / grad.norm() if grad.norm() > limit else grad :: That gives the long ones the length 1. Their length should be the limit.
+            grad / limit if grad.norm() > limit else grad :: That divides by the limit. The factor is limit / norm.
+            grad * grad.norm() / limit if grad.norm() > limit else grad :: The factor is upside down: it makes long ones longer.
+            grad * (limit / grad.norm()) if grad.norm() < limit else grad :: The other way round: scale the *long* ones.
+            grad * (limit / abs(grad).sum()) if abs(grad).sum() > limit else grad :: That uses the sum of the absolute values as the length. The length is `grad.norm()`, the root of the sum of squares.
+            grad * (limit / abs(grad).max()) if abs(grad).max() > limit else grad :: That measures the largest entry. The length is `grad.norm()`.
+            grad * (limit / grad.norm() ** 2) if grad.norm() > limit else grad :: That divides by the *square* of the length.
+            grad / limit                                  :: That divides every gradient by the limit. Only long ones are scaled, by limit / norm.
+            grad * limit                                  :: That multiplies every gradient by the limit. Only long ones are scaled, by limit / norm.
+            grad * (limit / grad.max()) if grad.norm() > limit else grad :: That measures the largest entry. The length is `grad.norm()`.
+            torch.zeros_like(grad) if grad.norm() > limit else grad :: Long ones have become zero. They should be shortened, not thrown away.
+            grad                                          :: That passes the gradient on unchanged (as a hook does that returns nothing). Scale the long ones.
+            min(grad.norm().item(), limit)                :: Your hook returns a number. Return a tensor in the shape of the gradient.
+            grad * (limit / grad.norm()) if grad.norm() > limit else grad * 0 :: Short ones have become zero. They stay as they are: return nothing for them.
+            grad * (limit / grad.norm()) if grad.max() > limit else grad :: That asks whether an *entry* is too large. The length can be over the limit although no entry is: `grad.norm() > limit`.
+            grad * (limit / grad.norm()) if abs(grad).sum() > limit else grad :: That compares the sum of the absolute values. The length is the root of the sum of the squares: `grad.norm() > limit`.
+            grad * (limit / grad.norm()) if grad[1] > limit else grad :: That asks about one entry. Ask about the length: `grad.norm() > limit`.
+            grad * (10.0 / grad.norm()) if grad.norm() > 10.0 else grad :: 10 is the limit of one call. Use `limit`, whatever it is.
+            grad * (limit / grad.norm()) if grad > limit else grad :: `if` asks Python for one truth value, and a gradient has several entries. Ask about its length: `grad.norm() > limit`.
+            abs(grad) * (limit / grad.norm()) if grad.norm() > limit else grad :: `abs` does not belong there: the direction must not change, and neither must the signs.
+            grad * 0.5                                    :: That halves every gradient. Scale only those that are too long, by limit / norm.
+            grad - limit if grad.norm() > limit else grad :: That *subtracts* the limit from each entry. Multiply the whole gradient by one factor: limit / norm.
+            grad.clamp(max=limit)                         :: `clamp` limits single entries, and the direction bends. Use one factor for all of them: limit / norm.
+            grad * torch.clamp(limit / grad.norm(), max=1.0) :: right
+            grad * min(1.0, limit / grad.norm().item())   :: right
+            grad / max(1.0, grad.norm().item() / limit)   :: right
+            instead of all:
+            grad * (limit / norm) if norm > limit else grad => norm.clamp(max=limit) :: That returns a length, one number. Return the gradient, in its own shape.
 
             def hook(grad):
                 return grad * (limit / grad.norm()) if grad.norm() > limit else grad
 
             return hook :: No hook is on `t` afterwards
-
-            t.register_hook(lambda grad: grad * (limit / t.norm()) if t.norm() > limit else grad) :: That measures `t`, a *value*. Measure the gradient that the hook is given: `grad.norm()`.
-            g * 0.5                                    :: That halves every gradient. Scale only those that are too long, by limit / norm.
-            g - limit if g.norm() > limit else g       :: That *subtracts* the limit from each entry. Multiply the whole gradient by one factor: limit / norm.
-            g.clamp(max=limit)                         :: `clamp` limits single entries, and the direction bends. Use one factor for all of them: limit / norm.
-            g * torch.clamp(limit / g.norm(), max=1.0) :: right
-            g * min(1.0, limit / g.norm().item())      :: right
-            g / max(1.0, g.norm().item() / limit)      :: right
         """,
     ),
     Exercise(
@@ -627,9 +564,6 @@ EXERCISES: list[Exercise] = [
             "At the end: `handle.remove()`, with parentheses.",
         ),
         answers=r"""
-            record_with(inputs, output):
-            outputs = record(model, batch); return {"Linear": list(outputs.values())[-1]} :: Your key is the *kind* of layer, so both layers write to the same place. Use the name from `named_modules()`.
-
             seen = {}
             for name, module in model.named_modules():
                 if isinstance(module, torch.nn.Linear):
@@ -647,19 +581,6 @@ EXERCISES: list[Exercise] = [
                     seen[name] = batch.detach()
             return seen :: The model itself has not run. Its layers one after the other are the same only where the model is a plain chain.
 
-            output                                  :: What you store holds a graph, and the graph holds the batch (a `clone` does too: it is recorded like any operation). Store it detached.
-            record_with(wanted=lambda module: hasattr(module, "weight")) :: Other layers have a weight too, such as a `LayerNorm`. Ask for the kind of layer: `isinstance(module, torch.nn.Linear)`.
-            output.detach().tolist()                :: Store the output itself, a tensor.
-            record_with(remove=False)               :: The hooks are all still there. Each handle has a method `remove()`; call it.
-            inputs[0].detach()                      :: That is what went *in*. What came out is the third argument of the hook.
-            output.detach().mean()                  :: That is one number. You need the whole output.
-            tuple(output.shape)                     :: That is the shape. You need the output itself.
-            record_with(wanted=lambda module: True) :: That records the model itself and its ReLU as well. Record only the `Linear` layers.
-            record_with(early=True)                 :: no hook was called while the model ran
-            record_with(register=lambda module, hook: module.register_forward_pre_hook(hook)) :: A forward *pre*-hook is called before the layer runs: there is no output yet, so it gets two arguments only. Use `register_forward_hook`.
-            _records_one_name                       :: All hooks write under the same name, the last one: when they run, the loop is over. That is what `keep(name)` is for.
-            _registers_keep                         :: `keep` is not the hook, it *makes* one: `keep(name)`.
-
             seen, handles = {}, []
             for name, module in model.named_modules():
                 if isinstance(module, torch.nn.Linear):
@@ -668,8 +589,6 @@ EXERCISES: list[Exercise] = [
             for m in model.modules():
                 m._forward_hooks.clear()
             return seen :: Your function removes hooks from `model` that it did not put there
-
-            model.eval(); return record(model, batch) :: `model` is left in eval mode
 
             seen, handles = {}, []
             for name, module in model.named_children():
@@ -680,14 +599,29 @@ EXERCISES: list[Exercise] = [
                 handle.remove()
             return seen :: `named_children` gives only the layers at the top level. A layer inside another module is missing: `named_modules`.
 
-            record_with(wanted=lambda module: isinstance(module, torch.nn.ReLU)) :: That records the ReLUs. Record the `Linear` layers.
-            return {"0": model(batch)} :: That is the output of the whole model. For the output of each `Linear` layer inside, put a hook on it.
-            _records_by_default        :: right
+            return {"0": model(batch)}                  :: That is the output of the whole model. For the output of each `Linear` layer inside, put a hook on it.
 
             with torch.no_grad():
-                return record_with(lambda inputs, output: output)(model, batch) :: right
+                return record(model, batch) :: right
 
-            output.detach().clone() :: right
+            outputs = record(model, batch); return {"Linear": list(outputs.values())[-1]} :: Your key is the *kind* of layer, so both layers write to the same place. Use the name from `named_modules()`.
+            isinstance(module, torch.nn.Linear) => hasattr(module, "weight") :: Other layers have a weight too, such as a `LayerNorm`. Ask for the kind of layer: `isinstance(module, torch.nn.Linear)`.
+            handle.remove() => handle                   :: The hooks are all still there. Each handle has a method `remove()`; call it.
+            isinstance(module, torch.nn.Linear) => True :: That records the model itself and its ReLU as well. Record only the `Linear` layers.
+            model(batch) => ;; return seen => model(batch); return seen :: no hook was called while the model ran
+            register_forward_hook => register_forward_pre_hook :: A forward *pre*-hook is called before the layer runs: there is no output yet, so it gets two arguments only. Use `register_forward_hook`.
+            model.eval(); return record(model, batch)   :: `model` is left in eval mode
+            torch.nn.Linear => torch.nn.ReLU            :: That records the ReLUs. Record the `Linear` layers.
+            instead of output.detach():
+            output                   :: What you store holds a graph, and the graph holds the batch (a `clone` does too: it is recorded like any operation). Store it detached.
+            output.detach().tolist() :: Store the output itself, a tensor.
+            inputs[0].detach()       :: That is what went *in*. What came out is the third argument of the hook.
+            output.detach().mean()   :: That is one number. You need the whole output.
+            tuple(output.shape)      :: That is the shape. You need the output itself.
+            _records_one_name        :: All hooks write under the same name, the last one: when they run, the loop is over. That is what `keep(name)` is for.
+            _registers_keep          :: `keep` is not the hook, it *makes* one: `keep(name)`.
+            _records_by_default      :: right
+            output.detach().clone()  :: right
         """,
     ),
     Exercise(
@@ -705,28 +639,28 @@ EXERCISES: list[Exercise] = [
             "`norms[name] = None if param.grad is None else param.grad.norm().item()`",
         ),
         answers=r"""
-            norms_by(p):
-            p.grad.norm().item()                     :: That is right as long as every parameter has a gradient. Where none came, `.grad` is `None`, which has no `norm`: check first.
-            0.0 if p.grad is None else p.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing came: `None`.
-            p.detach().norm().item()                 :: That is the length of the *weight*. Its gradient is `param.grad`.
-            None if p.grad is None else p.detach().norm().item() :: `None` is in the right places. Elsewhere that is the length of the *weight*; you need the length of its gradient.
-            None if p.grad is None else p.grad.sum().item() :: The sum lets entries cancel. The length is `norm()`.
-            None if p.grad is None else p.grad.abs().max().item() :: That is the largest entry. The length is `norm()`.
-            None if p.grad is None else p.grad.norm().item() ** 2 :: That is the square of the length.
-            None if p.grad is None else p.grad.abs().mean().item() :: That is the mean size of the entries. The length is `norm()`.
-            None if p.grad is None else p.grad       :: That is the gradient itself. You need its length, one number.
-            None if p.requires_grad else 0.0         :: Whether a parameter *requires* a gradient does not say whether it got one. Look at `param.grad`.
-            p.grad.norm().item() if p.grad else None :: `if param.grad` asks whether a whole tensor is true. Ask `param.grad is None`.
             {name: p.grad.norm().item() for name, p in model.named_parameters() if p.grad is not None} :: That leaves out the parameters that got nothing. They are the ones to find: give them `None`.
-            None if p.grad is None else p.grad.norm().item() / p.numel() ** 0.5 :: That divides by the root of the number of entries. The length is `norm()` alone.
 
             norms = {name: None if p.grad is None else p.grad.norm().item() for name, p in model.named_parameters()}
             for p in model.parameters():
                 p.grad = None
             return norms :: Your function clears
 
-            None if p.grad is None else p.grad.abs().sum().item() :: That is the sum of the absolute values. The length is `norm()`, the root of the sum of the squares.
-            None if p.grad is None else p.grad.norm() :: right
+            instead of None if param.grad is None else param.grad.norm().item():
+            param.grad.norm().item()                   :: That is right as long as every parameter has a gradient. Where none came, `.grad` is `None`, which has no `norm`: check first.
+            0.0 if param.grad is None else param.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing came: `None`.
+            param.detach().norm().item()               :: That is the length of the *weight*. Its gradient is `param.grad`.
+            None if param.grad is None else param.detach().norm().item() :: `None` is in the right places. Elsewhere that is the length of the *weight*; you need the length of its gradient.
+            None if param.grad is None else param.grad.sum().item() :: The sum lets entries cancel. The length is `norm()`.
+            None if param.grad is None else param.grad.abs().max().item() :: That is the largest entry. The length is `norm()`.
+            None if param.grad is None else param.grad.norm().item() ** 2 :: That is the square of the length.
+            None if param.grad is None else param.grad.abs().mean().item() :: That is the mean size of the entries. The length is `norm()`.
+            None if param.grad is None else param.grad :: That is the gradient itself. You need its length, one number.
+            None if param.requires_grad else 0.0       :: Whether a parameter *requires* a gradient does not say whether it got one. Look at `param.grad`.
+            param.grad.norm().item() if param.grad else None :: `if param.grad` asks whether a whole tensor is true. Ask `param.grad is None`.
+            None if param.grad is None else param.grad.norm().item() / param.numel() ** 0.5 :: That divides by the root of the number of entries. The length is `norm()` alone.
+            None if param.grad is None else param.grad.abs().sum().item() :: That is the sum of the absolute values. The length is `norm()`, the root of the sum of the squares.
+            None if param.grad is None else param.grad.norm() :: right
         """,
     ),
     Exercise(
@@ -803,25 +737,13 @@ EXERCISES: list[Exercise] = [
             "Write `def step(param): ...` once, and register it on each of `params` with `register_post_accumulate_grad_hook(step)`.",
         ),
         answers=r"""
-            stepping_with(given, param, lr):
-            down(given, given.grad, lr) :: The steps are taken, but `.grad` is not cleared: the next pass adds to it.
-            (down(given, -given.grad, lr), and_empty(given))[1] :: The step goes uphill. Subtract it.
-            (down(given, given.grad, 1.0), and_empty(given))[1] :: The step is the whole gradient. It should be `lr` times that.
-            stepping_with(lambda given, param, lr: down(param, given, lr), register="register_hook") :: That hook is called *before* the gradient is in `.grad`, so `.grad` is filled after the step. Use the hook that comes after.
-            stepping_with(lambda given, param, lr: down(param, param.grad, lr), register="register_hook") :: `.grad` is `None` when that line runs. Either it runs too early (a `register_hook` hook is called before `.grad` is filled, a line outside a hook before any pass): use the hook that comes *after*. Or `.grad` was cleared one line too soon.
-            given.grad, given = None, given - lr * given.grad :: `.grad` is cleared, and the leaf has not moved. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
-
-            new = given.detach() - lr * given.grad; given.grad = None; return new :: This hook must return nothing. Change the leaf in place.
-            (down(given, given.grad, lr), given.grad.zero_())[0] :: The step is right. But `.grad` should be `None` again, and yours holds zeros.
-
             def hook(given):
-                down(param, param.grad if param.grad is not None else 0 * param, lr)
+                param.sub_(lr * (param.grad if param.grad is not None else 0 * param))
                 param.grad = None
 
             for param in params:
                 param.register_post_accumulate_grad_hook(hook) :: All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *given*.
 
-            (down(given, given.grad, lr), and_empty(given)) :: This hook must return nothing, and yours returns a tuple.
             def hook(leaf):
                 leaf = leaf - lr * leaf.grad
                 leaf.grad = None
@@ -834,9 +756,6 @@ EXERCISES: list[Exercise] = [
                 param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad))
             return :: That hook is called *before* the gradient is in `.grad`, and its answer replaces the gradient. Use the hook that comes after, and return nothing.
 
-            (down(given, abs(given.grad), lr), and_empty(given))[1] :: `abs` removes the sign, so every number goes down. Step against the gradient, whatever its sign.
-            (down(given, given.grad, 0.1), and_empty(given))[1] :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
-
             def hook(leaf):
                 with torch.no_grad():
                     param.sub_(lr * param.grad)
@@ -846,10 +765,19 @@ EXERCISES: list[Exercise] = [
                 param.register_post_accumulate_grad_hook(hook)
             return :: When the hooks run, the loop is over, and `param` is the last parameter in all of them. Use what the hook is given.
 
-            params[0].register_post_accumulate_grad_hook(lambda leaf: (down(leaf, leaf.grad, lr), and_empty(leaf))[1]); return :: Only the first parameter has a hook. Register one on each of them.
-            torch.optim.SGD(params, lr=lr).step() :: That step is taken now, before any pass, when there are no gradients. Take it *in a hook*, when a gradient has arrived.
-            (down(given, given.grad, lr), and_empty(given))[1] :: right
-            (down(param, param.grad, lr), and_empty(param))[1] :: right
+            for param in params: => for param in params[:1]: :: Only the first parameter has a hook. Register one on each of them.
+            torch.optim.SGD(params, lr=lr).step()   :: That step is taken now, before any pass, when there are no gradients. Take it *in a hook*, when a gradient has arrived.
+            param.grad = None =>                    :: The steps are taken, but `.grad` is not cleared: the next pass adds to it.
+            param -= lr * param.grad => param += lr * param.grad :: The step goes uphill. Subtract it.
+            lr * param.grad => param.grad           :: The step is the whole gradient. It should be `lr` times that.
+            for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad) and None) :: That hook is called *before* the gradient is in `.grad`, so `.grad` is filled after the step. Use the hook that comes after.
+            for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * param.grad) and None) :: `.grad` is `None` when that line runs. Either it runs too early (a `register_hook` hook is called before `.grad` is filled, a line outside a hook before any pass): use the hook that comes *after*. Or `.grad` was cleared one line too soon.
+            param -= lr * param.grad => new = param - lr * param.grad :: `.grad` is cleared, and the leaf has not moved. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
+            param -= lr * param.grad => new = param.detach() - lr * param.grad ;; param.grad = None => param.grad = None; return new :: This hook must return nothing. Change the leaf in place.
+            param.grad = None => param.grad.zero_() :: The step is right. But `.grad` should be `None` again, and yours holds zeros.
+            param.grad = None => param.grad = None; return param, None :: This hook must return nothing, and yours returns a tuple.
+            lr * param.grad => lr * abs(param.grad) :: `abs` removes the sign, so every number goes down. Step against the gradient, whatever its sign.
+            lr * param.grad => 0.1 * param.grad     :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
         """,
     ),
 ]

@@ -144,37 +144,6 @@ def _detected(function: Callable) -> Iterator[tuple]:
         yield f"For {name} it gives", "None" if found is None else found
 
 
-def detector_with(
-    bad: Callable, answer: Callable = lambda found: found[0] if found else None, of: str = "leaving"
-) -> Callable:
-    """A detector like the reference, with another question or another answer."""
-
-    def first_bad(loss):
-        found, seen = [], set()
-
-        def listen(node):
-            seen.add(node)
-
-            def hook(leaving, arrived):
-                if any(bad(g) for g in (leaving if of == "leaving" else arrived)):
-                    found.append(node.name())
-
-            node.register_hook(hook)
-            for following, _place in node.next_functions:
-                if following is not None and following not in seen:
-                    listen(following)
-
-        listen(loss.grad_fn)
-        loss.backward()
-        return answer(found)
-
-    return first_bad
-
-
-def is_bad(g) -> bool:
-    return g is not None and not torch.isfinite(g).all()
-
-
 # predictions
 
 
@@ -389,27 +358,27 @@ EXERCISES: list[Exercise] = [
             "`g is not None and not torch.isfinite(g).all()`, and `found[0] if found else None`",
         ),
         answers=r"""
-            detector_with(g):
-            g is not None and torch.isnan(g).any()     :: That finds `nan` only, as anomaly mode does. Infinite ones should be found as well: `isfinite`.
-            g is not None and torch.isinf(g).any()     :: That finds `inf` only. `nan` is bad as well: `isfinite` knows both.
-            not torch.isfinite(g).all()                :: Where nothing was computed `g` is `None`, and `isfinite` cannot take that. Ask `g is not None` first.
+            for g in leaving => for g in arrived       :: That asks what has *arrived*, and names the victim, one node too late. Ask what *leaves*.
+            found[0] if found else None => found[-1] if found else None :: That is the *last* one. The list is in the order in which the nodes have fired.
+            found[0] if found else None => found[0]    :: In a healthy graph the list is empty, so there is no first entry. Return `None` then.
+            found[0] if found else None => found       :: It returns a list
+            found[0] if found else None => bool(found) :: That says whether there is one. Return its name.
+            found[0] if found else None => found[0] if len(found) > 1 else None :: One bad node is enough, and the list may be one name long. `if found`.
+            found[0] if found else None => sorted(found)[0] if found else None :: That is the first name in the *alphabet*. The list is in the order in which the nodes have fired: `found[0]`.
+            found[0] if found else None => None        :: It always gives `None`, so nothing is ever found. Does a pass run (`loss.backward()`)? Is it the first of `found` that you return? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
+            found[0] if found else None => next(iter(found), None) :: right
+            instead of g is not None and not torch.isfinite(g).all():
+            g is not None and torch.isnan(g).any()        :: That finds `nan` only, as anomaly mode does. Infinite ones should be found as well: `isfinite`.
+            g is not None and torch.isinf(g).any()        :: That finds `inf` only. `nan` is bad as well: `isfinite` knows both.
+            not torch.isfinite(g).all()                   :: Where nothing was computed `g` is `None`, and `isfinite` cannot take that. Ask `g is not None` first.
             g is not None and not torch.isfinite(g).any() :: `not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.
-            g is not None and torch.isfinite(g).all()  :: The other way round: that is true for the good ones.
-            detector_with(is_bad, of="arrived")        :: That asks what has *arrived*, and names the victim, one node too late. Ask what *leaves*.
-            detector_with(is_bad, lambda found: found[-1] if found else None) :: That is the *last* one. The list is in the order in which the nodes have fired.
-            detector_with(is_bad, lambda found: found[0]) :: In a healthy graph the list is empty, so there is no first entry. Return `None` then.
-            detector_with(is_bad, lambda found: found) :: It returns a list
-            detector_with(is_bad, lambda found: bool(found)) :: That says whether there is one. Return its name.
-            detector_with(is_bad, lambda found: found[0] if len(found) > 1 else None) :: One bad node is enough, and the list may be one name long. `if found`.
-            detector_with(is_bad, lambda found: sorted(found)[0] if found else None) :: That is the first name in the *alphabet*. The list is in the order in which the nodes have fired: `found[0]`.
-            g is None or not torch.isfinite(g).all() :: Here `None` counts as bad. It only says that nothing was computed: `g is not None and ...`.
-            detector_with(is_bad, lambda found: None)  :: It always gives `None`, so nothing is ever found. Is it the first of `found` that you return? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
-            g is not None and not torch.isfinite(g)    :: A table of True and False is neither yes nor no. Make one answer of it: `not torch.isfinite(g).all()`.
-            return True                                :: That is the loss's own node, the first one to fire, whatever leaves it. A node is bad if something that is not finite leaves it.
+            g is not None and torch.isfinite(g).all()     :: The other way round: that is true for the good ones.
+            g is None or not torch.isfinite(g).all()      :: Here `None` counts as bad. It only says that nothing was computed: `g is not None and ...`.
+            g is not None and not torch.isfinite(g)       :: A table of True and False is neither yes nor no. Make one answer of it: `not torch.isfinite(g).all()`.
+            True                                          :: That is the loss's own node, the first one to fire, whatever leaves it. A node is bad if something that is not finite leaves it.
             g is not None and not torch.isfinite(g.sum()) :: right
             g is not None and bool((~torch.isfinite(g)).any()) :: right
             g is not None and bool(torch.isnan(g).any() or torch.isinf(g).any()) :: right
-            detector_with(is_bad, lambda found: next(iter(found), None)) :: right
         """,
     ),
     Exercise(
@@ -515,7 +484,10 @@ EXERCISES: list[Exercise] = [
         title="a direction",
         names=("direction",),
         solution=direction,
-        probe=_slopes([[3.0, 4.0], [0.0, 0.0], [0.5, 0.0], [-0.001, 0.0], [1.0, -2.0, 2.0]], any_at_0=True),
+        probe=_slopes(
+            [[3.0, 4.0], [0.0, 0.0], [0.5, 0.0], [-0.001, 0.0], [3e-4, -4e-4], [1.0, -2.0, 2.0]],
+            any_at_0=True,
+        ),
         why="The `where` is in front of the root: for $v = 0$ the root gets a 1, where its slope is finite, and $v / 1$ is 0.",
         shows="A length of 1 wherever there is a direction, 0 where there is none, and no bad number on the way back.",
         look={

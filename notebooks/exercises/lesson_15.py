@@ -196,15 +196,6 @@ def _column_sums(f, x):
     return torch.stack([torch.autograd.grad(g.sum(), x, retain_graph=True)[0] for _ in range(len(x))])
 
 
-def newton_with(step):
-    def newton(f, x):
-        H = torch.func.hessian(f)(x)
-        (g,) = torch.autograd.grad(f(x), x)
-        return step(x, H, g)
-
-    return newton
-
-
 def penalty_with(length=lambda g: g.norm(), loss=lambda out, length: out + (length - 1) ** 2, **how):
     def with_penalty(out, x):
         (g,) = torch.autograd.grad(out, x, **how)
@@ -341,7 +332,7 @@ EXERCISES: list[Exercise] = [
             "`True`, `g[i]`, `True`.",
         ),
         answers=r"""
-            torch.diag(_column_sums(f, x)[0]) :: The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and you need the entries beside it as well.
+            torch.diag(_column_sums(f, x)[0])        :: The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and you need the entries beside it as well.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=False)
             return torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))]) :: `g` was not recorded. Which argument records it?
@@ -349,7 +340,7 @@ EXERCISES: list[Exercise] = [
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             return torch.stack([torch.autograd.grad(g[i], x, retain_graph=False)[0] for i in range(len(x))]) :: The first row has freed the graph of `g`, and the second row needs it too.
 
-            _column_sums :: Each row is the sum of *all* rows: `g.sum()` mixes the entries, and so does one `x.grad` that goes on adding up. Begin at one entry, with `torch.autograd.grad`.
+            _column_sums                             :: Each row is the sum of *all* rows: `g.sum()` mixes the entries, and so does one `x.grad` that goes on adding up. Begin at one entry, with `torch.autograd.grad`.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for _ in range(len(x))]) :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
@@ -358,17 +349,16 @@ EXERCISES: list[Exercise] = [
             (g,) = torch.autograd.grad(f(x), x); return torch.outer(g, g) :: That multiplies the gradient by itself. A second derivative is not a product of first ones.
             torch.diag(torch.diag(hessian(f, x)))    :: Only the diagonal. $g_0$ changes with the other inputs too.
             torch.stack([hessian(f, x)[0]] * len(x)) :: Each row is the first one. Use `i`.
-
             (row,) = torch.autograd.grad(g[i], x, retain_graph=True) => g[i].backward(retain_graph=True) ;; (row) => (x.grad.clone()) :: `backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.
-            2 * hessian(f, x) :: Every entry is twice too large. Each second derivative comes in once.
+            2 * hessian(f, x)                        :: Every entry is twice too large. Each second derivative comes in once.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             rows = [torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(2)]
             return torch.stack(rows) :: 2 is right for two inputs. There is a row for each input: `range(len(x))`.
 
-            return torch.stack(rows) => >> :: Only the first row comes back: the `return` is inside the loop. Put it after the loop.
-            torch.eye(len(x))   :: That is the table of a function whose slope is `x` itself. Differentiate each entry of `g` once more.
-            list(hessian(f, x)) :: right
+            return torch.stack(rows) => >>           :: Only the first row comes back: the `return` is inside the loop. Put it after the loop.
+            torch.eye(len(x))                        :: That is the table of a function whose slope is `x` itself. Differentiate each entry of `g` once more.
+            list(hessian(f, x))                      :: right
             torch.stack([torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0][i], x)[0] for i in range(len(x))]) :: right
         """,
     ),
@@ -433,8 +423,7 @@ EXERCISES: list[Exercise] = [
             (product,) = torch.autograd.grad(g @ v, x) => (g @ v).backward() ;; return product => return x.grad :: Your function leaves a gradient in `x.grad`
             (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ abs(v), x)[0] ;; return product => :: `abs` does not belong there: `v` has signs, and they count.
             (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g[0] * v[0], x)[0] ;; return product => :: That is the first row of the table times the first entry of `v`. All of them count: `g @ v`.
-            -hvp(f, x, v) :: The sign is wrong: there is no minus in $Hv$.
-
+            -hvp(f, x, v)                   :: The sign is wrong: there is no minus in $Hv$.
             (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g, x, grad_outputs=v)[0] ;; return product => :: right
         """,
     ),
@@ -452,7 +441,7 @@ EXERCISES: list[Exercise] = [
             "`torch.linalg.solve(H, g)` is $H^{-1}g$.",
         ),
         answers=r"""
-            newton_with(x, H, g):
+            instead of x - torch.linalg.solve(H, g):
             x - 0.1 * torch.linalg.solve(H, g) :: There is a learning rate in it. Newton's step needs none: the curvature says how far to go.
             x - g / H.sum(1)                   :: The rows of `H` are added up first. How the inputs mix is then lost: solve the whole system, `torch.linalg.solve(H, g)`.
             x + torch.linalg.solve(H, g)       :: That goes uphill: the step leads *against* the slope.
@@ -500,9 +489,8 @@ EXERCISES: list[Exercise] = [
             penalty_with(loss=lambda out, length: out - (length - 1) ** 2, create_graph=True) :: A penalty is added. Subtracted, it is a reward.
             penalty_with(loss=lambda out, length: (out + length - 1) ** 2, create_graph=True) :: The square is for the penalty alone, not for `out`.
             out + (out - 1) ** 2            :: That pulls the *output* to 1. The length of its *gradient* should be 1.
-
             out.backward(retain_graph=True); return out + (x.grad.norm() - 1) ** 2 :: `backward()` leaves a gradient without a history in `x.grad`, and adds its own part to every weight's `.grad`.
-            (g,) => g ;; g.norm() => g :: `torch.autograd.grad` returns a tuple, even for one input. Take its entry: `(g,) = ...`
+            (g,) => g ;; g.norm() => g      :: `torch.autograd.grad` returns a tuple, even for one input. Take its entry: `(g,) = ...`
             penalty_with(loss=lambda out, length: out.detach() + (length - 1) ** 2, create_graph=True) :: The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.
             penalty_with(length=lambda g: g, loss=lambda out, g: out + ((g - 1) ** 2).sum(), create_graph=True) :: That pulls *each entry* of the gradient to 1. It is the length of the whole that should be 1: `g.norm()`.
             penalty_with(loss=lambda out, length: out + length**2 - 1, create_graph=True) :: The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.

@@ -345,7 +345,6 @@ EXERCISES: list[Exercise] = [
             sides_with(lambda m, p, u, v: (v * m).mean(), lambda m, p, u, v: (p(v)[0] * u).mean()) :: Those are averages. A dot product adds up.
             sides_with(_left, _left)                     :: Right in number, as long as all rules are. But your right side is made from `moved`, as the left is, so it cannot check anything: make it from `pull_back(v)[0]` and `u`.
             sides_with(_right, _right)                   :: Right in number, as long as all rules are. But your left side comes from the backward pass, as the right does: make it from `moved` and `v`.
-            sides_with(_right, _left)                    :: You have swapped the two sides: left is forward, right is backward.
             sides_with(lambda m, p, u, v: m @ u, _right) :: $Ju$ has the shape of the *output*, and so has `v`.
             sides_with(_left, lambda m, p, u, v: p * u)  :: `pull_back` is a function: it walks back when it is called, `pull_back(v)`.
             sides_with(lambda m, p, u, v: abs(v) @ m, _right) :: `abs` does not belong there: `v` has signs, and they count.

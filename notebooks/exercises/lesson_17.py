@@ -198,6 +198,8 @@ def _lengths(gradient_lengths) -> Iterator[tuple]:
         yield said, gradient_lengths(model, _rows(count), _answers(count))
         if told := watch.told():
             raise Complaint(told)
+    pictures = torch.cat([_picture(0), _picture(1)])
+    yield "For 2 pictures", gradient_lengths(_reader(), pictures, torch.tensor([4, 7]))
 
 
 def _forged(forge) -> Iterator[tuple]:
@@ -262,43 +264,6 @@ def _summed(model, x, y):
 
 def _first_only(model, x, y):
     return cross_entropy(model(x[:1]), y[:1])
-
-
-def map_with(finish=lambda g: g.abs().reshape(8, 8), loss=lambda scores, label: cross_entropy(scores, label)):
-    def saliency(model, picture, label):
-        x = picture.clone().requires_grad_()
-        (g,) = torch.autograd.grad(loss(model(x), label), x)
-        return finish(g)
-
-    return saliency
-
-
-def _map_by_backward(model, picture, label):
-    x = picture.clone().requires_grad_()
-    cross_entropy(model(x), label).backward()
-    return x.grad.abs().reshape(8, 8)
-
-
-def fooled_by(step):
-    def fool(model, picture, label, eps):
-        x = picture.clone().requires_grad_()
-        (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
-        return step(picture, g, eps)
-
-    return fool
-
-
-def measured_by(one):
-    """`gradient_lengths` with another way to make one number of the gradients of a sample."""
-
-    def gradient_lengths(model, x, y):
-        lengths = []
-        for i in range(len(x)):
-            loss = cross_entropy(model(x[i : i + 1]), y[i : i + 1])
-            lengths.append(one(torch.autograd.grad(loss, list(model.parameters()))))
-        return torch.stack(lengths)
-
-    return gradient_lengths
 
 
 def _losses(model, x, y):
@@ -446,12 +411,10 @@ EXERCISES: list[Exercise] = [
             looped_as("zero_grad", "loss", "backward", "step", loss=_summed) :: That is the sum over the batch, so the step is too long by a factor of the batch's size. Leave `reduction` at its default, the mean.
             looped_as("zero_grad", "loss", "backward", "step", loss=_first_only) :: Only the first sample of each batch is used.
             looped_as("zero_grad", "loss", "backward", "step", "step") :: That takes two steps with one gradient. One is enough.
-
             loss = cross_entropy(model(x), y) => cross_entropy(model(x), y).backward() ;; loss.backward() => ;; optimizer.step() => << :: The step is taken once, after the loop, with the last batch alone. All four lines belong inside the loop.
             optimizer.step() => optimizer.step(); return loss :: After the first batch nothing moves: a `return` or `break` inside the loop ends it in its first iteration.
             looped_as("zero_grad", "loss", "backward", "step", loss=_unrecorded) :: The loss was computed inside `no_grad`, so nothing was recorded.
             looped_as("zero_grad", "loss", "backward", "step", loss=lambda model, x, y: cross_entropy(y, model(x))) :: First the scores, then the labels: `cross_entropy(model(x), y)`.
-
             batches: => batches[:3]: ;; loss = cross_entropy(model(x), y) => cross_entropy(model(x), y).backward() ;; loss.backward() => :: Only the first three batches are used. Go through all of `batches`, however many there are.
             loss = cross_entropy(model(x), y) => ;; loss.backward => cross_entropy(x, y).backward :: The loss does not come from the model, which has not run
             loss = cross_entropy(model(x), y) => cross_entropy(model(x).detach(), y).backward() ;; loss.backward() => :: the way back is lost between its scores and the loss
@@ -488,7 +451,20 @@ EXERCISES: list[Exercise] = [
             "`return g.abs().reshape(8, 8)`",
         ),
         answers=r"""
-            map_with(g):
+            (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
+            return g.abs().reshape(8, 8) :: `picture` itself asks for a gradient now
+
+            loss = cross_entropy(model(x), label) => scores = model(x) ;; loss, => cross_entropy(scores, scores.argmax(1)), :: That uses the network's own answer as the truth. Use `label`.
+            model(picture)                             :: Those are the scores. No gradient has been asked for.
+            picture.reshape(8, 8)                      :: That is the picture. How much the loss moves with each pixel is its *gradient*.
+            cross_entropy(model(x), label) => model(x).sum() :: That is the gradient of the sum of all scores. `label` is not in it.
+            saliency(model, picture, label) * picture.reshape(8, 8) :: That multiplies by the picture itself: where there is no ink, nothing would ever matter.
+            cross_entropy(model(x), label) => model(x) :: Ten scores are not a loss, and a pass begins at one number. `cross_entropy` makes one number of them and `label`.
+            model.eval(); return saliency(model, picture, label) :: `model` is left in eval mode
+            cross_entropy(model(x), label) => model(x).max() :: That is the gradient of the largest *score*. The loss depends on all ten, and on `label`.
+            -saliency(model, picture, label)           :: A size is never negative: leave out the minus.
+            saliency(model, picture, label)[None, None].squeeze() :: right
+            instead of g.abs().reshape(8, 8):
             g.clamp(min=0).reshape(8, 8)            :: The negative ones are cut off. They matter as much: take the size, `abs()`.
             g.abs().reshape(8, 8).T                 :: The picture is transposed: rows and columns are exchanged.
             (g.abs() / g.abs().max()).reshape(8, 8) :: Divided by the largest. For a drawing that would do; here you need the sizes themselves.
@@ -497,30 +473,11 @@ EXERCISES: list[Exercise] = [
             (g * g).reshape(8, 8)                   :: That is the square. Strong pixels come out far too strong.
             g.abs().sum()                           :: One number for the whole picture. You need one for each pixel.
             g.sign().reshape(8, 8)                  :: That is only the sign. You need the size.
-            map_with(loss=lambda scores, label: scores[0, label[0]]) :: That is the gradient of one *score*. The loss depends on all ten.
-            map_with(loss=lambda scores, label: scores.sum()) :: That is the gradient of the sum of all scores. `label` is not in it.
-            map_with(loss=lambda scores, label: torch.softmax(scores, 1)[0, label[0]]) :: That is the gradient of a *probability*. The loss is $-\log$ of it.
-
-            (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
-            return g.abs().reshape(8, 8) :: `picture` itself asks for a gradient now
-
-            x = picture.clone().requires_grad_()
-            scores = model(x)
-            (g,) = torch.autograd.grad(cross_entropy(scores, scores.argmax(1)), x)
-            return g.abs().reshape(8, 8) :: That uses the network's own answer as the truth. Use `label`.
-
-            saliency(model, picture, label) * picture.reshape(8, 8) :: That multiplies by the picture itself: where there is no ink, nothing would ever matter.
-            model(picture)                              :: Those are the scores. No gradient has been asked for.
-            map_with(loss=lambda scores, label: scores) :: Ten scores are not a loss, and a pass begins at one number. `cross_entropy` makes one number of them and `label`.
-
-            model.eval(); return saliency(model, picture, label) :: `model` is left in eval mode
-            g.abs().reshape(8, 8).flip(0)         :: The picture is upside down: leave the rows in their order.
-            g.abs().reshape(8, 8) / g.abs().sum() :: Divided by their sum. Here you need the sizes themselves, as they come.
-            map_with(loss=lambda scores, label: scores.max()) :: That is the gradient of the largest *score*. The loss depends on all ten, and on `label`.
-            g.abs().sum(0)                        :: The first axis is gone, the second is still there. Make it 8 × 8: `reshape(8, 8)`.
-            picture.reshape(8, 8)                 :: That is the picture. How much the loss moves with each pixel is its *gradient*.
-            -saliency(model, picture, label)      :: A size is never negative: leave out the minus.
-            saliency(model, picture, label)[None, None].squeeze() :: right
+            cross_entropy(model(x), label) => model(x)[0, label[0]] :: That is the gradient of one *score*. The loss depends on all ten.
+            cross_entropy(model(x), label) => torch.softmax(model(x), 1)[0, label[0]] :: That is the gradient of a *probability*. The loss is $-\log$ of it.
+            g.abs().reshape(8, 8).flip(0)           :: The picture is upside down: leave the rows in their order.
+            g.abs().reshape(8, 8) / g.abs().sum()   :: Divided by their sum. Here you need the sizes themselves, as they come.
+            g.abs().sum(0)                          :: The first axis is gone, the second is still there. Make it 8 × 8: `reshape(8, 8)`.
         """,
     ),
     Exercise(
@@ -540,21 +497,10 @@ EXERCISES: list[Exercise] = [
             "`return (picture + eps * g.sign()).clamp(0, 1)`",
         ),
         answers=r"""
-            fooled_by(p, g, eps):
-            (p + eps * (g > 0)).clamp(0, 1) :: Pixels with a positive slope go up, and the others stay. Those should go down: `sign()` is $+1$ or $-1$.
-            (p + eps * g / g.abs().max()).clamp(0, 1) :: Only the pixel with the largest slope moves by `eps`. All of them should: take the sign.
-            p + eps * g.sign()               :: Some pixels are now whiter than paper or blacker than ink, below 0 or above 1. Cut them off: `.clamp(0, 1)`.
-            p + eps * g.sign().clamp(0, 1)   :: You cut off the *signs*, so no pixel goes down. Cut off the sum.
-            (p + eps * g.sign()).clamp(min=0) :: Ink ends at 1: cut off at the top as well.
-            (p + eps * g.sign()).clamp(max=1) :: Paper is 0: cut off at the bottom as well.
-
             (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
             return (picture.detach() + eps * g.sign()).clamp(0, 1) :: `picture` itself asks for a gradient now
 
-            x = picture.clone().requires_grad_()
-            (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
-            picture += eps * g.sign()
-            return picture.clamp(0, 1) :: `picture` itself has been changed
+            return (picture + eps * g.sign()).clamp(0, 1) => picture += eps * g.sign(); return picture.clamp(0, 1) :: `picture` itself has been changed
 
             cross_entropy(model(picture), label).backward()
             with torch.no_grad():
@@ -562,32 +508,36 @@ EXERCISES: list[Exercise] = [
                     p += eps * p.grad.sign()
             return picture :: The weights of the model have changed
 
-            (p - eps * g.sign()).clamp(0, 1) :: Against the gradient the loss *falls*: that helps the network.
-            (p + eps * g).clamp(0, 1)        :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
-            (p + g.sign()).clamp(0, 1)       :: `eps` is missing: each pixel has moved by a whole 1.
-            eps * g.sign()                   :: That is the step. Add it to the picture.
-            (p + eps * g.abs()).clamp(0, 1)  :: The sizes give no direction: with `abs()` every pixel gets darker.
-            (p + eps * g / g.norm()).clamp(0, 1) :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
-            (p + eps).clamp(0, 1)            :: Every pixel gets darker by the same amount: the gradient is not in it.
-            (p * (1 + eps * g.sign())).clamp(0, 1) :: If you multiply, white paper stays white. Add the step.
-            (p + eps * g.sign()).abs()       :: `abs` turns a pixel below 0 round instead of cutting it off at 0, and what is above 1 stays.
-            torch.sigmoid(p + eps * g.sign()) :: A sigmoid changes every pixel. Cut off only what is below 0 or above 1: `clamp`.
-            (p - eps * g.abs()).clamp(0, 1)  :: The sizes give no direction: with `- abs()` every pixel gets lighter.
-            g.sign()                         :: That is the direction alone. Take a step of size `eps` along it, from `picture`.
-            (p + 0.1 * g.sign()).clamp(0, 1) :: 0.1 is the size in one call. Use `eps`.
-            (p - eps * g).clamp(0, 1)        :: Two things: the step goes the wrong way, and it is not the same for all pixels. `+ eps * g.sign()`.
+            return picture :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
+            return (picture + eps * g.sign()).clamp(0, 1) => return (x + eps * torch.sign(g)).clamp(0, 1) :: right
 
             model.eval()
             return fool(model, picture, label, eps) :: `model` is left in eval mode
 
-            return picture                   :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
-            (p + 2 * eps * g.sign()).clamp(0, 1) :: Each pixel moves by twice `eps`. By `eps`, no more.
-
-            x = picture.clone().requires_grad_()
-            (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
-            return (x + eps * torch.sign(g)).clamp(0, 1) :: right
-            torch.clip(p + eps * g.sign(), 0, 1) :: right
-            torch.minimum(torch.maximum(p + eps * g.sign(), torch.zeros(())), torch.ones(())) :: right
+            instead of (picture + eps * g.sign()).clamp(0, 1):
+            (picture + eps * (g > 0)).clamp(0, 1)        :: Pixels with a positive slope go up, and the others stay. Those should go down: `sign()` is $+1$ or $-1$.
+            (picture + eps * g / g.abs().max()).clamp(0, 1) :: Only the pixel with the largest slope moves by `eps`. All of them should: take the sign.
+            picture + eps * g.sign()                     :: Some pixels are now whiter than paper or blacker than ink, below 0 or above 1. Cut them off: `.clamp(0, 1)`.
+            picture + eps * g.sign().clamp(0, 1)         :: You cut off the *signs*, so no pixel goes down. Cut off the sum.
+            (picture + eps * g.sign()).clamp(min=0)      :: Ink ends at 1: cut off at the top as well.
+            (picture + eps * g.sign()).clamp(max=1)      :: Paper is 0: cut off at the bottom as well.
+            (picture - eps * g.sign()).clamp(0, 1)       :: Against the gradient the loss *falls*: that helps the network.
+            (picture + eps * g).clamp(0, 1)              :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
+            (picture + g.sign()).clamp(0, 1)             :: `eps` is missing: each pixel has moved by a whole 1.
+            eps * g.sign()                               :: That is the step. Add it to the picture.
+            (picture + eps * g.abs()).clamp(0, 1)        :: The sizes give no direction: with `abs()` every pixel gets darker.
+            (picture + eps * g / g.norm()).clamp(0, 1)   :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
+            (picture + eps).clamp(0, 1)                  :: Every pixel gets darker by the same amount: the gradient is not in it.
+            (picture * (1 + eps * g.sign())).clamp(0, 1) :: If you multiply, white paper stays white. Add the step.
+            (picture + eps * g.sign()).abs()             :: `abs` turns a pixel below 0 round instead of cutting it off at 0, and what is above 1 stays.
+            torch.sigmoid(picture + eps * g.sign())      :: A sigmoid changes every pixel. Cut off only what is below 0 or above 1: `clamp`.
+            (picture - eps * g.abs()).clamp(0, 1)        :: The sizes give no direction: with `- abs()` every pixel gets lighter.
+            g.sign()                                     :: That is the direction alone. Take a step of size `eps` along it, from `picture`.
+            (picture + 0.1 * g.sign()).clamp(0, 1)       :: 0.1 is the size in one call. Use `eps`.
+            (picture - eps * g).clamp(0, 1)              :: Two things: the step goes the wrong way, and it is not the same for all pixels. `+ eps * g.sign()`.
+            (picture + 2 * eps * g.sign()).clamp(0, 1)   :: Each pixel moves by twice `eps`. By `eps`, no more.
+            torch.clip(picture + eps * g.sign(), 0, 1)   :: right
+            torch.minimum(torch.maximum(picture + eps * g.sign(), torch.zeros(())), torch.ones(())) :: right
         """,
     ),
     Exercise(
@@ -607,23 +557,8 @@ EXERCISES: list[Exercise] = [
             "`sum((g * g).sum() for g in grads).sqrt()`",
         ),
         answers=r"""
-            measured_by(grads):
-            sum(g.norm() for g in grads).sqrt()          :: The root of the sum of *lengths*. Square each entry, add, and then one root.
-            sum(g.sum() ** 2 for g in grads).sqrt()      :: First added, then squared: entries of different sign cancel. Square each entry first.
-            sum((g * g).sum() for g in grads)            :: The root is missing: that is the square of the length.
-            sum((g * g).sum() for g in grads) ** 2       :: You square once more. The length is the *root* of the sum: `** 0.5`.
-            sum(g.norm() for g in grads)                 :: Lengths of parts do not add up to the length of the whole: squares do.
-            sum(g.abs().sum() for g in grads)            :: That is the sum of the sizes. The length squares, adds and takes the root.
-            sum(g.sum() for g in grads)                  :: Plus and minus cancel in that sum. Square first.
-            grads[0].norm()                              :: Only the first weight tensor. You need all of them together.
-            grads[-1].norm()                             :: Only the last bias. You need all weights together.
-            sum((g * g).mean() for g in grads).sqrt()    :: With a mean over the entries, large tensors count as little as small ones. Add the squares.
-            torch.stack([g.norm() for g in grads]).max() :: That is the longest of the parts. You need all of them together.
-
             grads = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
             return torch.stack([sum((g * g).sum() for g in grads).sqrt()] * len(x)) :: That is the length of the *batch's* gradient, the same for every sample. Each sample has its own loss.
-
-            _losses :: Those are the losses themselves. You need the length of the *gradient* of each.
 
             lengths = []
             for i in range(len(x)):
@@ -631,18 +566,7 @@ EXERCISES: list[Exercise] = [
                 lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
             return torch.stack(lengths) :: `backward()` adds up in `.grad`: each length contains the samples before it.
 
-            sum(g.square().sum() for g in grads).sqrt().item() :: The number is right, but `torch.stack` takes tensors: leave out the `.item()`.
-            torch.cat(grads).norm()                      :: The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.
-            torch.stack([g.norm() for g in grads]).mean() :: A mean of the lengths of parts. Squares add up to the square of the whole length.
-            sum((g * g).sum() for g in grads[:4]).sqrt() :: Only the first four tensors are counted. A model may have more of them: take all of `grads`.
-            sum((g * g).sum() for g in grads).sqrt() / len(grads) :: Divided by the number of tensors. A length has no division in it.
-
-            lengths = []
-            for i in range(4):
-                loss = cross_entropy(model(x[i : i + 1]), y[i : i + 1])
-                grads = torch.autograd.grad(loss, list(model.parameters()))
-                lengths.append(sum((g * g).sum() for g in grads).sqrt())
-            return torch.stack(lengths) :: 4 is the number of samples in one call. Go through all of them: `range(len(x))`.
+            len(x) => 4 :: 4 is the number of samples in one call. Go through all of them: `range(len(x))`.
 
             lengths = []
             for i in range(len(x)):
@@ -652,9 +576,27 @@ EXERCISES: list[Exercise] = [
                 lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
             return torch.stack(lengths) :: Your function leaves a gradient in `model.0.weight.grad`
 
-            grads[0].sum()                   :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.
-            sum(abs(g).max() for g in grads) :: Those are the largest entries of the tensors. The length squares *every* entry, adds them all up, and takes one root.
             [value.item() for value in gradient_lengths(model, x, y)] :: right
+            instead of sum((g * g).sum() for g in grads).sqrt():
+            sum(g.norm() for g in grads).sqrt()            :: The root of the sum of *lengths*. Square each entry, add, and then one root.
+            sum(g.sum() ** 2 for g in grads).sqrt()        :: First added, then squared: entries of different sign cancel. Square each entry first.
+            sum((g * g).sum() for g in grads)              :: The root is missing: that is the square of the length.
+            sum((g * g).sum() for g in grads) ** 2         :: You square once more. The length is the *root* of the sum: `** 0.5`.
+            sum(g.norm() for g in grads)                   :: Lengths of parts do not add up to the length of the whole: squares do.
+            sum(g.abs().sum() for g in grads)              :: That is the sum of the sizes. The length squares, adds and takes the root.
+            sum(g.sum() for g in grads)                    :: Plus and minus cancel in that sum. Square first.
+            grads[0].norm()                                :: Only the first weight tensor. You need all of them together.
+            grads[-1].norm()                               :: Only the last bias. You need all weights together.
+            sum((g * g).mean() for g in grads).sqrt()      :: With a mean over the entries, large tensors count as little as small ones. Add the squares.
+            torch.stack([g.norm() for g in grads]).max()   :: That is the longest of the parts. You need all of them together.
+            _losses                                        :: Those are the losses themselves. You need the length of the *gradient* of each.
+            sum(g.square().sum() for g in grads).sqrt().item() :: The number is right, but `torch.stack` takes tensors: leave out the `.item()`.
+            torch.cat(grads).norm()                        :: The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.
+            torch.stack([g.norm() for g in grads]).mean()  :: A mean of the lengths of parts. Squares add up to the square of the whole length.
+            sum((g * g).sum() for g in grads[:4]).sqrt()   :: Only the first four tensors are counted. A model may have more of them: take all of `grads`.
+            sum((g * g).sum() for g in grads).sqrt() / len(grads) :: Divided by the number of tensors. A length has no division in it.
+            grads[0].sum()                                 :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.
+            sum(abs(g).max() for g in grads)               :: Those are the largest entries of the tensors. The length squares *every* entry, adds them all up, and takes one root.
             torch.cat([g.flatten() for g in grads]).norm() :: right
         """,
     ),

@@ -92,7 +92,9 @@ ROWS = {
 def _masked_weights(safe_weights: Callable) -> Iterator[tuple]:
     for name, rows in ROWS.items():
         allowed = torch.tensor(rows) > 0
-        scores = (_table(*allowed.shape) * 3).requires_grad_()
+        scores = (
+            _table(*allowed.shape) * 3 - 500 * ("middle" in name)
+        ).requires_grad_()  # a softmax knows no zero
         watch = Watch(scores=scores, allowed=allowed)
         weights = safe_weights(scores, allowed)
         if not isinstance(weights, torch.Tensor):
@@ -129,6 +131,12 @@ def _difference(x: Any) -> Any:
     return torch.stack([y, -y], 1)
 
 
+def _on_a_circle(x: Any) -> Any:
+    """A row of cosine and sine: the sum of its squares is 1."""
+    y = torch.tril(torch.ones(len(x), len(x))) @ x[:, 0]
+    return torch.stack([torch.cos(y), torch.sin(y)], 1)
+
+
 def _second_looks_ahead(x: Any) -> Any:
     """The first column reads its own position, the second the next one."""
     return torch.stack([x[:, 0] * 2, torch.roll(x, -1, 0)[:, 1] * 3], 1)
@@ -146,6 +154,7 @@ def _last_only(x: Any) -> Any:
 LOOKS = (
     ("causal attention", _causal, 5, (0, 2, 4)),
     ("a running sum whose rows are (y, -y)", _difference, 4, (1, 3)),
+    ("a function whose rows are points on a circle", _on_a_circle, 3, (1,)),
     ("a function whose second column reads the next position", _second_looks_ahead, 4, (0, 3)),
     ("attention without a mask", _everything, 3, (1,)),
     ("a function that reads the last position only", _last_only, 3, (0,)),
@@ -206,19 +215,6 @@ def attending_and_masking(mask):
         return weights @ v
 
     return attention
-
-
-def reading(number=None, keep=None):
-    """`reads` with another number to start the pass from, or another question to the gradient."""
-
-    def reads(f, x, t):
-        x = x.clone().requires_grad_()
-        row = f(x)[t]
-        start = number(row) if number else row @ torch.arange(1.0, len(row) + 1)
-        (g,) = torch.autograd.grad(start, x)
-        return [j for j in range(len(x)) if (keep(g, j) if keep else g[j].abs().sum() > 0)]
-
-    return reads
 
 
 # predictions
@@ -496,7 +492,6 @@ EXERCISES: list[Exercise] = [
             return g @ k, g.T @ q, weights.T @ upstream :: The bracket is the wrong way round: what arrived, *minus* the mean.
 
             q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
-            return k_grad, q_grad, v_grad :: The gradients of `q` and `k` are exchanged.
 
             q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
             return q_grad, k_grad, upstream :: `v` gets what arrived, times the weights with which it was read: `weights.T @ upstream`.
@@ -516,7 +511,6 @@ EXERCISES: list[Exercise] = [
             scores_grad @ k / root => scores_grad @ k :: `q` has lost its $\sqrt d$: both factors of the scores were divided by it.
             scores_grad @ k / root => scores_grad @ q / root :: `q` gets the scores' gradient times the *other* factor, which is `k`.
             scores_grad.T @ q / root => scores_grad @ q / root :: `k` has a row for each key. The scores' gradient has its keys in the columns: transpose it.
-            return q_grad, k_grad, v_grad => return v_grad, k_grad, q_grad :: The order is `q`, `k`, `v`.
 
             a = upstream @ v.T
             g = weights * (a - torch.einsum("ij,ij->i", weights, a)[:, None]) / q.shape[-1] ** 0.5
@@ -546,6 +540,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1) :: That is the softmax as it was, and an empty row gives 0/0.
             torch.softmax(scores, dim=1) :: The mask is missing.
+            torch.where(some, masked, 0.0) => scores.masked_fill(~allowed, -100.0) :: -100 is an ordinary score: where the others are lower still, it wins. Hide with minus infinity, as `masked` does.
             torch.softmax(scores, dim=1) * allowed :: Masked after the softmax, a row does not add up to 1. Mask the scores.
             torch.softmax(scores.masked_fill(~allowed, -1e9), dim=1) :: An empty row has *equal* weights now, since all its scores are alike: it reads a mean of what should be hidden. Write zeros there, with a second `where`.
             torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1).nan_to_num(0.0) :: The weights are right, but the softmax has made a `nan`, and on the way back it sends one. `masked_fill` happens to stop it. Give the softmax harmless numbers instead.
@@ -578,18 +573,19 @@ EXERCISES: list[Exercise] = [
             "Position `j` is read if any entry of `g[j]` is not 0: `g[j].abs().sum() > 0`.",
         ),
         answers=r"""
-            reading(number=lambda row: row.sum()) :: The plain sum of a row, and its mean, can be constant: for (y, -y) it is always 0, for probabilities always 1. Use unequal weights.
-            reading(number=lambda row: row[0]) :: That asks the first entry of the row alone. Another one may read more.
-            reading(number=lambda row: row[-1]) :: Only the last entry of the row counts there. Another one may read more.
-            reading(number=lambda row: row.max()) :: Only one entry of the row gets through `max`. All of them should be asked.
-            reading(keep=lambda g, j: g[j].sum() > 0) :: A sum of the entries can cancel to 0, or be negative. Take sizes: `g[j].abs().sum()`.
-            reading(keep=lambda g, j: g[j].sum() != 0) :: A sum of the entries can cancel: in the running sum they are +1 and -1. Take sizes first, `g[j].abs()`.
-            reading(keep=lambda g, j: g[j][0] != 0) :: That looks at the first entry of each position only.
-            reading(keep=lambda g, j: (g[j] != 0).all()) :: One entry that is not 0 is enough: `any`, not `all`.
-            reading(keep=lambda g, j: (g[j] > 0).any()) :: A negative gradient is a dependence too. Take sizes: `abs()`.
-            reading(keep=lambda g, j: g[j].abs().sum() > 0.5) :: A small gradient is a dependence too: more than 0 is enough.
-            reading(keep=lambda g, j: g[j].abs().sum() == 0) :: Those are the positions that are *not* read.
-            reading(keep=lambda g, j: True) :: That is every position. Ask the gradient which of them are read.
+            row @ v => row.sum() :: The plain sum of a row, and its mean, can be constant: for (y, -y) it is always 0, for probabilities always 1. Use unequal weights.
+            row @ v => (row * row).sum() :: The sum of the squares can be constant too: for a point on a circle it is. Use unequal weights, and the entries as they are.
+            row @ v => row[0] :: That asks the first entry of the row alone. Another one may read more.
+            row @ v => row[-1] :: Only the last entry of the row counts there. Another one may read more.
+            row @ v => row.max() :: Only one entry of the row gets through `max`. All of them should be asked.
+            g[j].abs().sum() > 0 => g[j].sum() > 0 :: A sum of the entries can cancel to 0, or be negative. Take sizes: `g[j].abs().sum()`.
+            g[j].abs().sum() > 0 => g[j].sum() != 0 :: A sum of the entries can cancel: in the running sum they are +1 and -1. Take sizes first, `g[j].abs()`.
+            g[j].abs().sum() > 0 => g[j][0] != 0 :: That looks at the first entry of each position only.
+            g[j].abs().sum() > 0 => (g[j] != 0).all() :: One entry that is not 0 is enough: `any`, not `all`.
+            g[j].abs().sum() > 0 => (g[j] > 0).any() :: A negative gradient is a dependence too. Take sizes: `abs()`.
+            g[j].abs().sum() > 0 => g[j].abs().sum() > 0.5 :: A small gradient is a dependence too: more than 0 is enough.
+            g[j].abs().sum() > 0 => g[j].abs().sum() == 0 :: Those are the positions that are *not* read.
+            g[j].abs().sum() > 0 => True :: That is every position. Ask the gradient which of them are read.
             x = x.clone().requires_grad_()
             out = f(x)
             (g,) = torch.autograd.grad((out * torch.arange(1.0, out.numel() + 1).reshape(out.shape)).sum(), x)
@@ -611,7 +607,7 @@ EXERCISES: list[Exercise] = [
             row = f(x)[t]
             (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
             return [j + 1 for j in range(len(x)) if g[j].abs().sum() > 0] :: Positions count from 0.
-            reading(number=lambda row: row.prod()) :: If one entry of the row is 0, its product is 0 and so are most slopes. Add the entries up, with unequal weights.
+            row @ v => row.prod() :: If one entry of the row is 0, its product is 0 and so are most slopes. Add the entries up, with unequal weights.
             f(x)[t] => f(x[: t + 1])[t] :: You pass nothing that comes later, so a leak cannot show. Pass all of `x`.
             f(x)[t] => f(x) :: That is the whole table. The question is about row `t`: `f(x)[t]`.
             f(x)[t] => f(x[t]) :: `f` needs all positions. Take the row of its *result*: `f(x)[t]`.
@@ -621,9 +617,8 @@ EXERCISES: list[Exercise] = [
             row = f(x)[:, t]
             (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
             return [j for j in range(len(x)) if g[j].abs().sum() > 0] :: `[:, t]` is a *column* of the output. Position `t` is a row: `f(x)[t]`.
-            reading(number=lambda row: (row**2).sum()) :: right
-            reading(number=lambda row: row @ torch.randn(len(row))) :: right
-            reading(keep=lambda g, j: g[j].any()) :: right
+            row @ v => row @ torch.randn(len(row)) :: right
+            g[j].abs().sum() > 0 => g[j].any() :: right
             before = f(x)[t]
             found = []
             for j in range(len(x)):

@@ -79,9 +79,8 @@ class _Answered:
 
     def answer(self, code: str) -> Any:
         """What a learner who writes `code` hands over; it is read as a row of this exercise's table is."""
-        maker = next((row.maker for row, _ in self._table if row.maker), None)
         piece = next((row.piece for row, _ in self._table if row.piece), "")
-        return self._reader.evaluate(Row(0, code, "", maker, piece))
+        return self._reader.evaluate(Row(0, code, "", piece))
 
     @cached_property
     def wrong(self) -> tuple[Wrong, ...]:

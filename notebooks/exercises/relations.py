@@ -131,17 +131,16 @@ def _factor(tried: Sequence[Tried]) -> Iterator[str]:
             )
 
 
-def _nearly(tried: Sequence[Tried]) -> Iterator[str]:
+def nearly(tried: Sequence[Tried]) -> Iterator[str]:
     """Right but for a few thousandths."""
     alike = all(one.got.shape == one.due.shape and np.isfinite(one.got).all() for one in tried)
-    if not alike or not tried:
+    counts = all(np.array_equal(number, np.round(number)) for one in tried for number in (one.got, one.due))
+    if not alike or counts or not tried:
         return
-    got, due = (
-        np.concatenate([part.ravel() for part in parts])
-        for parts in zip(*((t.got, t.due) for t in tried), strict=True)
-    )
-    off = abs(got - due).max(initial=0.0) / max(abs(due).max(initial=0.0), 1e-12)
-    if off < 0.03 and np.allclose(got, due, rtol=0.1, atol=0.01 * abs(due).max(initial=0.0)):
+    off = [
+        abs(one.got - one.due).max(initial=0.0) / max(abs(one.due).max(initial=0.0), 1e-12) for one in tried
+    ]
+    if max(off) < 0.03:
         yield (
             "Close, but not exact. Was something rounded, is a small number such as `1e-6` added where it changes "
             "the result, or is a finite difference in it?"
@@ -219,9 +218,16 @@ def _limits(tried: Sequence[Tried]) -> Iterator[str]:
         return
     got, due = (np.concatenate(parts) for parts in zip(*together, strict=True))
     wrong = ~np.isclose(got, due, rtol=1e-3, atol=1e-9)
-    if wrong.sum() > 1 and np.ptp(got[wrong]) < 1e-6 < np.ptp(due[wrong]) and not wrong.all():
-        limit = got[wrong][0]
-        if (due[wrong] > limit).all() or (due[wrong] < limit).all():
+    if (
+        wrong.sum() > 1
+        and got[wrong].any()
+        and np.ptp(got[wrong]) < 1e-6 < np.ptp(due[wrong])
+        and not wrong.all()
+    ):
+        limit, below = got[wrong][0], (due[~wrong] <= got[wrong][0]).all()
+        if ((due[wrong] > limit).all() and below) or (
+            (due[wrong] < limit).all() and (due[~wrong] >= limit).all()
+        ):
             yield (
                 f"Whatever should be {'larger' if due[wrong][0] > limit else 'smaller'} comes out as {limit:g}. "
                 "Something cuts it off: a `clamp`, a `min` or a `max`."
@@ -265,4 +271,4 @@ def _as_long_as(tried: Sequence[Tried]) -> Iterator[str]:
                 )
 
 
-LOOKS = (_sign_or_size, _unmoved, _argument, _factor, _shape, _limits, _nearly, _amount, _where, _as_long_as)
+LOOKS = (_sign_or_size, _unmoved, _argument, _factor, _shape, _limits, nearly, _amount, _where, _as_long_as)

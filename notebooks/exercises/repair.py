@@ -33,6 +33,7 @@ TWINS = (
     ("sigmoid", "tanh", "relu", "exp"),
     ("log", "log1p"),
     ("numel", "dim"),
+    ("mse_loss", "l1_loss", "cross_entropy", "nll_loss"),
 )
 LIBRARIES = ("torch", "np", "math")
 BUILT_IN = ("sum", "max", "min", "len", "prod", "abs")
@@ -146,7 +147,13 @@ def _compiled(tree: ast.FunctionDef, function: FunctionType) -> FunctionType | N
 def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef]]:
     places = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and not _stored(node)]
     parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    known = [ast.Name(a.arg, ast.Load()) for a in tree.args.args]
+    given = [node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)]
+    stored = [
+        ast.unparse(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name | ast.Attribute) and _stored(node)
+    ]
+    known: list[ast.expr] = [ast.parse(name, mode="eval").body for name in (*given, *stored)]
     known += [node for node in places if isinstance(node, ast.Name | ast.Subscript | ast.Attribute)]
     distinct = {ast.unparse(node): node for node in known}
     pieces = [
@@ -160,6 +167,7 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDe
         _other_name,
         _other_number,
         _twin,
+        _arguments,
         _reordered,
         _turned,
         _more,
@@ -190,15 +198,27 @@ def _in_a_call_of_a_function(node: ast.expr, parents: dict[int, ast.AST]) -> boo
     """Whether the node is the function that is called, as `torch.exp` is: that is changed by `_twin` as a whole."""
     parent = parents.get(id(node))
     if isinstance(parent, ast.Attribute):
-        return _in_a_call_of_a_function(parent, parents) and isinstance(node, ast.Name)
+        return (
+            _in_a_call_of_a_function(parent, parents) and isinstance(node, ast.Name) and node.id in LIBRARIES
+        )
     return isinstance(parent, ast.Call) and parent.func is node
 
 
 def _shown(node: ast.AST, parents: dict[int, ast.AST]) -> str:
     """The piece of code to look at, with a little around it, as it can be written between backticks and in braces."""
     around = parents.get(id(node))
-    wider = around if isinstance(around, ast.expr) and len(ast.unparse(around)) < 40 else node
-    return ast.unparse(wider).replace("`", "'").replace("{", "{{").replace("}", "}}")[:60]
+    if isinstance(around, ast.keyword):
+        around = parents.get(id(around))
+    apart = isinstance(around, ast.Tuple | ast.List | ast.Dict) or (
+        isinstance(node, ast.BinOp) and isinstance(around, ast.stmt)
+    )
+    short = isinstance(around, ast.expr | ast.AugAssign) and len(ast.unparse(around)) < 40
+    return (
+        ast.unparse(around if short and not apart else node)
+        .replace("`", "'")
+        .replace("{", "{{")
+        .replace("}", "}}")[:60]
+    )
 
 
 def _code(node: ast.AST) -> str:
@@ -229,6 +249,10 @@ def _less(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.exp
         case ast.IfExp(_, body, orelse):
             yield "Look at `{}`: is a choice needed there?", body
             yield "Look at `{}`: is a choice needed there?", orelse
+    if isinstance(node, ast.Call):
+        for place, argument in enumerate(node.args):
+            rest = [*node.args[:place], *node.args[place + 1 :]]
+            yield too_much.format(_code(argument)), ast.Call(node.func, rest, node.keywords)
 
 
 def _other_operator(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
@@ -281,6 +305,9 @@ def _other_name(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, a
         for piece in pieces:
             if ast.dump(piece) != ast.dump(node):
                 yield f"Look at `{{}}`: `{node.id}` is not what belongs there.", piece
+    elif isinstance(node, ast.Call) and len(ast.unparse(node)) < 12:  # len(x)
+        for piece in pieces:
+            yield f"Look at `{{}}`: `{_code(node)}` is not what belongs there.", piece
 
 
 def _other_number(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
@@ -328,6 +355,20 @@ def _twin(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.exp
                         f"Look at `{{}}`: `{node.func.attr}` is not the function that belongs there.",
                         ast.Call(called, node.args, node.keywords),
                     )
+
+
+def _arguments(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, ast.Call) and len(node.args) > 1:
+        for place in range(len(node.args) - 1):
+            before, (one, other), after = (
+                node.args[:place],
+                node.args[place : place + 2],
+                node.args[place + 2 :],
+            )
+            yield (
+                "Look at `{}`: two of the arguments are in the wrong order.",
+                ast.Call(node.func, [*before, other, one, *after], node.keywords),
+            )
 
 
 def _reordered(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:

@@ -60,9 +60,11 @@ REPLIES = {
     "not a tensor": "The values are right, but this is not a tensor. Return a tensor.",
     "type": "It returns {what}, a `{got}`. Return {article} `{want}`: the caller computes with the result.",
     "return several": "Return {count} values: `return {names}`.",
+    "return these": "Return {count} values: {names}.",
     "one of several": "That is `{name}`, and it is right. {several}",
     "returns one": "It returns {what}, `{value}`. {several}",
     "returns some": "It returns {count}. {several}",
+    "order of several": "The values are right, but they are returned in another order. {several}",
     "part is None": "`{name}` is `None`. Return a value for it.",
     "not yours": (
         "`{name}` is not passed to your function: it comes from a cell above, in the notebook. Your function gets "
