@@ -203,7 +203,7 @@ def test_two_kernels_never_lose_a_note(progress_file):
 
 def test_a_lock_that_a_dead_kernel_has_left_is_removed(progress_file, monkeypatch):
     lock = progress_file.with_name("progress.json.lock")
-    lock.touch()
+    lock.write_text("another kernel", encoding="utf-8")
     monkeypatch.setattr(store, "WAIT", 0.05)
     store.note(solved="3.1")  # may be at work still: the note is kept
     assert lock.exists() and not progress_file.exists() and store.load()["solved"] == ["3.1"]
@@ -214,6 +214,20 @@ def test_a_lock_that_a_dead_kernel_has_left_is_removed(progress_file, monkeypatc
         "3.1",
         "3.2",
     ]
+
+
+@pytest.mark.parametrize("before", ["write", "close"])  # after the lock was made, before anything that removes it
+def test_a_lock_that_an_interrupted_note_has_left_hinders_no_later_one(progress_file, monkeypatch, before):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(os, before, stopped)
+        store.note(solved="3.1")
+    assert progress_file.with_name("progress.json.lock").exists()
+    monkeypatch.setattr(store, "WAIT", 1)
+    store.note(solved="3.2")
+    assert json.loads(progress_file.read_text(encoding="utf-8"))["solved"] == ["3.1", "3.2"]
 
 
 def test_without_a_place_to_write_the_session_remembers(tmp_path, monkeypatch):

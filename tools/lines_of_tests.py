@@ -21,7 +21,7 @@ import pytest
 
 PACKAGES = ("minigrad", "viz", "notebooks/exercises")
 MOST = 40  # tests of one line
-SECONDS = 15.0  # that they may take together
+SECONDS = 8.0  # that they may take together
 CASES = 12  # of a parametrised test that are recorded, but for tests of operations: there each case is another line
 TO = "LINES_OF_TESTS"  # the environment variable that names the file to write
 # they install, build, read or start programs of their own, and run few lines of the packages in this process

@@ -18,6 +18,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -237,18 +238,22 @@ def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any, exam:
 def _alone(place: Path) -> Iterator[None]:
     """While the block runs no other kernel writes the file. Raises OSError where that cannot be had.
 
-    A lock is a file that only one can create, on every system. One that a dead kernel has left is removed.
+    A lock is a file that only one can create, on every system, and that says whose it is. One that a dead kernel or an
+    interrupted note has left is removed.
     """
+    mine = f"{os.getpid()} {threading.get_ident()}".encode()
     lock = place.with_name(f"{place.name}.lock")
     until = time.monotonic() + WAIT
     while True:
         try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            handle = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+            os.write(handle, mine)
+            os.close(handle)
             break
         except FileExistsError:
             if time.monotonic() > until:
                 raise
-            _remove_if_stale(lock)
+            _remove_if_left(lock, mine)
             time.sleep(0.005)
         except PermissionError:  # on Windows: it is being removed at this moment
             if time.monotonic() > until or not lock.exists():
@@ -260,12 +265,14 @@ def _alone(place: Path) -> Iterator[None]:
         lock.unlink(missing_ok=True)
 
 
-def _remove_if_stale(lock: Path) -> None:
-    """Remove a lock that has been there for too long. It is renamed first, which only one can do."""
+def _remove_if_left(lock: Path, mine: bytes) -> None:
+    """Remove a lock that this thread made and did not remove, as Ctrl+C came, or that has been there for too long: one
+    without an owner's name, for half a second. It is renamed first, which only one can do."""
     try:
-        if time.time() - lock.stat().st_mtime > STALE:
-            mine = lock.with_name(f"{lock.name}.{os.getpid()}")
-            lock.rename(mine)
-            mine.unlink()
+        owner, age = lock.read_bytes(), time.time() - lock.stat().st_mtime
+        if owner == mine or age > (STALE if owner else 0.5):
+            taken = lock.with_name(f"{lock.name}.{os.getpid()}")
+            lock.rename(taken)
+            taken.unlink()
     except OSError:
         pass  # gone, or taken by another
