@@ -1,4 +1,4 @@
-"""Error messages: `expect`, which raises errors, and PyTorch's long messages, word for word, so that code
+"""Error messages: `check`, which raises errors, and PyTorch's long messages, word for word, so that code
 that raises them stays short enough to read."""
 
 from __future__ import annotations

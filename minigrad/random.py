@@ -20,6 +20,7 @@ from .tensor import Tensor, wrap
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run
 default_generator = Generator().manual_seed(0)
 manual_seed = default_generator.manual_seed
+get_rng_state, set_rng_state = default_generator.get_state, default_generator.set_state
 Source = Generator | None  # None means the default one
 
 
@@ -205,6 +206,7 @@ __all__ = [
     "Generator",
     "bernoulli",
     "default_generator",
+    "get_rng_state",
     "manual_seed",
     "multinomial",
     "normal",
@@ -215,6 +217,7 @@ __all__ = [
     "randn",
     "randn_like",
     "randperm",
+    "set_rng_state",
 ]  # fmt: skip
 
 __dir__, __getattr__ = module_attributes(__name__, __all__)

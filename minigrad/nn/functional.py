@@ -294,6 +294,30 @@ def batch_norm(
 
 
 @in_functional
+def instance_norm(
+    input: Tensor,
+    running_mean: Weight = None,
+    running_var: Weight = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """`batch_norm` of (N, C, *) with the mean and variance of each channel of each example."""
+    n, channels, *sizes = input._array.shape
+    message = "Expected more than 1 spatial element when training, got input size {}"
+    check(not use_input_stats or math.prod(sizes) != 1, message, input.shape, error=ValueError)
+    given = [t if t is None else t.repeat(n) for t in (running_mean, running_var, weight, bias)]
+    rows = input.contiguous().view(1, n * channels, *sizes)
+    out = batch_norm(rows, *given, use_input_stats, momentum, eps)
+    for running, new in zip((running_mean, running_var), given[:2], strict=True):
+        if running is not None and use_input_stats:
+            running.copy_(new.view(n, channels).mean(0))
+    return out.view(input.shape)
+
+
+@in_functional
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -340,7 +364,8 @@ __all__ = [
     "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d",
     "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "dropout", "dropout1d", "dropout2d", "elu",
     "embedding", "fold", "gaussian_nll_loss", "gelu", "glu", "group_norm", "hardshrink", "hardsigmoid", "hardswish",
-    "hardtanh", "hinge_embedding_loss", "huber_loss", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu",
+    "hardtanh", "hinge_embedding_loss", "huber_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "layer_norm",
+    "leaky_relu",
     "linear", "log_softmax", "logsigmoid", "margin_ranking_loss", "max_pool1d", "max_pool2d", "mish", "mse_loss",
     "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle",
     "poisson_nll_loss", "prelu", "relu", "relu6", "rms_norm", "scaled_dot_product_attention", "selu", "sigmoid",

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from ..autograd.grad_mode import no_grad
+from ..creation import eye
+from ..messages import check
 from ..missing import guard, module_attributes
 from ..random import rng
 from ..tensor import Tensor, wrap
 
 __all__ = [
-    "calculate_gain", "constant_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "uniform_",
-    "xavier_normal_", "xavier_uniform_", "zeros_",
+    "calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
+    "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
 ]  # fmt: skip
 __dir__, __getattr__ = module_attributes(__name__, __all__)
 
@@ -55,6 +59,26 @@ def ones_(tensor: Tensor) -> Tensor:
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros."""
     return constant_(tensor, 0.0)
+
+
+@no_grad()
+def eye_(tensor: Tensor) -> Tensor:
+    """Fill a matrix with the identity, as far as it goes."""
+    check(tensor.dim() == 2, "Only tensors with 2 dimensions are supported", error=ValueError)
+    return tensor.copy_(eye(*tensor.shape))
+
+
+@no_grad()
+def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
+    """Fill with gain times a random matrix whose rows, or columns, are orthonormal (Saxe et al. 2013)."""
+    check(tensor.dim() > 1, "Only tensors with 2 or more dimensions are supported", error=ValueError)
+    rows = tensor.shape[0]
+    drawn = rng().normal((rows, tensor.numel() // max(rows, 1)), tensor._array.dtype)
+    Q, R = np.linalg.qr(drawn.T if len(drawn) < len(drawn.T) else drawn)
+    Q = Q * np.sign(np.diag(R))  # else the decomposition decides the signs
+    return tensor.copy_(
+        wrap(np.ascontiguousarray(Q if Q.shape == drawn.shape else Q.T)).view_as(tensor)
+    ).mul_(gain)
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:

@@ -235,6 +235,45 @@ class BatchNorm2d(_BatchNorm):
     _dims, _words = (4,), "4D"
 
 
+class _InstanceNorm(_BatchNorm):
+    @placed
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        bias: bool = True,
+    ):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, normalised: with its own statistics, or in evaluation with the running ones, if there are any."""
+        if input.dim() not in self._dims:
+            raise ValueError(f"expected {self._words} input (got {input.dim()}D input)")
+        alone = input.dim() == min(self._dims)  # without a batch
+        message = f"expected input's size at dim={1 - alone} to match num_features ({self.num_features}), but got: {{}}."
+        size = input.shape[1 - alone]
+        check(not self.affine or size == self.num_features, message, size, error=ValueError)
+        own = self.training or not self.track_running_stats
+        buffers, batch = (self.running_mean, self.running_var), input.unsqueeze(0) if alone else input
+        out = F.instance_norm(batch, *buffers, self.weight, self.bias, own, self.momentum, self.eps)
+        return out.squeeze(0) if alone else out
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Normalises each channel of each example of (N, C, L) or (C, L) (see F.instance_norm)."""
+
+    _dims, _words = (2, 3), "2D or 3D"
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Normalises each channel of each example of (N, C, H, W) or (C, H, W) (see F.instance_norm)."""
+
+    _dims, _words = (3, 4), "3D or 4D"
+
+
 class Dropout(Module):
     """In training each element is set to 0 with probability p, the others divided by 1 - p."""
 

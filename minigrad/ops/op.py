@@ -8,9 +8,6 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-import numpy as np
-
-from .. import dtypes
 from .signature import Signature
 
 MASK = "grad_input_mask"
@@ -56,8 +53,6 @@ class Op:
             setattr(self, option, value)
         self.signature, self.name, self.forward = signature, signature.name, forward
         self.kernel = self.kernel or f"{self.name}_cpu"
-        if self.takes:
-            self.forward = only_for(self.takes, self.kernel, forward)
         self.inputs = tuple([n for n, k in signature.kinds.items() if k in ("", "tensors")])
         self.params = tuple([n for n in signature.kinds if n not in self.inputs])
         self.rules = {n: rules[n] for n in self.inputs if n in rules}
@@ -162,16 +157,6 @@ class Op:
 
         result_type.__repr__ = text
         return functools.partial(tuple.__new__, result_type)
-
-
-def only_for(kinds: str, kernel: str, forward: Callable) -> Callable:
-    """A forward function that raises PyTorch's error if its first array is not of one of these kinds of dtypes."""
-
-    def checked(first: np.ndarray, *args: object) -> object:
-        dtypes.require(kinds, kernel, first.dtype)
-        return forward(first, *args)
-
-    return checked
 
 
 def chooser(positions: Sequence[int]) -> Callable[[Sequence], Sequence]:

@@ -25,7 +25,7 @@ PLACES = {"torch": FUNCTIONS, "Tensor": METHODS, "F": NN, "linalg": LINALG}
 
 
 def described(call: Callable, name: str, doc: str, signature: Signature, method: bool) -> Callable:
-    """Give a function that was made what help() shows: name, docstring, signature."""
+    """Give a function what help() shows: name, docstring, signature."""
     call.__name__ = call.__qualname__ = name
     call.__module__, call.__doc__ = "minigrad", about(doc, method)
     call.__signature__ = signature.in_python(method)

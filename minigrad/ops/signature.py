@@ -206,7 +206,7 @@ def declared(text: str) -> Signature:
 
 
 class Signature:
-    """The parameters of an operation or a function; its annotations, which `words` may translate, are the kinds."""
+    """The parameters of an operation or a function; its annotations, which `kind_names` may translate, are the kinds."""
 
     numbers = False  # whether a Python number may replace any tensor but the first
     number_first = False  # whether it may replace the first as well, beside a tensor

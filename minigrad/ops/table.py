@@ -30,6 +30,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from .. import dtypes
 from ..tensor import Tensor, wrap
 from .apply import function_of, node_class_of, vjp_of
 from .general import dispatch
@@ -71,6 +72,8 @@ def op(
     parsed = declared(signature)
     rules = {n: r for n, r in options_and_rules.items() if n in parsed.kinds}
     operation = Op(parsed, forward, rules, {n: v for n, v in options_and_rules.items() if n not in rules})
+    if operation.takes:
+        operation.forward = only_for(operation.takes, operation.kernel, forward)
     OPS.append(operation)
     if rules:
         operation.node_class = node_class_of(operation)
@@ -94,6 +97,16 @@ def op(
         in_place = name[0] == "i" and name != "invert"
         add_form(METHODS, f"__{name}__", public(operation, f"__{name}__", in_place=in_place))
     return call
+
+
+def only_for(kinds: str, kernel: str, forward: Callable) -> Callable:
+    """A forward function that raises PyTorch's error if its first array is not of one of these kinds of dtypes."""
+
+    def checked(first: np.ndarray, *args: object) -> object:
+        dtypes.require(kinds, kernel, first.dtype)
+        return forward(first, *args)
+
+    return checked
 
 
 # ---------------------------------------------------------------- slopes of 0
