@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import dataclasses
 import os
@@ -233,6 +234,8 @@ def leaving_traces(x):
     os.environ["LEFT_BEHIND"] = "yes"
     os.chdir("/")
     sys.path.insert(0, "/nowhere")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    time.sleep = minigrad.Tensor.cosh = builtins.hash = None
     return -5 * x
 
 

@@ -1,17 +1,21 @@
 """What an answer changes for the whole process is put back after it was judged: `with as_it_was(): ...`.
 
-The recursion limit, NumPy's error state and print options, random numbers, warnings, tracing, the working directory and the
-like belong to the learner's notebook. Nothing that an answer did to them may reach the next cell.
+The recursion limit, NumPy's error state and print options, random numbers, warnings, tracing, the working directory, the
+names of Python and minigrad and the like belong to the learner's notebook. Nothing that an answer did to them may reach the
+next cell.
 """
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import gc
 import os
 import random
+import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,6 +64,16 @@ def _streams(kept: tuple[Any, Any]) -> None:
     sys.stdout, sys.stderr = kept
 
 
+NAMESPACES: tuple[Any, ...] = (builtins, time, minigrad, minigrad.Tensor, minigrad.nn.functional)
+
+
+def _put_names(kept: list[dict[str, Any]]) -> None:
+    for space, names in zip(NAMESPACES, kept, strict=True):
+        for name, value in names.items():
+            if vars(space).get(name) is not value:
+                setattr(space, name, value)
+
+
 State = tuple[Callable[[], Any], Callable[[Any], object]]
 """How it is read, and how it is set."""
 LARGE: tuple[State, ...] = (  # what takes a millisecond to keep
@@ -67,8 +81,10 @@ LARGE: tuple[State, ...] = (  # what takes a millisecond to keep
     (random.getstate, random.setstate),
     (np.random.get_state, np.random.set_state),
     (lambda: dict(os.environ), _environment),
+    (lambda: signal.getsignal(signal.SIGINT), lambda kept: signal.signal(signal.SIGINT, kept)),
 )
 SMALL: tuple[State, ...] = (  # what may also decide how the next code runs
+    (lambda: [dict(vars(space)) for space in NAMESPACES], _put_names),
     (np.geterr, lambda kept: np.seterr(**kept)),
     (np.geterrcall, np.seterrcall),
     (np.get_printoptions, lambda kept: np.set_printoptions(**kept)),
