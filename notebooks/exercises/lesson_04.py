@@ -336,6 +336,7 @@ EXERCISES: list[Exercise] = [
         ),
         cases=lambda: [
             ([[2, 5], [1, 3]],),
+            ([[0.5, 3], [0.25]],),
             ([[2.0, 3.0]],),
             ([[3, 1, 3], [5, 2], [4]],),
             ([[1, 1, 2], [1, 1, 2], [1, 2, 2], [1, 2, 2]],),  # the diamond: paths that look alike count each
