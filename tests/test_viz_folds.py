@@ -9,8 +9,8 @@ import pytest
 
 import viz
 import viz.show.payload
+from viz.picture.blocks import tree
 from viz.picture.choose import BOXES
-from viz.read.modules import calls
 
 
 def test_the_parts_of_a_module_stand_in_a_frame(t):
@@ -243,7 +243,7 @@ def test_the_norm_of_a_parameter_stands_in_no_box_of_its_module(t, freed):
     if freed:
         loss.backward()
     graph = viz.draw(loss).graph
-    boxes = [[f.name for f in functions] for _, functions in calls(graph).values()]
+    boxes = [[f.name for f in block.functions] for block in tree(graph).inside]
     assert boxes == [["TBackward0", "AddmmBackward0"]]
 
 
@@ -253,8 +253,8 @@ def test_what_a_backward_pass_made_of_the_weights_is_no_call_of_the_module(t):
     out = layer(x).sum()
     (g,) = t.autograd.grad(out, x, create_graph=True)
     penalty = ((g * g).sum(1).sqrt() - 1).sum() + out
-    titles = [caption for caption, _ in calls(viz.draw(penalty, forward=out).graph).values()]
-    assert titles == ["layer"]
+    blocks = tree(viz.draw(penalty, forward=out).graph).inside
+    assert [(block.path, block.call) for block in blocks] == [("layer", "")]
 
 
 def test_calls_in_two_recordings_are_two_calls(t):
@@ -263,5 +263,5 @@ def test_calls_in_two_recordings_are_two_calls(t):
         h = layer(t.ones(4, 3))
     with viz.record():
         loss = layer(h).sum()
-    titles = [caption for caption, _ in calls(viz.draw(loss).graph).values()]
-    assert titles == ["layer, call 1", "layer, call 2"]
+    blocks = tree(viz.draw(loss).graph).inside
+    assert [(block.path, block.call) for block in blocks] == [("layer", "call 1"), ("layer", "call 2")]

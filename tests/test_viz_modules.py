@@ -201,7 +201,7 @@ def test_a_module_that_is_used_several_times_is_one_box_that_says_so(t):
     loop = Loop()
     loss = loop(t.ones(30, 2, 3)).sum()
     picture = viz.draw(loss).picture
-    assert titles(picture) == ["×30", "head", "SumBackward0"]
+    assert titles(picture) == ["i2h, h2h ×30", "head", "SumBackward0"]
     assert picture.items[0].lines[1].text == "2 Linear, Add, Tanh each time"
     layer = t.nn.Linear(4, 4)
     h = t.ones(2, 4)

@@ -309,7 +309,7 @@ def payload_of(replayed: ReplayedPass, options: dict[str, Any]) -> dict[str, Any
     options: those of that backward.
     """
     # all that draws and steps: only when something is shown
-    from ..picture.draw import pictures_of
+    from ..picture.choose import pictures_of
     from ..read.recall import prepare
     from ..run.trace import run
     from ..show.page import shared

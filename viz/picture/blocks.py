@@ -10,8 +10,9 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from ..read.graph import Function, Graph
 from ..read.modules import prefixes
@@ -47,6 +48,8 @@ def tree(graph: Graph) -> Block:
     """The modules of ``graph`` as nested blocks; the outermost is the whole graph."""
     order = [f for f in graph.functions if f.kind != "accumulate"]
     known = {f: (_around(f.module, graph.classes), f.call) for f in order if f.module}
+    if not graph.recorded:
+        _with_tails(order, known, graph.classes)
     return Block(order, inside=_blocks(order, known, 0, graph), kind="graph")
 
 
@@ -81,14 +84,19 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
         block.functions = [f for f in block.functions if f not in taken]
         taken |= set(block.functions)
     if not graph.recorded:
+        holders = {holder for path in graph.classes for holder in prefixes(path)[:-1]}
+        inside = set(within)
+
+        def free(f: Function) -> bool:
+            return f in inside and f not in known and f not in taken
+
         for block in made:
-            if any(len(known[f][0]) > depth + 1 for f in block.functions if f in known):
-                block.functions += _join(block.functions, within, known, taken)
+            more = _join(block.functions, free) if block.path in holders else []
+            if more:
+                block.functions += more
                 block.functions.sort(key=lambda f: f.index)
                 taken |= set(block.functions)
-    made = [
-        b for b in made if len(b.functions) > 1 or any(leaves_of(f) for f in b.functions)
-    ]  # one function is no box
+    made = [b for b in made if len(b.functions) > 1 or leaves_of(b.functions)]  # one function is no box
     made = _without_cycles(within, made)
     for block in made:
         block.inside = _blocks(block.functions, known, depth + 1, graph)
@@ -97,18 +105,22 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
 
 def _calls(functions: list[Function], known: Known) -> list[list[Function]]:
     """The known functions of a module call by call: the next one begins where a part of it runs again after all have run."""
-    parts = {known[f][0][-1] for f in functions}
+    parts = {known[f][0][-1] for f in functions if known[f][1] is not None}
     found: list[list[Function]] = [[]]
     ran: dict[str, int | None] = {}
     for f in functions:
         path, call = known[f][0][-1], known[f][1]
+        if call is None:  # of a module around others
+            found[-1].append(f)
+            continue
         if path in ran and ran[path] != call and len(ran) == len(parts):
             found.append([])
             ran = {}
         found[-1].append(f)
         ran[path] = call
     # a loop inside of one call runs some of the parts again, not all
-    return found if all({known[f][0][-1] for f in run} == parts for run in found) else [functions]
+    whole = all({known[f][0][-1] for f in run} >= parts for run in found)
+    return found if whole else [functions]
 
 
 def _hulls(
@@ -162,60 +174,103 @@ def _with_sides(hull: list[Function], within: list[Function], known: Known) -> l
     return sorted(block, key=lambda f: f.index)
 
 
-def _join(
-    functions: list[Function], within: list[Function], known: Known, taken: set[Function]
-) -> list[Function]:
+def _onward(block: set[Function], free: Callable[[Function], bool]) -> Iterator[Function]:
+    """Functions that need nothing but a block and what enters it, in the order in which the program ran; each becomes a part of
+    the block."""
+    entering = {
+        (e.target, e.nr) for f in block for e in f.edges if e.target is not None and e.target not in block
+    }
+    while True:
+        users = [e for f in block for e in f.users]
+        users += [e for t, nr in entering for e in t.users if e.nr == nr]
+        ready = [
+            f
+            for f in dict.fromkeys(e.source for e in users)
+            if f not in block
+            and free(f)
+            and all(e.target is None or e.target in block or (e.target, e.nr) in entering for e in f.edges)
+        ]
+        if not ready:
+            return
+        block.add(min(ready, key=lambda f: f.index))
+        yield min(ready, key=lambda f: f.index)
+
+
+def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[Function]:
     """What no recording saw of a residual block: where ways that began in front of it or in it come together again, and an
     activation of that; what it makes of its input beside the way around it."""
-    block, inside = set(functions), set(within)
-
-    def free(f: Function) -> bool:
-        return f in inside and f not in known and f not in taken
-
-    entering = {
-        (e.target, e.nr) for f in functions for e in f.edges if e.target is not None and e.target not in block
-    }
-    # what is made of an input of the block for the block alone, such as a transposed one
-    starts = {
-        t for t, _ in entering if free(t) and len(t.edges) == 1 and all(e.source in block for e in t.users)
-    }
-    found = [t for t in starts if (t.edges[0].target, t.edges[0].nr) in entering]
-
-    def way_out(f: Function) -> list[Function] | None:
-        """The functions in a row, each of one input and one user, by which something of the block comes to ``f``, this too."""
-        row: list[Function] = []
-        while f not in block:
-            if (
-                not free(f)
-                or len(f.users) != 1
-                or len(f.edges) != 1
-                or f.edges[0].target is None
-                or len(row) > 2
-            ):
-                return None
-            row.append(f)
-            f = f.edges[0].target
-        return row
-
+    made, block, found = set(functions), set(functions), []
     constant = any(e.target is None for f in functions for e in f.edges)
-    after = {e.source for f in functions for e in f.users} - block
-    after |= {e.source for f in after if way_out(f) for e in f.users}
-    for f in sorted(after, key=lambda f: f.index):
-        ways = [e for e in f.edges if e.target is not None]
-        around = (
-            len(ways) < len(f.edges) == 2 and base_name(f.name) == "Add" and constant
-        )  # of an input without a gradient
-        if not free(f) or len({(e.target, e.nr) for e in ways}) + around < 2:
+    for f in islice(_onward(block, free), MOST_BESIDE):
+        found.append(f)
+        ways = {(e.target, e.nr) for e in f.edges if e.target is not None}
+        made |= {f} if any(t in made for t, _ in ways) else set()
+        # of an input without a gradient
+        around = len(ways) < len(f.edges) == 2 and base_name(f.name) == "Add" and constant
+        if f not in made or len(ways) + around < 2:
             continue
-        rows = [[] if (e.target, e.nr) in entering else way_out(e.target) for e in ways]
-        if None in rows or all((e.target, e.nr) in entering for e in ways):
+        kept = [f]
+        for g in reversed(found[:-1]):
+            if all(e.source in kept for e in g.users):
+                kept.append(g)
+        if any(t in found and t not in kept for t, _ in ways):
             continue
-        found += [*(g for row in rows for g in row), f]
-        last = f.users[0].source if len(f.users) == 1 else None
-        if last is not None and free(last) and base_name(last.name) in ACTIVATIONS:
-            found.append(last)
-        break
-    return found
+        return kept + _activation(f, free)
+    return []
+
+
+def _activation(f: Function, free: Callable[[Function], bool]) -> list[Function]:
+    """The activation that is all that uses a result."""
+    users = [e.source for e in f.users]
+    return users if len(users) == 1 and free(users[0]) and base_name(users[0].name) in ACTIVATIONS else []
+
+
+MOST_BESIDE, MOST_BEHIND = 12, 40  # functions
+
+
+def _with_tails(order: list[Function], known: Known, classes: dict[str, str]) -> None:
+    """With what a module makes of its own results (``_tail``), the innermost first."""
+    calls: dict[tuple[str, int | None], list[Function]] = {}
+    paths: dict[str, list[str]] = {}
+    for f, (path, call) in known.items():
+        for k in range(len(path)):
+            calls.setdefault((path[k], call), []).append(f)
+            paths[path[k]] = path[: k + 1]
+    holders = {holder for path in paths.values() for holder in path[:-1]}
+    for (path, call), functions in sorted(calls.items(), key=lambda one: -len(paths[one[0][0]])):
+        if path in holders and len(paths[path]) == 1:
+            continue  # of the model itself its loss would be a part
+        ends = ("Stack", "Transpose") if classes.get(path) in ("RNN", "GRU", "LSTM") else ()
+        tail = _tail(functions, order, known, ends, path in holders)
+        known |= dict.fromkeys(tail, (paths[path], None if path in holders else call))
+
+
+def _tail(
+    some: list[Function], order: list[Function], known: Known, ends: tuple[str, ...], holds: bool
+) -> set[Function]:
+    """Of several results of a block what makes one of them, the gates of a recurrent cell for example; and functions called
+    as ``ends`` that come next. A block that ``holds`` others may have several results: then nothing."""
+    block: set[Function] = set(_hull(some, order))
+    found: list[Function] = []
+    onward = _onward(block, lambda f: f not in known)
+    while len(found) < MOST_BEHIND and len(_leaving(block)) > 1 and (next_ := next(onward, None)):
+        found.append(next_)
+    if holds and len(_leaving(block)) != 1:
+        return set()
+    kept: set[Function] = set()  # what leads to where several come together
+    for f in reversed(found):
+        joins = len({(e.target, e.nr) for e in f.edges if e.target in block}) > 1
+        if joins or any(e.source in kept for e in f.users):
+            kept.add(f)
+    block -= set(found) - kept
+    for f in found[-1:] if holds else ():
+        kept.update(_activation(f, lambda f: f not in known))
+    return kept | {*_onward(block, lambda f: f not in known and base_name(f.name) in ends)}
+
+
+def _leaving(block: set[Function]) -> set[tuple[Function, int]]:
+    """The tensors that functions outside of a block use."""
+    return {(e.target, e.nr) for f in block for e in f.users if e.source not in block}
 
 
 def _without_cycles(within: list[Function], blocks: list[Block]) -> list[Block]:
@@ -250,8 +305,10 @@ def ordered(within: Sequence[Function], blocks: Sequence[Block]) -> tuple[list[I
     return found, [i for i in users if i not in done] if len(done) < len(users) else []
 
 
-def leaves_of(f: Function) -> list[Function]:
-    return [e.target for e in f.edges if e.target is not None and e.target.kind == "accumulate"]
+def leaves_of(functions: Sequence[Function]) -> dict[Function, None]:
+    """The leaves that some functions use, each once, in their order."""
+    targets = (e.target for f in functions for e in f.edges if e.target is not None)
+    return {t: None for t in targets if t.kind == "accumulate"}
 
 
 def _first(item: Item) -> int:

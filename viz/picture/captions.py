@@ -12,15 +12,16 @@ from ..read.text import bytes_text, fit, plural, width
 from ..read.values import size_of
 from .blocks import CONTAINERS, Block
 
-SUB, WIDEST = 11.0, 190.0  # size and width of a line on a box
+SUB, WIDEST, TITLE = 11.0, 190.0, 240.0  # the size of a line on a box, and how wide it and its title may be
 
 
 def common_start(groups: list[Block]) -> str:
     """What the paths of all boxes begin with: the model, which needs not be said on each."""
-    paths = [prefixes(g.path) for g in groups if g.path]
+    each = [part for g in groups for part in (g.inside if g.times > 1 else [g])]
+    paths = [prefixes(g.path) for g in each if g.path]
     start = ""
     for level in zip(*paths, strict=False):
-        if len(set(level)) > 1 or any(g.is_module and g.path == level[0] for g in groups):
+        if len(set(level)) > 1 or any(g.is_module and g.path == level[0] for g in each):
             break
         start = level[0]
     return start
@@ -40,8 +41,11 @@ def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[s
     if block.times > 1:
         names = [_behind(part.path, start) for part in block.inside if part.is_module]
         own = _behind(block.path, start) if block.is_module else block.path.removeprefix(start).lstrip(".")
+        own = own or ", ".join(
+            dict.fromkeys(_behind(b.path, start) for b in block.inside[0].inside if b.is_module)
+        )
         times = f" ×{block.times}"
-        title = fit(kind or own, WIDEST - width(times, 13, bold=True), 13, bold=True) + times
+        title = fit(kind or own, TITLE - width(times, 13, bold=True), 13, bold=True) + times
         title, several = block.title or title.strip(), len(set(names))
         if len(names) < block.times:
             return title, [f"{_counted(block.inside[0])} each time", *parameters]
@@ -51,16 +55,11 @@ def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[s
         return title, [f"{names[0].rstrip(']')}–{last}{']' * names[0].endswith(']')}", *parameters]
     if block.title:
         counted = _counted(block)
-        return block.title, [
-            plural(len(block.functions), "function") if counted == block.title else counted,
-            *parameters,
-        ]
-    about = ", ".join((block.kind or _counted(block), *parameters))
-    fits = width(about, SUB) <= WIDEST
-    return _behind(block.path, start) + call, [about] if fits else [
-        block.kind or _counted(block),
-        *parameters,
-    ]
+        counted = plural(len(block.functions), "function") if counted == block.title else counted
+        return block.title, [counted, *parameters]
+    about = [block.kind or _counted(block), *parameters]
+    fits = width(", ".join(about), SUB) <= WIDEST
+    return _behind(block.path, start) + call, [", ".join(about)] if fits else about
 
 
 def last_name(path: str) -> str:

@@ -75,10 +75,9 @@ def pictures_of(
         return _asked(graph, view, direction, fold, page, shown)
     n, title, root = len(graph), title_of(graph), tree(graph)
 
-    def drawn(what: str, *directions: str, groups: list[Block] | None = None) -> list[Picture]:
-        return [
-            build(graph, what, d, title, groups, **shown) for d in ((direction,) if direction else directions)
-        ]
+    def drawn(what: str, *directions: str, **more: Any) -> list[Picture]:
+        each = (direction,) if direction else directions
+        return [build(graph, what, d, title, **more, **shown) for d in each]
 
     whole = _lanes(graph, direction, shown, page) if not saved and n - len(graph.leaves) <= LANES else []
     whole += drawn("graph", *("LR", "TB")[: 2 if 2 * n <= DETAIL else 1]) if n <= DETAIL else []
@@ -92,18 +91,17 @@ def pictures_of(
         if not found or len(found[-1].items) > 0.8 * before:
             continue
         before = len(found[-1].items)
+        # what is small enough to be seen whole in a narrow window, too
+        found += drawn("functions", "TB", groups=groups, terse=True) if n <= DETAIL and not page else []
         for picture in found:
             picture.fold = "module" if most == BOXES else most
             picture.notes += [_folded(graph, groups)] if n > DETAIL else []
-            for link in picture.links if most < BOXES else ():  # there is no room to write on arrows
+            # there is no room to write on arrows
+            for link in picture.links if most < BOXES or picture.terse else ():
                 picture.say(link, "")
         folded += [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
-        if n <= DETAIL and not page:  # what is small enough to be seen whole in a narrow window, too
-            folded.append(build(graph, "functions", direction or "TB", title, groups, terse=True, **shown))
-            folded[-1].fold = "module" if most == BOXES else most
-            for link in folded[-1].links:
-                folded[-1].say(link, "")
-    return folded + whole if n > DETAIL and root.inside else whole + folded
+    first = 0 if n > DETAIL else sum(p.view == "lanes" for p in whole)  # what has modules shows them next
+    return whole[:first] + folded + whole[first:] if root.inside else whole + folded
 
 
 def _lanes(graph: Graph, direction: str | None, shown: dict, page: bool) -> list[Picture]:
@@ -115,11 +113,6 @@ def _lanes(graph: Graph, direction: str | None, shown: dict, page: bool) -> list
         found += roomy[:1] if page or d == "LR" else []
         found += roomy[-1:] if not page and roomy[1:] else []
     return found
-
-
-def picture_of(graph: Graph, view: str | None = None, direction: str | None = None) -> Picture:
-    """The first of the pictures to choose from."""
-    return pictures_of(graph, view, direction, page=True)[0]
 
 
 def _asked(
@@ -137,9 +130,8 @@ def _asked(
     found = []
     if what == "lanes":
         found = _lanes(graph, direction, shown, page)
-        found = found or [
-            build(graph, what, direction or "LR", title_of(graph), close=len(CLOSER) - 1, **shown)
-        ]
+        closest = {"close": len(CLOSER) - 1, **shown}
+        found = found or [build(graph, what, direction or "LR", title_of(graph), **closest)]
         found[0].notes = notes
         return found
     for d in (direction,) if direction else ("LR", "TB"):
@@ -180,9 +172,7 @@ def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool
     note says what could not be done."""
     late: Picture | None = None
     found: tuple[Picture, Places] | None = None
-    best = [
-        picture for picture in pictures if not isinstance(picture.fold, int)
-    ]  # a window may be small, a page is not
+    best = (p for p in pictures if not isinstance(p.fold, int))  # a window may be small, a page is not
     for picture in chain(best, fewer(graph)):
         side = PAGE[0] if picture.direction == "LR" else PAGE[1]
         if limited and least_length(picture) > side:

@@ -14,7 +14,7 @@ import graphviz
 
 from ..read.text import fit, width
 from ..read.values import Value
-from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture, Places
+from .parts import CAPTION, LABEL, WIDEST, Item, Line, Link, Picture, Places
 
 FONT = "Helvetica, Arial, sans-serif"
 INK, MUTED = "#1b1f24", "#495057"
@@ -122,55 +122,35 @@ def fixed(p: Picture, at: Places) -> str:
     def pos(x: float, y: float) -> str:
         return f"{x:.2f},{at.height - y:.2f}"
 
-    def node(name: str, x: float, y: float, values: dict[str, str]) -> str:
-        return f"{name} {_attributes({'pos': quoted(pos(x, y) + '!'), **values})};"
+    def box(name: str, x: float, y: float, w: float, h: float, look: str) -> str:
+        size = f"width={w / 72:.4f} height={h / 72:.4f}"
+        return f'{name} [shape=box label="" {size} pos="{pos(x + w / 2, y + h / 2)}!" {look}]'
 
-    def text(
-        name: str, x: float, y: float, said: str, size: float, bold: bool = False, ink: str = MUTED
-    ) -> str:
-        label = f"<<B>{escaped(said)}</B>>" if bold else f"<{escaped(said)}>"
-        look = {"shape": "plain", "fixedsize": "false", "style": '""', "label": label}
-        return node(name, x, y - size * 0.36, look | {"fontsize": f"{size - 1:g}", "fontcolor": quoted(ink)})
+    def text(name: str, x: float, y: float, said: str) -> str:
+        look = f'shape=plain fixedsize=false style="" fontcolor="{MUTED}" fontsize={LABEL - 1:g}'
+        return f'{name} [label=<{escaped(said)}> pos="{pos(x, y - 4)}!" {look}]'
 
-    def box(w: float, h: float) -> dict[str, str]:
-        return {"width": f"{w / 72:.4f}", "height": f"{h / 72:.4f}", "label": '""', "shape": "box"}
-
-    out = [
-        'digraph { graph [bgcolor="white" pad=0.1 outputorder=nodesfirst]; node [fontname=Helvetica fixedsize=true];'
-    ]
-    out.append(node("page", at.width / 2, at.height / 2, box(at.width, at.height) | {"color": "white"}))
+    out = ['digraph { graph [bgcolor="white" pad=0.1 outputorder=nodesfirst]']
+    out += ["node [fontname=Helvetica fixedsize=true]; edge [fontname=Helvetica fontsize=9 arrowsize=0.7]"]
+    out += [box("page", 0, 0, at.width, at.height, "color=white")]
     for k, ((caption, _), (x, y, w, h, base)) in enumerate(zip(p.clusters, at.frames, strict=True)):
-        look = {"style": '"filled,rounded"', "fillcolor": quoted(FRAME[0]), "color": quoted(FRAME[1])}
-        out.append(node(f"frame{k}", x + w / 2, y + h / 2, box(w, h) | look))
         out.append(
-            text(f"caption{k}", x + w / 2, base, fit(caption, WIDEST, CAPTION, bold=True), CAPTION, True)
+            box(f"frame{k}", x, y, w, h, f'style="filled,rounded" fillcolor="{FRAME[0]}" color="{FRAME[1]}"')
         )
-    out += [text(f"lane{k}", x, y, said, LABEL) for k, (said, x, y) in enumerate(at.lanes)]
+        out.append(text(f"caption{k}", x + w / 2, base, fit(caption, WIDEST, CAPTION, bold=True)))
+    out += [text(f"lane{k}", x, y, said) for k, (said, x, y) in enumerate(at.lanes)]
     for item in p.items:
         x, y = at.items[item.id]
-        look = _look(item) | box(item.width, item.height) | {"shape": _shape(item)}
-        out.append(node(item.id, x + item.width / 2, y + item.height / 2, look))
-        for k, line in enumerate(item.lines):
-            ink = INK if line.css == "name" else MUTED
-            out.append(text(f"{item.id}_{k}", x + line.x, y + line.y, line.text, line.size, line.bold, ink))
-        for name, (bx, by, w, h) in item.boxes.items():
-            look = {"shape": "plain", "style": '""', "label": f"<{cells_table(shown(item, name), w, h)}>"}
-            out.append(node(f"{item.id}_{name}", x + bx + w / 2, y + by + h / 2, box(w, h) | look))
+        place = pos(x + item.width / 2, y + item.height / 2)
+        out.append(_node(item, item.id, False, item.width, {"pos": quoted(f"{place}!")}))
+    names = {item: item.id for item in p.items}
     for link in (link for link in p.links if link.id in at.lines):
         curve, tip = at.lines[link.id]
-        head = "none" if tip is None else "tee" if link.kind in ("not_computed", "cut") else "normal"
-        points = [pos(*q) for q in (curve[::-1] if link.backwards else curve)]
-        way = ([f"e,{pos(*tip)}"] if tip else []) + points
-        look = {
-            "pos": quoted(" ".join(way)),
-            "arrowhead": head,
-            "arrowsize": "0.7",
-            "style": line_style(link.kind),
-        }
-        look |= {"color": quoted(EDGES[link.kind][0]), "penwidth": f"{EDGES[link.kind][3]:g}"}
-        if link.id in at.labels:
-            look |= {"label": quoted(link.label), "lp": quoted(pos(*at.labels[link.id])), "fontsize": "9"}
-        out.append(f"{link.tail.id} -> {link.head.id} {_attributes(look)};")
+        way = " ".join(pos(*q) for q in curve)
+        end = f"{'s' if link.backwards else 'e'},{pos(*tip)} " if tip else ""
+        more = {"pos": quoted(end + way)}
+        more |= {"lp": quoted(pos(*at.labels[link.id]))} if link.id in at.labels else {}
+        out.append(_edge(link, link.id, names, False, more))
     return "\n".join([*out, "}"])
 
 
@@ -206,7 +186,7 @@ def _look(item: Item) -> dict[str, str]:
     return look | ({"penwidth": "2.4"} if "root" in item.classes else {})
 
 
-def _node(item: Item, name: str, bare: bool, wide: float) -> str:
+def _node(item: Item, name: str, bare: bool, wide: float, more: dict | None = None) -> str:
     shape = _shape(item)
     w, h, thick = f"{wide / 72:.4f}", f"{item.height / 72:.4f}", "2.4" if "root" in item.classes else ""
     if bare:
@@ -221,28 +201,27 @@ def _node(item: Item, name: str, bare: bool, wide: float) -> str:
         "color": look["color"],
         "width": w,
         "height": h,
-        "fontsize": f"{item.lines[0].size - 1:g}",
-        "label": _cells_label(item) if item.boxes else quoted("\n".join(x.text for x in item.lines)),
+        "label": _label(item),
         "tooltip": quoted(item.tooltip),
+        **(more or {}),
     }
     if thick:
         values["penwidth"] = thick
     return f"\t{name} {_attributes(values)}\n"
 
 
-def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool) -> str:
+def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool, more: dict | None = None) -> str:
     light, _, _, wide = EDGES[link.kind]
     look = (
         {} if bare else {"class": quoted(link.css), "color": quoted(light), "tooltip": quoted(link.tooltip)}
     )
-    values = {"id": ident, **look, "penwidth": f"{wide:g}"}
+    values = {"id": ident, **look, "penwidth": f"{wide:g}", **(more or {})}
     if (style := line_style(link.kind)) != "solid" and not bare:
         values["style"] = style
     tail, head = name[link.tail], name[link.head]
     arrow = "none" if link.headless else "tee" if link.kind in ("not_computed", "cut") else "normal"
-    if (
-        link.kind == "flow" and bare
-    ):  # there is room for a head at both ends: the way back has its own at the other one
+    # there is room for a head at both ends: the way back has its own at the other one
+    if link.kind == "flow" and bare:
         values["dir"], arrow = "both", "normal"
     if link.backwards:
         tail, head = head, tail
@@ -260,6 +239,23 @@ def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool) -> str:
     return f"\t{tail} -> {head} {_attributes(values)}\n"
 
 
+def _label(item: Item) -> str:
+    """The lines of an item, and between them its boxes side by side with their captions."""
+    top = min((box[1] for box in item.boxes.values()), default=item.height)
+    rows = [(x.y, f"<TR><TD>{_text(x)}</TD></TR>") for x in item.lines if x.css != "caption"]
+    captions = "".join(f"<TD>{_text(x)}</TD>" for x in item.lines if x.css == "caption")
+    cells = "".join(f"<TD>{cells_table(shown(item, c), w, h)}</TD>" for c, (_, _, w, h) in item.boxes.items())
+    rows += [(top, f"<TR><TD>{_table(f'<TR>{row}</TR>')}</TD></TR>") for row in (captions, cells) if row]
+    return f"<{_table(''.join(row for _, row in sorted(rows, key=lambda row: row[0])))}>" if rows else '""'
+
+
+def _text(line: Line) -> str:
+    text = f"<B>{escaped(line.text)}</B>" if line.bold else escaped(line.text)
+    return (
+        f'<FONT POINT-SIZE="{line.size - 1:g}" COLOR="{INK if line.css == "name" else MUTED}">{text}</FONT>'
+    )
+
+
 def escaped(text: str) -> str:
     return html.escape(text, quote=True).replace("\\", "&#92;") or " "
 
@@ -267,18 +263,6 @@ def escaped(text: str) -> str:
 def _table(rows: str, w: float = 0, h: float = 0, more: str = 'BORDER="0"') -> str:
     size = f' FIXEDSIZE="TRUE" WIDTH="{w:g}" HEIGHT="{h:g}"' if w else ""
     return f'<TABLE CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {more}{size}>{rows}</TABLE>'
-
-
-def _cells_label(item: Item) -> str:
-    """The label of a card: its lines, then its boxes side by side with the value painted."""
-    rows = []
-    for x in [x for x in item.lines if x.css != "caption"]:
-        text = f'<FONT POINT-SIZE="{x.size - 1:g}">{f"<B>{escaped(x.text)}</B>" if x.bold else escaped(x.text)}</FONT>'
-        rows.append(f'<TR><TD COLSPAN="{len(item.boxes)}">{text}</TD></TR>')
-    rows.append("<TR>" + "".join(f'<TD><FONT POINT-SIZE="8">{c}</FONT></TD>' for c in item.boxes) + "</TR>")
-    cells = (f"<TD>{cells_table(shown(item, c), w, h)}</TD>" for c, (_, _, w, h) in item.boxes.items())
-    rows.append("<TR>" + "".join(cells) + "</TR>")
-    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="2" CELLPADDING="0">{"".join(rows)}</TABLE>>'
 
 
 def cells_table(value: Value | None, w: float, h: float) -> str:

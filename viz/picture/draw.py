@@ -19,12 +19,10 @@ from ..read.source import mark_second
 from ..read.text import clipped, plural, write_whole
 from . import dot as language
 from . import svg as painter
-from .choose import check_options, fitting, picture_of, pictures_of
+from .choose import check_options, fitting, pictures_of
 from .layout import FORMATS, SECONDS, Places, painted, places
 from .parts import Picture
 from .shown import Shown
-
-__all__ = ["Drawing", "draw", "picture_of", "pictures_of"]
 
 
 class Drawing(Shown):

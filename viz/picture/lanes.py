@@ -141,8 +141,8 @@ class Lanes(View):
     ) -> tuple[Item, Item]:
         """The card of a tensor in one lane and of its gradient in the other, of one size."""
         out, name = f.output(nr), f.output(nr).name or "?"
-        said = fit(name, self.widest, TITLE, bold=True)
-        title = f"{_short(name, self.widest - 24)}.grad" if kind == "leaf" else f"grad of {said}"
+        said = _short(name, self.widest) if kind == "leaf" else fit(name, self.widest, TITLE, bold=True)
+        title = f"{_short(name, self.widest - 14)}.grad" if kind == "leaf" else f"grad of {said}"
         room = max(64.0 + 2 * self.pad, width(said, TITLE, bold=True))
         if kind != "leaf" and width(title, TITLE, bold=True) > room:
             title = "its gradient"
@@ -193,9 +193,8 @@ class Lanes(View):
         column.lines.append(below)
         for line in column.lines:
             line.x = column.width / 2
-        return column, {
-            key: ((column.width - w) / 2, top, w, h) for key, top in zip(boxes, tops, strict=True)
-        }
+        left = (column.width - w) / 2
+        return column, {key: (left, top, w, h) for key, top in zip(boxes, tops, strict=True)}
 
     def detached(self, card: Item, head: Item) -> None:
         """Where ``detach()`` cut the graph: the value goes on, and nothing comes back."""
@@ -210,9 +209,11 @@ class Lanes(View):
 
 
 def _short(name: str, limit: float) -> str:
-    """A name in bold; where there is no room for it, the last part of a dotted one."""
-    if width(name, TITLE, bold=True) > limit and not name.endswith("]"):
-        name = name.rpartition(".")[2]
+    """A name in bold; where there is no room for it, the end of it: ``0.weight`` of ``net.0.weight``."""
+    if width(name, TITLE, bold=True) > limit and (key := re.fullmatch(r".*\[['\"](.+)['\"]\]", name)):
+        name = key[1]
+    while width(name, TITLE, bold=True) > limit and "." in name:
+        name = name.partition(".")[2]
     return fit(name, limit, TITLE, bold=True)
 
 

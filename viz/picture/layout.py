@@ -148,9 +148,8 @@ def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) ->
             curve = [start, start, curve[0], *curve, curve[-1], end, end]
         at.lines[link.id] = [point(*q) for q in curve], tip and point(*tip)
     at.items = {item.id: point(*q) for item, q in placed.items()}
-    at.frames = [
-        (x + shift[0][0], y + shift[0][1], w, h, base + shift[0][1]) for x, y, w, h, base in at.frames
-    ]
+    dx, dy = shift[0]
+    at.frames = [(x + dx, y + dy, w, h, base + dy) for x, y, w, h, base in at.frames]
     last = max(v + size(item)[1] for item, (_, v) in placed.items())
     middle = high + shift[0][across] + BETWEEN / 2
     said = [width(text, NOTE) for text in LANES[along]]
@@ -183,15 +182,10 @@ def _smooth(
             continue
         points = np.array([(a, start[1]), ((a + b) / 2, start[1]), ((a + b) / 2, end[1]), (b, end[1])])
         weights = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3])
-        way = np.vstack(
-            [np.linspace(start, points[0], 24), weights @ points, np.linspace(points[3], end, 24)]
-        )
-        if not any(
-            (
-                (way[:, 0] > u) & (way[:, 0] < u + wide) & (way[:, 1] > v - 3) & (way[:, 1] < v + tall + 3)
-            ).any()
-            for u, v, wide, tall in others
-        ):
+        straight = np.linspace(start, points[0], 24), np.linspace(points[3], end, 24)
+        x, y = np.vstack([straight[0], weights @ points, straight[1]]).T
+        inside = ((x > u) & (x < u + w) & (y > v - 3) & (y < v + h + 3) for u, v, w, h in others)
+        if not any(map(np.any, inside)):
             bend = [tuple(q) for q in points.tolist()]
             before = [start, start, bend[0]] if a > start[0] else []
             after = [bend[3], end, end] if b < end[0] else []
@@ -249,9 +243,8 @@ def _freed(p: Picture, at: Places) -> Places:
         lines, by = np.concatenate([own, others]), (own[abs(own - now).argmin()] - now) / 12
         while not (meets(lines, now + by, size) or meets(boxes, now + by, room)):
             now += by
-        if meets(
-            others[2:], now, size - (4 + 4j)
-        ):  # it has no free place: better no label than one that is crossed out
+        # it has no free place: better no label than one that is crossed out
+        if meets(others[2:], now, size - (4 + 4j)):
             del at.labels[ident]
             continue
         centres[ident], at.labels[ident] = now, (now.real, now.imag)
@@ -272,9 +265,6 @@ def render(source: str, form: str, seconds: float = SECONDS, here: bool = False)
     except TimeoutError:
         TOO_SLOW[source] = seconds
         raise LayoutTooSlow(TOO_LONG.format(seconds)) from None
-    except LayoutTooSlow:
-        TOO_SLOW[source] = seconds
-        raise
 
 
 laid_out = lru_cache(maxsize=64)(render)
@@ -309,7 +299,7 @@ class _Child:
                 raise
             if asked.is_alive() or not answer:
                 self.end()
-                raise LayoutTooSlow(TOO_LONG.format(seconds))
+                raise TimeoutError
         good, data = answer[0] == b"ok", answer[1]
         if not good:
             raise RuntimeError(f"Graphviz failed: {data.decode(errors='replace').strip()[-500:]}")

@@ -7,6 +7,7 @@ what is seen when a box is opened. Equal neighbours are one box that says how ma
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -18,11 +19,12 @@ from ..read.rules import base_name
 from .blocks import CONTAINERS, Block, Item, leaves_of, ordered
 from .captions import last_name, listed
 
-# of functions that one call of the framework always makes in a row: what that is called
-COMPOSED = {("LogSoftmax", "NllLoss"): "cross_entropy", ("LogSoftmax", "NllLoss2D"): "cross_entropy"}
+# of functions that one call of the framework always makes in a row, with nothing but reshapes between: what that is called
+COMPOSED = {"NllLoss": ("LogSoftmax", "cross_entropy"), "NllLoss2D": ("LogSoftmax", "cross_entropy")}
 RESHAPES = ("View", "UnsafeView", "ReshapeAlias", "Transpose", "Permute")
 REPEATS = 4  # so often at least come functions in a row that are folded because they repeat; equal blocks of modules twice
 LONGEST_PERIOD = 400
+OPENED_FROM = 8  # functions; a smaller module is opened by those who look at it
 SHOWN = 8  # of so many functions, or fewer, that come again and again the first and the last time stay open
 
 
@@ -37,9 +39,11 @@ def first_sight(root: Block, most: int) -> list[Block]:
         outermost = set(root.inside)
         tries.sort(key=lambda b: (b not in outermost, b.kind not in CONTAINERS, -len(b.functions)))
         for block in tries:
+            if len(block.inside) == 1 and block in outermost and len(outermost) > 1:
+                continue  # there would be one box for one, of a name that says less
             plain = block in outermost or (block.kind in CONTAINERS and _numbered(block))
             most_of_it = len(block.functions) > 0.8 * whole  # a box of nearly all says nothing
-            if not plain and len(block.functions) < whole / 4:
+            if not plain and len(block.functions) < max(whole / 4, OPENED_FROM):
                 continue
             more = _level(root, open_blocks | {block}, most)
             if most_of_it or len(more) <= (most if plain or 2 * len(block.functions) > whole else most // 2):
@@ -112,37 +116,70 @@ def _level(root: Block, open_blocks: set[Block], most: int) -> list[Item]:
     """What is drawn of ``root`` where these blocks are open, inputs first, equal neighbours as one block."""
 
     closed = _closed(root, open_blocks)
-    items = _equal(ordered(root.functions, closed)[0], 2, whole_modules=True)
+    items = _equal(ordered(root.functions, closed)[0], 2, whole_modules=True, longest=1)
+    items = _equal(items, 2 if len(items) > most else 3, whole_modules=True)
     items = items if len(items) <= most else _equal(items, REPEATS)
-    return items if len(items) <= most or len(closed) < 2 else _between_modules(items)
+    if len(items) <= most or len(closed) < 2:
+        return items
+    parts = _between_modules(items, named=True)
+    return parts if len(parts) <= most else _between_modules(items)
 
 
-def _between_modules(items: list[Item]) -> list[Item]:
-    """With the functions in a row, between two modules, as one box each."""
+def _between_modules(items: list[Item], named: bool = False) -> list[Item]:
+    """With the functions in a row, between two modules, as one box each; ``named``: one for each result that the caller has a
+    name for."""
     found: list[Item] = []
-    for single, run in groupby(items, lambda i: isinstance(i, Function)):
-        part = list(run)
-        found += (
-            [Block(part, title=listed([base_name(f.name) for f in part]), stretch=True)]
-            if single and len(part) > 1
-            else part
-        )
+    ends = 0
+
+    def part_of(item: Item) -> int | None:
+        nonlocal ends
+        if isinstance(item, Block):
+            return None
+        part = ends
+        ends += named and any(o.named for o in item.outputs)
+        return part
+
+    for part, run in groupby(items, part_of):
+        row = list(run)
+        found += [_joined(row)] if part is not None and len(row) > 1 else row
     return found
+
+
+def _joined(part: Sequence[Item], title: str = "") -> Block:
+    """Neighbours as one box, called by the modules in it, or by the result that the caller has a name for."""
+    functions = sorted((f for i in part for f in _functions(i)), key=lambda f: f.index)
+    blocks = [i for i in part if isinstance(i, Block)]
+    called = {b: f"{b.kind} ×{b.times}" if b.times > 1 and b.kind else last_name(b.path) for b in blocks}
+    names = [called[b] for b in blocks if b.is_module] or [b.title for b in blocks if b.title]
+    named = [o.name for f in functions for o in f.outputs if o.named and o.name]
+    own = ", ".join(dict.fromkeys(names)) or next(iter(named[-1:]), "")
+    title = title or own or listed([base_name(f.name) for f in functions])
+    return Block(functions, _common([b.path for b in blocks]), inside=blocks, title=title, stretch=True)
+
+
+def _functions(item: Item) -> list[Function]:
+    return item.functions if isinstance(item, Block) else [item]
 
 
 def _composed(free: list[Function]) -> list[Block]:
     """Functions that one call of the framework made, under its name, with what reshapes their input."""
     there, found = set(free), []
+
+    def reshaped(f: Function) -> list[Function]:
+        """What only reshapes the input of a function on its way to it, and what made that input."""
+        way: list[Function] = []
+        while (t := f.edges[0].target) in there and len(t.users) == 1:
+            way.insert(0, f := t)
+            if base_name(t.name) not in RESHAPES or len(way) > 4:
+                break
+        return way
+
     for f in free:
-        for names, title in COMPOSED.items():
-            before = [e.target for e in f.edges[:1] if e.target in there]
-            if base_name(f.name) == names[-1] and before and base_name(before[0].name) == names[0]:
-                run = [before[0], f]
-                while run[0].edges and (t := run[0].edges[0].target) in there and len(t.users) == 1:
-                    if base_name(t.name) not in RESHAPES or len(run) > 4:
-                        break
-                    run.insert(0, t)
-                found.append(Block(run, title=title, stretch=True))
+        first, title = COMPOSED.get(base_name(f.name), ("", ""))
+        way = reshaped(f) if title else []
+        if way and base_name(way[0].name) == first:
+            before = [g for g in reshaped(way[0]) if base_name(g.name) in RESHAPES]
+            found.append(Block([*before, *way, f], title=title, stretch=True))
     return found
 
 
@@ -153,7 +190,7 @@ def _sign(item: Item) -> tuple:
         return item.name, item.outputs[0].shape
     made = item.functions[-1].outputs[0].shape
     if item.kind and item.times == 1:
-        leaves = dict.fromkeys(leaf for f in item.functions for leaf in leaves_of(f))
+        leaves = leaves_of(item.functions)
         names = [(f.outputs[0].name or "").removeprefix(item.path) for f in leaves]
         return item.kind, made, tuple(zip(names, (f.outputs[0].shape for f in leaves), strict=True))
     return item.title, item.times, tuple((f.name, f.outputs[0].shape) for f in item.functions)
@@ -209,14 +246,11 @@ def _one(items: list[Item], number: str) -> Block:
     """One of several equal ones: a block as it is, or a block of what comes again."""
     if len(items) == 1 and isinstance(items[0], Block):
         return items[0]
-    blocks = [i for i in items if isinstance(i, Block)]
-    functions = sorted(
-        (f for i in items for f in (i.functions if isinstance(i, Block) else [i])), key=lambda f: f.index
-    )
-    if len(blocks) == 1:  # a module and what is done to its result
-        return Block(functions, blocks[0].path, blocks[0].kind, blocks, blocks[0].call, stretch=True)
-    path = _common([b.path for b in blocks])
-    return Block(functions, path, inside=blocks, title=number, stretch=True)
+    joined = _joined(items, number)
+    if len(joined.inside) == 1:  # a module and what is done to its result
+        one, joined.title = joined.inside[0], ""
+        joined.path, joined.kind, joined.call = one.path, one.kind, one.call
+    return joined
 
 
 def _common(paths: list[str]) -> str:
@@ -228,24 +262,22 @@ def _common(paths: list[str]) -> str:
 
 
 def _cut(items: list[Item], most: int, counted: bool = False) -> list[Block]:
-    """The blocks among ``items``; where there are more than ``most``, neighbours are joined to stretches of equal length."""
-    if len(items) <= most:
-        return [i for i in items if isinstance(i, Block)]
-    size = -(-len(items) // most)
-    found = []
-    for a in range(0, len(items), size):
-        part = items[a : a + size]
-        if len(part) == 1:
-            found += [i for i in part if isinstance(i, Block)]
-            continue
-        functions = [f for i in part for f in (i.functions if isinstance(i, Block) else [i])]
-        blocks = [i for i in part if isinstance(i, Block)]
-        names = [last_name(b.path) for b in blocks if b.is_module]
-        title = f"{a + 1}–{a + len(part)} of {len(items):,}"
-        if not counted:
-            title = ", ".join(names) if names else f"part {len(found) + 1} of {-(-len(items) // size)}"
-        functions.sort(key=lambda f: f.index)
-        found.append(
-            Block(functions, _common([b.path for b in blocks]), inside=blocks, title=title, stretch=True)
-        )
+    """The blocks among ``items``; where there are more than ``most``, neighbours are joined, the smallest first, or where there
+    are very many (``counted``: or all are equal) as many of them each time. What is behind all modules stays apart."""
+    parts = [[i] for i in items]
+    if counted or len(items) > 8 * most:
+        size = -(-len(items) // most)
+        parts = [items[a : a + size] for a in range(0, len(items), size)]
+    elif len(items) > most > 1:
+        end = 1 + max((k for k, i in enumerate(items) if isinstance(i, Block) and i.path), default=len(items))
+        parts = parts[:end] + [items[end:]] * (end < len(items))
+        while len(parts) > most:
+            sizes = [sum(len(_functions(i)) for i in part) for part in parts[: end or None]]
+            k = min(range(len(sizes) - 1), key=lambda k: sizes[k] + sizes[k + 1])
+            parts[k : k + 2], end = [parts[k] + parts[k + 1]], end - 1
+    found, at = [], 0
+    for part in parts:
+        at += len(part)
+        title = f"{at - len(part) + 1}–{at} of {len(items):,}" if counted else ""
+        found += [_joined(part, title)] if len(part) > 1 else [i for i in part if isinstance(i, Block)]
     return found

@@ -36,9 +36,9 @@ class Line:
     y: float = 0.0
 
 
-def name_line(name: str | None, size: float = NAME) -> Line:
+def name_line(name: str | None, size: float = NAME, widest: float = WIDEST) -> Line:
     """The name of an item, bold."""
-    return Line("name", fit(name or "?", WIDEST, size, bold=True), size, bold=True)
+    return Line("name", fit(name or "?", widest, size, bold=True), size, bold=True)
 
 
 def sub_line(text: str, css: str = "sub", size: float = SUB) -> Line:
@@ -145,9 +145,8 @@ class Picture:
     clusters: list[tuple[str, list[Item]]] = field(default_factory=list)  # caption, items
     of_function: dict[Function, Item] = field(default_factory=dict)  # what lights up when a node fires
     notes: list[str] = field(default_factory=list)
-    below: dict[Item, Item] = field(
-        default_factory=dict
-    )  # of two lanes: item of the lower one -> above which it stands
+    # of two lanes: item of the lower one -> above which it stands
+    below: dict[Item, Item] = field(default_factory=dict)
     mirrors: dict[Link, Link] = field(default_factory=dict)  # and its arrows -> those whose way they go back
     at: Any = None  # the places of all this, where it was laid out
     gap: float = 0.0  # inches between the items of a lane
@@ -212,9 +211,8 @@ class Places:
     labels: dict[str, tuple[float, float]]
     # of each cluster: x, y, width, height, baseline of its caption
     frames: list[tuple[float, float, float, float, float]]
-    lanes: list[tuple[str, float, float]] = field(
-        default_factory=list
-    )  # what is written at two lanes, and where
+    # what is written at two lanes, and where
+    lanes: list[tuple[str, float, float]] = field(default_factory=list)
     apart: tuple[float, float, float, float] | None = None  # the line between them
     crossed: int = 0  # labels across which an arrow goes, and for which there is no better place
 

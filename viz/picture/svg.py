@@ -305,7 +305,6 @@ def _dark(heat: bool) -> str:
     for css, (_, line, _, _) in EDGES.items():
         head = "stroke" if css in ("not_computed", "cut") else "fill"
         rules.append(f".edge.{css}>.line{{stroke:{line}}}.edge.{css}>.head{{{head}:{line}}}")
-    own = re.sub(
-        r"(^|\})(?=[^{}]+\{)", r"\1.viz-graph ", "".join(rules)
-    )  # of this picture, where it is part of a page
+    # of this picture, where it is part of a page
+    own = re.sub(r"(^|\})(?=[^{}]+\{)", r"\1.viz-graph ", "".join(rules))
     return f"@media (prefers-color-scheme:dark){{{own}}}"

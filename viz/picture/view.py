@@ -65,11 +65,14 @@ class View:
         if f not in self.first_use:
             self.first_use[f] = self.leaf_item(f)
         elif self.many or len(f.users) >= HUB_FROM:
-            name = f.outputs[0].name
-            column = Column.of([name_line(fit(name or "?", 120, SMALLEST, bold=True), SMALLEST)], 30, 9, 4)
-            tip = f"{name} again: the same leaf, drawn once for each use"
-            return self.p.add("alias", "tag", column, tip, function=f, name=name)
+            return self.alias(f, f.outputs[0].name, "the same leaf")
         return self.first_use[f]
+
+    def alias(self, f: Function, name: str | None, what: str) -> Item:
+        """A further use of something that is drawn elsewhere."""
+        column = Column.of([name_line(name, SMALLEST, 120)], 30, 9, 4)
+        tip = f"{name} again: {what}, drawn once for each use"
+        return self.p.add("alias", "tag", column, tip, function=f, name=name)
 
     def plain_input(self, e: Edge) -> Item:
         """An input that does not require grad: a named tensor, a constant, or a stub where nothing is known of it."""

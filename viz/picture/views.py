@@ -8,14 +8,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..read import rules
 from ..read.graph import Edge, Function, Graph, Output
-from ..read.modules import calls, prefixes
+from ..read.modules import owner, prefixes
 from ..read.names import operand_names
 from ..read.text import fit, one_line, plural, shape_text, width
 from ..read.values import size_of
-from .blocks import Block
-from .captions import common_start, texts
+from .blocks import Block, leaves_of
+from .captions import TITLE, common_start, texts
 from .lanes import Lanes
 from .levels import boxes
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
@@ -64,7 +66,7 @@ def build(
     else:
         (_Cards if view == "cards" else _Functions)(graph, picture, groups or []).draw()
     if len(graph) <= FRAMES_UP_TO and not groups:
-        _frame_modules(calls(graph), picture, graph.classes)
+        _frame_modules(graph, picture)
     return picture
 
 
@@ -78,25 +80,21 @@ def inside(graph: Graph, box: Item, direction: str, most: int) -> Picture:
     return picture
 
 
-def _frame_modules(made: dict, p: Picture, classes: dict[str, str]) -> None:
+def _frame_modules(graph: Graph, p: Picture) -> None:
     """A frame around the functions of each call of a module, with its class and the leaves that only this call uses."""
-    clusters = []
-    for (module, _), (caption, functions) in made.items():
-        inside = set(functions)
-        leaves = {e.target for f in functions for e in f.edges if e.target and e.target.kind == "accumulate"}
-        own = (
-            f for f in leaves if module in prefixes(f.outputs[0].name or "")
-        )  # an input is not the module's
-        inside |= {f for f in own if all(e.source in inside for e in f.users)}
-        members = [
-            item
-            for item in p.items
-            if item.function in inside and item.kind != "alias" and item not in p.below
-        ]
+    calls: dict[tuple[str, int], list[Function]] = {}
+    for f in (f for f in graph.functions if f.module is not None and f.call is not None):
+        calls.setdefault((f.module, f.call), []).append(f)
+    several, number = Counter(module for module, _ in calls), Counter[str]()
+    for (module, _), functions in calls.items():
+        number[module] += 1
+        caption = f"{module}, call {number[module]}" if several[module] > 1 else module
+        own = {f for f in leaves_of(functions) if module in prefixes(f.outputs[0].name or "")}
+        inside = {*functions, *(f for f in own if all(e.source in functions for e in f.users))}
+        members = [i for i in p.items if i.function in inside and i.kind != "alias" and i not in p.below]
         if len(members) > 1:
-            kind = classes.get(module)
-            clusters.append((one_line(f"{caption}: {kind}" if kind else caption), members))
-    p.clusters = clusters
+            kind = graph.classes.get(module)
+            p.clusters.append((one_line(f"{caption}: {kind}" if kind else caption), members))
 
 
 # -- the graph view -------------------------------------------------------------------------------------------------------
@@ -226,17 +224,16 @@ class _Compact(View):
         self.shapes = bool(groups) or within is not None  # what the arrows between boxes say
         self.group_of = {f: g for g in groups for f in g.functions}
         for f in self.order if groups else ():  # a leaf that only one group uses is folded into it
-            users = {self.group_of.get(e.source) for e in f.users} if f.kind == "accumulate" else ()
-            if len(users) == 1 and None not in users:
-                self.group_of[f] = users.pop()
+            users = [self.group_of.get(e.source) for e in f.users] if f.kind == "accumulate" else [None]
+            if None not in users and (len(set(users)) == 1 or all(_holds(g, f) for g in users)):
+                self.group_of[f] = users[0]
         self.members: dict[Block, list[Function]] = {}
         for f, g in self.group_of.items():
             self.members.setdefault(g, []).append(f)
         self.folds: dict[Block, Item] = {}
         self.joined: dict[tuple[Item, Item], Link] = {}  # links to or from a fold: one stands for many
-        self.tensors: dict[
-            Link, set
-        ] = {}  # of such a link: (function, output) of all whose gradients go along it
+        # of such a link: (function, output) of all whose gradients go along it
+        self.tensors: dict[Link, set] = {}
         self.leaf_of_fold: dict[tuple[Item, Function], Item] = {}
         self.hubs: set[Function] = set()  # functions with many users, drawn once already
 
@@ -258,7 +255,7 @@ class _Compact(View):
             else:
                 item = self.fold(group)
                 drawn = [e for e in f.edges if e.target in self.within]
-                out = (e for e in drawn if self.group_of.get(e.target) is not group)
+                out = (e for e in drawn if self.group_of.get(e.target) is not group and not self.shared(e))
                 pairs = [(e, self.source_of_fold(item, e)) for e in out]
             for e, source in pairs:
                 if source is not None:
@@ -279,13 +276,14 @@ class _Compact(View):
         """A function whose result is used many times is drawn again, small, for each further use, as a leaf is."""
         f = e.target
         if f in self.hubs:
-            name = f.output(e.nr).name
-            column = Column.of([name_line(fit(name or "?", 120, SMALLEST, bold=True), SMALLEST)], 30, 9, 4)
-            tip = f"{name} again: the result of the same {f.name}, drawn once for each use"
-            return self.p.add("alias", "tag", column, tip, function=f, name=name)
+            return self.alias(f, f.output(e.nr).name, f"the result of the same {f.name}")
         if len(f.users) >= 2 * HUB_FROM:
             self.hubs.add(f)
         return self.p.of_function[f]
+
+    def shared(self, e: Edge) -> bool:
+        """Whether an edge of a box leads to a parameter that is folded into another box of the same module."""
+        return e.target.kind == "accumulate" and e.target in self.group_of
 
     def source_of_fold(self, item: Item, e: Edge) -> Item | None:
         """As ``source``, but all uses of one leaf inside a fold are drawn as one."""
@@ -330,17 +328,20 @@ class _Compact(View):
         title, lines = texts(group, self.start, leaves)
         written = [group.kind or lines[0]] if self.p.terse else lines
         column = Column.of(
-            [name_line(title), *(sub_line(text, size=SMALLEST) for text in written)], 90, 12, 9
+            [name_line(title, widest=TITLE), *(sub_line(text, size=SMALLEST) for text in written)], 90, 12, 9
         )
-        counts = [plural(len(members) - len(leaves), "function")] + [plural(len(leaves), "leaf")] * bool(
-            leaves
-        )
-        about = ", ".join([*lines, *counts])
-        tip = f"{group.path or title}: {about}"
+        about = [*lines, plural(len(members) - len(leaves), "function")]
+        about += [plural(len(leaves), "leaf")] * bool(leaves)
+        tip = f"{group.path or title}: {', '.join(about)}"
         item = self.p.add("fold", "fold", column, tip, name=title, members=members, block=group)
         self.folds[group] = item
         self.p.of_function.update(dict.fromkeys(members, item))
         return item
+
+
+def _holds(group: Block, leaf: Function) -> bool:
+    """Whether a box is the module of a parameter, has it in it, or lies in it: no arrow need say that it uses the parameter."""
+    return group.path in prefixes(owner(leaf)) or owner(leaf) in prefixes(group.path)
 
 
 class _Functions(_Compact):

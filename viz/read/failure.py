@@ -111,7 +111,7 @@ def _made(place: Place | None, failed: Place | None) -> str:
 def of_recording(recording: Recording, error: Exception) -> Failure:
     """What failed in a recorded block: an operation of the forward pass, or a node of a backward pass."""
     entries = traceback_of(error, recording._frame)
-    packages = {*map(framework_of, recording._watched), *sys.stdlib_module_names}
+    packages = {*map(framework, recording._watched), *sys.stdlib_module_names}
     own = [e for e in entries if e.package not in packages and not e.place.file.startswith(OURS)]
     if not own:
         own = entries[:1]
@@ -135,11 +135,6 @@ def said(error: BaseException) -> str:
     return one_line(f"{type(error).__name__}: {first}" if first else type(error).__name__)
 
 
-def framework_of(kind: type) -> str:
-    base = next(c for c in (*reversed(kind.__mro__), kind) if hasattr(c, "backward"))
-    return base.__module__.partition(".")[0]
-
-
 def _of_forward(
     recording: Recording, error: Exception, entries: list[Entry], own: list[Entry], args: list
 ) -> Failure:
@@ -159,9 +154,8 @@ def _of_forward(
         found = [(" ".join(ast.unparse(part).split()), part, resolved(part, here.frame)) for part in parts]
         found = _with_temporaries(found, args, recording, here.frame)
         differentiated = [t for _, t in found if is_tensor(t) and t.grad_fn is not None]
-        if (
-            operation in ("grad", "backward") and differentiated
-        ):  # the framework's function, which takes the loss first
+        # the framework's function, which takes the loss first
+        if operation in ("grad", "backward") and differentiated:
             graph = _named(read(differentiated[:1]), own)
             return _changed(of_pass(graph, error, None, _suspected(graph, error), rest[1:]), error, recording)
     for _, thing in found:
@@ -217,9 +211,8 @@ def _with_temporaries(
     fresh = [(fn, nr) for fn, nr in recording._values if fn not in recording._seen]
     used = {target for fn, _ in fresh for target, _ in fn.next_functions}
     ends = sorted(((fn, nr) for fn, nr in fresh if fn not in used), key=lambda at: sequence(at[0]))
-    open_ends = [
-        i for i, (_, part, thing) in enumerate(found) if thing is None and may_be_tensor(part, frame)
-    ]
+    unknown = ((i, part) for i, (_, part, thing) in enumerate(found) if thing is None)
+    open_ends = [i for i, part in unknown if may_be_tensor(part, frame)]
     results = [_Result(*at) for at in ends] if len(ends) == len(open_ends) else [None] * len(open_ends)
     for i, result in zip(open_ends, results, strict=True):
         known[i] = unnamed.pop(0) if unnamed else result
@@ -347,22 +340,12 @@ def of_pass(
 
 def _changed(failure: Failure, error: Exception, recording: Recording) -> Failure:
     """Add the line that changed a saved tensor in place, where the recording has seen just one that may have done it."""
-    told = MODIFIED.search(str(error))
-    states = (
-        {s.name for s in failure.failed.saved if s.state == "modified"} if told and failure.failed else set()
-    )
-    changed = [e.target.fn for e in failure.failed.edges if e.target is not None] if states else []
-    found = (
-        [
-            fn
-            for fn in recording._seen
-            if base_name(fn.name()) == told[1]
-            and any(target in changed for target, _ in fn.next_functions)
-            and sequence(fn) > sequence(failure.failed.fn)
-        ]
-        if changed
-        else []
-    )
+    told, failed = MODIFIED.search(str(error)), failure.failed
+    if told is None or failed is None or not any(s.state == "modified" for s in failed.saved):
+        return failure
+    inputs, after = {e.target.fn for e in failed.edges if e.target is not None}, sequence(failed.fn)
+    named = (fn for fn in recording._seen if base_name(fn.name()) == told[1] and sequence(fn) > after)
+    found = [fn for fn in named if any(target in inputs for target, _ in fn.next_functions)]
     if len(found) == 1:
         made = recording._seen[found[0]]
         failure.more.append(("changed in place", Place(made["file"], made["line"])))

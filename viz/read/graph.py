@@ -102,9 +102,8 @@ class Function:
     hooks: int = 0  # on the node itself
     after_hooks: int = 0  # of a leaf: called after its .grad was added to
     module: str | None = None
-    calls: list[tuple[str, int, float]] = field(
-        default_factory=list
-    )  # recorded ones around it: module, number, seconds
+    # recorded ones around it: module, number, seconds
+    calls: list[tuple[str, int, float]] = field(default_factory=list)
     call: int | None = None  # of a module that a recording saw run: which of its calls made this
     line: int | None = None
     other: str | None = None  # a recorded number that is no input: the 4 of 4 - x
@@ -228,9 +227,10 @@ def own_dict(x: Any) -> Mapping[str, Any]:
 
 
 def framework(tensor: Any) -> str:
-    """The package that a tensor is of; of a user's subclass that of the framework's class."""
-    kinds = (kind for kind in reversed(type(tensor).__mro__) if hasattr(kind, "backward"))
-    return next(kinds, type(tensor)).__module__.partition(".")[0]
+    """The package that a tensor, or a class of tensors, is of; of a user's subclass that of the framework's class."""
+    kind = tensor if isinstance(tensor, type) else type(tensor)
+    kinds = (base for base in reversed(kind.__mro__) if hasattr(base, "backward"))
+    return next(kinds, kind).__module__.partition(".")[0]
 
 
 def place(tensor: Any) -> tuple | None:

@@ -1,19 +1,21 @@
 """Which module made which function: from a recording, which saw the modules run, or from the parameters that are read.
 
 ``know(graph)`` writes it down once, when the graph is read: ``f.module`` and ``f.call`` of every function that one module is
-known to have made. ``calls(graph)`` lists them call by call. The names of the parameters are all that this needs.
+known to have made. The names of the parameters are all that this needs.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from .graph import Function, Graph, own_dict
 from .rules import base_name
+from .values import size_of
 
-# what only turns a parameter before it is used: its square root, or its sum, is no part of its module
-TURNS = (
+# what only turns a parameter before it is used
+TURNS = [
     "T",
     "Transpose",
     "Permute",
@@ -21,11 +23,11 @@ TURNS = (
     "UnsafeView",
     "ReshapeAlias",
     "Expand",
+    "Repeat",
     "Squeeze",
     "Unsqueeze",
-    "Clone",
-    "ToCopy",
-)
+]
+TURNS += ["Clone", "ToCopy", "Slice", "Select", "Split", "SplitWithSizes", "Chunk", "Unbind"]
 
 
 def prefixes(path: str) -> list[str]:
@@ -59,22 +61,6 @@ def know(graph: Graph) -> None:
             f.module, f.call = module, call
 
 
-def calls(graph: Graph) -> dict[tuple[str, int], tuple[str, list[Function]]]:
-    """What each call of a module made: (module, number of the call) -> a caption and its functions, in forward order.
-
-    Calls are counted in this graph. Functions of a module around others (``f.call`` is None) belong to none of them.
-    """
-    found: dict[tuple[str, int], list[Function]] = {}
-    for f in graph.functions:
-        if f.call is not None:
-            found.setdefault((f.module, f.call), []).append(f)
-    of: dict[str, list] = {}
-    for module, call in found:
-        of.setdefault(module, []).append(call)
-    captions = {(m, c): f"{m}, call {n}" if len(of[m]) > 1 else m for m in of for n, c in enumerate(of[m], 1)}
-    return {key: (captions[key], functions) for key, functions in found.items()}
-
-
 def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[str, int]]:
     classes, owners = graph.classes, _owners(graph)
     # the parameters behind a function that is made of parameters alone
@@ -87,11 +73,15 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
         leaves = [{t} if owner(t) else reads.get(t, set()) for t in inputs]
         read = set().union(*leaves)
         modules = {owner(leaf) for leaf in read}
+        if len(modules) > 1:  # one that has all of them, where some are tied
+            modules = set.intersection(*(set(owners.get(leaf, ())) for leaf in read))
         if len(modules) != 1:
             continue
         module, looks_up = modules.pop(), base_name(f.name) in ("Embedding", "EmbeddingBag")
-        if len(inputs) == len(f.edges) == 1 and not looks_up:  # whose it is shows when it is used
-            if base_name(f.name) in TURNS:
+        if all(leaves) and len(inputs) == len(f.edges) and not looks_up:  # whose it is shows when it is used
+            shape = f.outputs[0].shape
+            # its norm is a penalty
+            if base_name(f.name) in TURNS or (shape is not None and size_of(shape) > 1):
                 reads[f] = read
             continue
         if classes.get(module, "").startswith("Embedding") and not looks_up:
@@ -108,7 +98,7 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
         call, first = now.get(module, (0, read))
         if not call or first & read:
             now[module] = call, _ = call + 1, read
-        for g in [f, *(t for t in inputs if t in reads), *_reshaped(f, inputs)]:
+        for g in [f, *_prepared(f, reads), *_reshaped(f, inputs)]:
             made.setdefault(g, (module, call))
     for f, known in list(made.items()):
         for step in (1, -1):
@@ -116,7 +106,20 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
     for f, known in list(made.items()):
         if "norm" in classes.get(known[0], "").lower():
             made |= dict.fromkeys(_statistics(f, made), known)
+    for path in [path for path, kind in classes.items() if kind == "Sequential"]:
+        _between_layers(path, order, made, classes)
     return made
+
+
+def _prepared(f: Function, reads: dict) -> list[Function]:
+    """What was made of parameters alone for this use of them: a transposed weight, the exponential of a scale."""
+    found: dict[Function, None] = {}
+    stack = [f]
+    while stack:
+        new = [e.target for e in stack.pop().edges if e.target in reads and e.target not in found]
+        found |= dict.fromkeys(new)
+        stack += new
+    return list(found)
 
 
 def _owners(graph: Graph) -> dict[Function, list[str]]:
@@ -169,14 +172,58 @@ def _beside(
         yield f, (f"{parent}.{number}", call)
 
 
+def _between_layers(path: str, order: list[Function], made: dict, classes: dict) -> None:
+    """What the layers of a Sequential make around what is known of them: one tensor goes from each layer to the next, so what
+    comes before it is of the one, what comes after it of the other."""
+    weights: set[Function] = set()  # what is made of parameters alone
+    layers: list[tuple[int, int]] = []  # the place of each known function, and its layer
+    for k, f in enumerate(order):
+        if all(e.target is not None and (not e.target.edges or e.target in weights) for e in f.edges):
+            weights.add(f)
+        inside = made[f][0].removeprefix(f"{path}.") if f in made else ""
+        if (number := inside.partition(".")[0]).isdigit() and inside != made[f][0]:
+            layers.append((k, int(number)))
+
+    def only_way(k: int, gap: list[Function], last: Function) -> bool:
+        """Whether all that goes on from there is one result of ``gap[k]``."""
+        then = [*gap[k + 1 :], last]
+        came = {(e.target, e.nr) for f in then for e in f.edges if e.target is not None and e.target.edges}
+        came = {at for at in came if at[0] not in then and at[0] not in weights}
+        return len(came) == 1 and next(iter(came))[0] is gap[k]
+
+    for (a, before), (b, here) in pairwise(layers):
+        gap, last = [f for f in order[a + 1 : b] if f not in made and f not in weights], order[b]
+        ways = [k for k in range(len(gap)) if here > before and only_way(k, gap, last)]
+        kinds = (classes.get(f"{path}.{n}", "") for n in range(before + 1, here))  # without parameters
+        kinds = (AS_FUNCTION.get(kind, kind.lower()) for kind in kinds)
+        marks = [[k for k in ways if base_name(gap[k].name).lower() == kind] for kind in kinds]
+        if here <= before or any(len(found) != 1 for found in marks):
+            continue
+        between = [k for (k,) in marks]
+        end, start = (between[0], between[-1] + 1) if between else (ways[-1] + 1 if ways else 0,) * 2
+        parts = [
+            (gap[:end], before),
+            (gap[start:], here),
+            *(([gap[k]], before + 1 + i) for i, k in enumerate(between)),
+        ]
+        for functions, n in parts:
+            known = [made[f] for f in (order[a], last) if made[f][0] == f"{path}.{n}"]
+            made |= dict.fromkeys(functions, known[0] if known else (f"{path}.{n}", None))
+
+
+AS_FUNCTION = {"Dropout": "mul", "Flatten": "view", "Unflatten": "view"}
+
+
 def _reshaped(f: Function, inputs: list[Function]) -> Iterator[Function]:
     """What a linear layer does to an input of three dimensions or more: a view of it before the product, one of the result."""
     if base_name(f.name) not in ("Mm", "Addmm") or len(f.users) != 1:
         return
     after = f.users[0].source
-    before = [t for t in inputs if base_name(t.name) == "View" and len(t.users) == 1]
+    before = [t for t in inputs if base_name(t.name) in ("View", "UnsafeView") and len(t.users) == 1]
+    # where it does not lie in one piece
+    copied = [e.target for t in before for e in t.edges if e.target is not None]
+    before += [t for t in copied if base_name(t.name) == "Clone" and len(t.users) == 1]
     data_is_plain = all(t.kind == "accumulate" or base_name(t.name) in TURNS for t in inputs)
-    if base_name(after.name) == "UnsafeView" or (
-        base_name(after.name) == "View" and (before or data_is_plain)
-    ):
+    name = base_name(after.name)
+    if name == "UnsafeView" or (name == "View" and (before or data_is_plain)):
         yield from (*before, after)

@@ -26,61 +26,28 @@ from .values import Value, dtype_name, shape_of
 
 # an input that does not require grad and that no node keeps: nothing else is known of it
 UNKNOWN = "constant"
+SEEN = "viz.inputs"  # where a node keeps what they were called
 FEW = 3  # of a constant, as many numbers are its name
 LONGEST = 18  # a longer expression is not a readable name
 
 
-def variables(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
-    """Tensors that the frame can name, locals before globals, plain variables before members of containers."""
-    if frame is None:
-        return
-    scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
-    for scope in scopes:
-        held = [(k, v) for k, v in list(scope.items()) if not k.startswith("_") and k not in ("In", "Out")]
-        for look in (itself, members):
-            for name, value in held:
-                try:
-                    found = list(look(name, value))
-                except Exception:  # an object of the user's that cannot be looked into (half built, closed): it names nothing
-                    continue
-                yield from found
-
-
-def itself(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if is_tensor(value):
-        yield name, value
-
-
-def members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, type | ModuleType | FunctionType) or is_tensor(value):
-        return
-    inside, form = getattr(value, "__dict__", {}), "{}.{}"
-    if isinstance(value, list | tuple | dict):
-        inside = value if isinstance(value, dict) else dict(enumerate(value[:200]))
-        form = "{}[{!r}]"
-    elif callable(getattr(type(value), "named_parameters", None)):
-        yield from ((k if name == "self" else f"{name}.{k}", item) for k, item in value.named_parameters())
-        return
-    for key, item in list(inside.items())[:200]:
-        if is_tensor(item):
-            yield form.format(name, key), item
-
-
-def reachable(frame: FrameType | None) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+def reachable(frame: FrameType | None, levels: int = 6) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
     """Tensors and modules that the frame can name, wherever it holds them (``trainer.model.0.weight``): (name, tensor) pairs,
-    and path -> module. The shorter way first, locals before globals; at most ``LOOKED_AT`` objects, ``DEEPEST`` levels down."""
+    and path -> module. The shorter way first, locals before globals; at most ``LOOKED_AT`` objects."""
     if frame is None:
         return [], {}
     scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
-    return held_by([(k, v) for scope in scopes for k, v in list(scope.items()) if not OF_PYTHON.fullmatch(k)])
+    return held_by(
+        [(k, v) for scope in scopes for k, v in list(scope.items()) if not OF_PYTHON.fullmatch(k)], levels
+    )
 
 
-def held_by(level: list[tuple[str, Any]]) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+def held_by(level: list[tuple[str, Any]], levels: int = 6) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
     """The same of some variables: (name, value) pairs."""
     tensors: list[tuple[str, Any]] = []
     modules: dict[str, Any] = {}
     seen: set[int] = set()
-    for _ in range(DEEPEST):
+    for _ in range(levels):
         below: list[tuple[str, Any]] = []
         tensors += [(path, value) for path, value in level if is_tensor(value)]
         for path, value in level:
@@ -102,9 +69,8 @@ def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any])
         unnamed = {id(f.leaf) for f in graph.leaves if not f.outputs[0].named}
         if frame is None or not unnamed:
             return
-        if frame.f_code.co_filename.startswith(
-            LIBRARIES
-        ):  # of Jupyter, pytest, Python: they hold much, and no model
+        # of Jupyter, pytest, Python: they hold much, and no model
+        if frame.f_code.co_filename.startswith(LIBRARIES):
             continue
         found, held = reachable(frame)
         names = [(name, tensor) for name, tensor in found if id(tensor) in unnamed]
@@ -120,7 +86,7 @@ LIBRARIES = tuple(
 )
 FURTHEST = 12  # functions that called each other
 OURS = f"{__name__.partition('.')[0]}."
-LOOKED_AT, DEEPEST, ENTRIES = 3_000, 6, 200  # objects, levels, entries of one container
+LOOKED_AT, ENTRIES = 3_000, 200  # objects, entries of one container
 PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType, np.ndarray, np.generic)
 
 
@@ -270,13 +236,19 @@ def _label_constants(graph: Graph, places: dict) -> None:
         if f._saved is None:
             continue
         kept = {s.name: s for s in f._saved}
+        seen = getattr(f.fn, "metadata", {})  # by an earlier look, before a pass freed it
         for name, edge in zip(rules.input_names(f), f.edges, strict=True):
             s = kept.get(name)
+            if s is not None and s.state == "freed" and edge.slot in seen.get(SEEN, ()):
+                edge.label, edge.value, edge.tensor = seen[SEEN][edge.slot]
+                continue
             if edge.target is None and s is not None:
                 if s.tensor is not None and (at := place(s.tensor)) is not None:
                     cut_off(edge, places.get(at))
                 label = s.label or edge.label or constant(s)
                 edge.label, edge.value, edge.tensor = label, s.value, (s.label or edge.label) is not None
+                if s.state == "kept":
+                    seen.setdefault(SEEN, {})[edge.slot] = edge.label, edge.value, edge.tensor
 
 
 def cut_off(edge: Edge, at: tuple[Function, int] | str | None) -> None:

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from .graph import behind, is_tensor, place, read_nodes
-from .names import OF_PYTHON, PLAIN, give_names, held_by, itself, members, variables
+from .names import OF_PYTHON, PLAIN, give_names, held_by, reachable
 from .progress import Progress
 from .replay import replay
 from .text import plural
@@ -128,9 +128,8 @@ class Recording:
         self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
         self._watched: set[type] = set()
         self._looked_into: set[int] = set()  # objects that were asked for the modules that they hold
-        self._modules: dict[
-            int, tuple[Any, str]
-        ] = {}  # modules whose calls are watched, kept alive, and their names
+        # modules whose calls are watched, kept alive, and their names
+        self._modules: dict[int, tuple[Any, str]] = {}
         self._handles: list[Any] = []  # of the hooks on them
         self._looked = self._look_began = 0.0  # seconds taken by looks that have ended; when the newest began
         # calls that have begun: the module, the newest node before it, when, and how long had been looked until then
@@ -174,7 +173,7 @@ class Recording:
 
     @looking
     def _look_around(self, frame: FrameType) -> None:
-        for _, tensor in variables(frame):  # what was there before is not of this recording
+        for _, tensor in reachable(frame, 2)[0]:  # what was there before is not of this recording
             self._skip(tensor)
             self._watch(type(tensor))
         self._watch_modules(frame)
@@ -353,8 +352,8 @@ class Recording:
         code, here = frame.f_code, frame.f_locals
         stars = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
         for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]:
-            look = members if isinstance(here.get(name), list | tuple | dict) else itself
-            self._given[frame] |= {called: id(tensor) for called, tensor in look(name, here.get(name))}
+            if is_tensor(given := here.get(name)) or isinstance(given, list | tuple | dict):
+                self._given[frame] |= {called: id(t) for called, t in held_by([(name, given)], 2)[0]}
 
     def _local(self, frame: FrameType, event: str, arg: object) -> Callable:
         if event in ("line", "return"):
@@ -372,7 +371,7 @@ class Recording:
         if line is None:
             return
         self._watch_modules(frame)
-        found = list(variables(frame))[:NAMES_IN]
+        found = reachable(frame, 2)[0][:NAMES_IN]
         for name, tensor in found:
             self._watch(type(tensor))
             if any(given.get(name) == id(tensor) for given in self._given.values()):

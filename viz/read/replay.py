@@ -75,6 +75,9 @@ FORWARD: dict[str, Callable[[list[Array], dict, tuple], Array]] = {
 }
 
 
+NUMBERS = ("Add", "Sub", "Rsub", "Mul", "Div")
+
+
 def known(e: Edge, values: dict) -> Array | None:
     if e.target is not None:
         return values.get((e.target, e.nr))
@@ -106,6 +109,9 @@ def run_forward(f: Function, inputs: list[Array | None]) -> Array | None:
     base = rules.base_name(f.name)
     forward = FORWARD.get(f.name) or FORWARD.get(base)
     shape = f.outputs[0].shape
+    if base in NUMBERS and len(inputs) == 1 and f.other:  # the 4 of 4 - x, which is no input of the node
+        with contextlib.suppress(ValueError):
+            inputs = [*inputs, np.float64(f.other)]
     if forward is None or shape is None or any(x is None or not 0 < x.size <= LARGEST for x in inputs):
         return None
     try:

@@ -202,9 +202,8 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
         shape = tuple(root.tensor.shape)
         if g is None and size_of(shape) != 1:
             made_up = not out.name or re.fullmatch(r"t\d+′*", out.name)
-            advice = (
-                f"take a scalar of it, such as {'its sum()' if made_up else f'{operand(out.name)}.sum()'}."
-            )
+            total = "its sum()" if made_up else f"{operand(out.name)}.sum()"
+            advice = f"take a scalar of it, such as {total}."
             if verb not in ("explore", "beside"):
                 advice = f"pass gradient= with this shape (for example ones), or {advice}"
             raise RuntimeError(

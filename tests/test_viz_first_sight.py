@@ -1,0 +1,162 @@
+"""Models of many kinds at first sight: the boxes that their authors would draw, without a recording."""
+
+from __future__ import annotations
+
+import pytest
+
+import viz
+from tests.test_viz_modules import titles
+
+LOSS = ["cross_entropy"]
+
+
+def siren(torch):
+    nn = torch.nn
+
+    class Sine(nn.Module):
+        def __init__(self, i, o):
+            super().__init__()
+            self.linear = nn.Linear(i, o)
+
+        def forward(self, x):
+            return torch.sin(30 * self.linear(x))
+
+    net = nn.Sequential(Sine(2, 8), Sine(8, 8), Sine(8, 8), nn.Linear(8, 1))
+    return viz.draw(net(torch.rand(5, 2)).pow(2).mean())
+
+
+def lora(torch):
+    nn = torch.nn
+
+    class Lora(nn.Module):
+        def __init__(self, base):
+            super().__init__()
+            self.base = base.requires_grad_(False)
+            self.a = nn.Parameter(torch.randn(2, base.in_features))
+            self.b = nn.Parameter(torch.zeros(base.out_features, 2))
+
+        def forward(self, x):
+            return self.base(x) + (x @ self.a.T @ self.b.T) * 2
+
+    net = nn.Sequential(
+        Lora(nn.Linear(8, 16)), nn.GELU(), Lora(nn.Linear(16, 16)), nn.GELU(), Lora(nn.Linear(16, 4))
+    )
+    return viz.draw(torch.nn.functional.cross_entropy(net(torch.randn(3, 8)), torch.tensor([0, 1, 2])))
+
+
+def experts(torch):
+    nn = torch.nn
+
+    class Expert(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.down = nn.Linear(4, 8), nn.Linear(8, 4)
+
+        def forward(self, x):
+            return self.down(self.up(x).relu())
+
+    class Mixture(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gate, self.experts = nn.Linear(4, 3), nn.ModuleList([Expert() for _ in range(3)])
+
+        def forward(self, x):
+            weights = self.gate(x).softmax(-1)
+            return sum(weights[:, k, None] * expert(x) for k, expert in enumerate(self.experts))
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inp, self.a, self.b, self.head = nn.Linear(6, 4), Mixture(), Mixture(), nn.Linear(4, 3)
+
+        def forward(self, x):
+            x = self.inp(x)
+            x = x + self.a(x)
+            return self.head(x + self.b(x))
+
+    model = Net()
+    return viz.draw(
+        torch.nn.functional.cross_entropy(model(torch.randn(5, 6)), torch.tensor([0, 1, 2, 0, 1]))
+    )
+
+
+def classifier(torch):
+    nn = torch.nn
+
+    class Classifier(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.emb, self.gru, self.fc = nn.Embedding(9, 4), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 3)
+
+        def forward(self, words):
+            return self.fc(self.gru(self.emb(words))[1][-1])
+
+    model = Classifier()
+    return viz.draw(
+        torch.nn.functional.cross_entropy(model(torch.randint(0, 9, (2, 30))), torch.tensor([0, 2]))
+    )
+
+
+def cell(torch):
+    cell, fc, h = torch.nn.GRUCell(3, 5), torch.nn.Linear(5, 2), torch.zeros(2, 5)
+    for x in torch.randn(20, 2, 3):
+        h = cell(x, h)
+    return viz.draw(torch.nn.functional.cross_entropy(fc(h), torch.tensor([0, 1])))
+
+
+def critic(torch):
+    """A discriminator that is called twice: each call has a loss of its own."""
+    nn = torch.nn
+    netD = nn.Sequential(
+        nn.Linear(4, 8), nn.LeakyReLU(0.2), nn.Linear(8, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1)
+    )
+    bce = nn.BCEWithLogitsLoss()
+    return viz.draw(
+        bce(netD(torch.randn(3, 4)), torch.ones(3, 1)) + bce(netD(torch.randn(3, 4)), torch.zeros(3, 1)),
+        fold=0,
+    )
+
+
+def physics(torch):
+    """Derivatives of a network: each is a box that is called as the program calls it."""
+    nn = torch.nn
+    net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
+    x, t = torch.rand(6, 1, requires_grad=True), torch.rand(6, 1, requires_grad=True)
+    u = net(torch.cat([x, t], 1))
+    u_t = torch.autograd.grad(u, t, torch.ones_like(u), create_graph=True)[0]
+    u_x = torch.autograd.grad(u, x, torch.ones_like(u), create_graph=True)[0]
+    u_xx = torch.autograd.grad(u_x, x, torch.ones_like(u_x), create_graph=True)[0]
+    loss = ((u_t + u * u_x - 0.01 * u_xx) ** 2).mean()
+    return viz.draw(loss)
+
+
+SEEN = {
+    siren: ["net.0", "Sine ×2", "net.3", "PowBackward0", "MeanBackward0"],
+    lora: ["net.0", "GeluBackward0", "net.2", "GeluBackward0", "net.4", *LOSS],
+    experts: ["inp", "Mixture ×2", "head", *LOSS],
+    classifier: ["emb", "TransposeBackward0", "gru", "SelectBackward0", "fc", *LOSS],
+    cell: ["GRUCell ×20", "fc", *LOSS],
+    critic: ["netD, call 1", "BinaryCrossEntropyWithLogitsBackward0", "netD, call 2"]
+    + ["BinaryCrossEntropyWithLogitsBackward0", "AddBackward0"],
+}
+
+
+@pytest.mark.parametrize("model", SEEN)
+def test_it_is_drawn_as_on_a_whiteboard(torch, model):
+    torch.manual_seed(0)
+    assert titles(model(torch).picture) == SEEN[model]
+
+
+def test_derivatives_are_boxes_of_their_own(torch):
+    torch.manual_seed(0)
+    drawing = physics(torch)
+    assert {"u_t", "u_x", "u_xx"} <= set(titles(drawing.picture))
+    assert not [i for i in drawing.picture.items if i.kind == "leaf" and (i.name or "").startswith("net")]
+
+
+def test_a_graph_keeps_its_names_when_a_pass_has_freed_it(t):
+    x, w = t.tensor([[1.0, 2.0]]), t.tensor([[3.0], [4.0]], requires_grad=True)
+    loss = ((x @ w) * 5).mean()
+    viz.step(loss)
+    words = {item.name for item in viz.draw(loss).picture.items}
+    assert {"x", "x @ w", "* 5"} <= words
