@@ -255,8 +255,6 @@ def _one(items: list[Item], number: str) -> Block:
 
 def _common(paths: list[str]) -> str:
     """The longest path that all of these are in, or are."""
-    if not paths:
-        return ""
     same = [level for level in zip(*map(prefixes, paths), strict=False) if len(set(level)) == 1]
     return same[-1][0] if same else ""
 
