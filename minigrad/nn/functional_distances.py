@@ -80,7 +80,7 @@ def margin_ranking_loss(
 ) -> Tensor:
     """`max(0, -target·(input1 - input2) + margin)`: `target` 1 says that input1 should be larger, -1 the reverse."""
     kind, difference = number_of(reduction), input1 - input2
-    return losses.reduced(add_number(difference * -target, margin).clamp_min_(0), kind)
+    return losses.reduced(add_number(-target * difference, margin).clamp_min_(0), kind)
 
 
 @in_functional
