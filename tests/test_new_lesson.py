@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import build
 from tools import learners_copy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,17 +60,17 @@ def test_a_new_lesson_shows_what_pytorch_prints(lesson, torch):
     passes(lesson, "tests/test_pytorch_prints.py", chosen="19_through", marks="torch")
 
 
-def test_nothing_that_exists_is_overwritten(project):
-    again = run(project, "notebooks/build.py", "--new", "03", "Another")
-    assert again.returncode != 0 and "There is a lesson 03 already" in again.stderr
+def test_nothing_that_exists_is_overwritten():
+    with pytest.raises(SystemExit, match="There is a lesson 03 already"):
+        build.begin("03", "Another")
 
 
 @pytest.mark.parametrize(
     "number, title, said", [("3", "A", "two digits"), ("19", "  ", "needs a title"), ("x", "A", "two digits")]
 )
-def test_a_wrong_number_or_title_is_refused(project, number, title, said):
-    refused = run(project, "notebooks/build.py", "--new", number, title)
-    assert refused.returncode != 0 and said in refused.stderr
+def test_a_wrong_number_or_title_is_refused(number, title, said):
+    with pytest.raises(SystemExit, match=said):
+        build.begin(number, title)
 
 
 def test_its_learner_does_not_see_how_the_prediction_came_out(lesson):
