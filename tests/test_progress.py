@@ -216,7 +216,9 @@ def test_a_lock_that_a_dead_kernel_has_left_is_removed(progress_file, monkeypatc
     ]
 
 
-@pytest.mark.parametrize("before", ["write", "close"])  # after the lock was made, before anything that removes it
+@pytest.mark.parametrize(
+    "before", ["write", "close"]
+)  # after the lock was made, before anything that removes it
 def test_a_lock_that_an_interrupted_note_has_left_hinders_no_later_one(progress_file, monkeypatch, before):
     def stopped(*_):
         raise KeyboardInterrupt

@@ -44,7 +44,12 @@ def test_arguments_are_a_list():
     made = reference.as_markdown(
         "Draw it.\n\n``x``: a tensor\nnames, view: options\n    of two lines\n\nRaises: nothing"
     )
-    assert "* `names, view`: options\n    of two lines" in made
+    assert "* `names`, `view`: options\n    of two lines" in made
+
+
+def test_a_signature_is_as_it_is_written():
+    assert "labels: Sequence[str] = ('left', 'right')" in reference.signature("compare", viz.compare)
+    assert reference.signature("failure", viz.failure) == "viz.failure() -> Failed | None"
 
 
 def test_minigrads_lists_have_what_lessons_use(page):

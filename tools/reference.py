@@ -32,10 +32,15 @@ EXAMPLES = {
     "compare": "viz.compare((x @ w).mean(), (x @ w).sum())",
     "beside": "viz.beside((x @ w).mean(), (x @ w).sum())",
     "film": (
-        "film = viz.film()\noptimizer = torch.optim.SGD([w], lr=0.1)\nfor _ in range(20):\n    optimizer.zero_grad()\n"
+        "film = viz.film()\noptimizer = torch.optim.SGD([w], lr=0.02)\nfor _ in range(20):\n    optimizer.zero_grad()\n"
         "    film.backward(((x @ w - 1) ** 2).mean())\n    optimizer.step()\nfilm"
     ),
     "costs": "viz.costs(loss)",
+    "failure": (
+        "try:\n    with viz.record():\n        h = (x @ w).tanh()\n        y = h @ x @ h\nexcept RuntimeError:\n    pass\n"
+        "viz.failure()"
+    ),
+    "to_networkx": 'list(viz.to_networkx(loss).nodes(data="name"))',
 }
 ORDER = [
     "draw",
@@ -124,12 +129,20 @@ def signature(name: str, thing: Any) -> str:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return f"viz.{name}"
-    kept = [p for p in found.parameters.values() if not p.name.startswith("_")]
-    text = f"viz.{name}{found.replace(parameters=kept)}".replace("'", "")
-    if len(text) > 90:
-        parts = [str(p).replace("'", "") for p in kept]
-        text = f"viz.{name}(\n    " + ",\n    ".join(parts) + ",\n)"
-    return text
+    kept = [plain(p) for p in found.parameters.values() if not p.name.startswith("_")]
+    text = f"viz.{name}({', '.join(kept)})"
+    text = text if len(text) <= 90 else f"viz.{name}(\n    " + ",\n    ".join(kept) + ",\n)"
+    back = found.return_annotation
+    return text if back is found.empty or inspect.isclass(thing) else f"{text} -> {back}"
+
+
+def plain(parameter: inspect.Parameter) -> str:
+    """A parameter as it is written: its annotation is a text, its default is not."""
+    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    kind = "" if parameter.annotation is parameter.empty else f": {parameter.annotation}"
+    equals = " = " if kind else "="
+    default = "" if parameter.default is parameter.empty else f"{equals}{parameter.default!r}"
+    return f"{stars}{parameter.name}{kind}{default}"
 
 
 def brief(thing: Any) -> str:
@@ -148,7 +161,9 @@ def brief(thing: Any) -> str:
 def as_markdown(docstring: str) -> str:
     """A docstring as Markdown: its lines ``name: text`` become a list."""
     text = re.sub(r":\w+:`", "`", docstring.replace("``", "`"))
-    text = re.sub(r"(?m)^(\w+(?:, \w+)*): (?=\S)", r"* `\1`: ", text)
+    text = re.sub(
+        r"(?m)^(?:\* )?(\w+(?:, \w+)*): (?=\S)", lambda m: f"* `{m[1].replace(', ', '`, `')}`: ", text
+    )
     return re.sub(r"(?m)^(?!\* )(.+)\n(?=\* `)", r"\1\n\n", text)
 
 
