@@ -157,7 +157,14 @@ def test_progress_that_cannot_be_written_is_remembered_while_the_session_lasts(t
     store.note(solved="0.1")
     place.with_name("progress.json.part").mkdir()  # now nothing can be written there
     store.note(solved="0.2")
-    store.note(solved="0.3")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        store.note(solved="0.3")
+    assert not place.with_name("progress.json.lock").exists()
     assert store.load()["solved"] == ["0.1", "0.2", "0.3"]
     place.with_name("progress.json.part").rmdir()
     store.note(solved="0.4")

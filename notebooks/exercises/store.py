@@ -247,7 +247,8 @@ def _alone(place: Path) -> Iterator[None]:
     while True:
         try:
             handle = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
-            os.write(handle, mine)
+            with suppress(OSError):  # the disk is full: the lock has no name, and is removed below
+                os.write(handle, mine)
             os.close(handle)
             break
         except FileExistsError:
