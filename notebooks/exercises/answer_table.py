@@ -157,7 +157,11 @@ class Reader:
         if len(tree.body) != 1 or not isinstance(expression := tree.body[0], ast.Expr):
             return False
         named = isinstance(expression.value, ast.Name | ast.Attribute)
-        whole = named and ast.unparse(tree).split(".")[0] in scope and callable(eval(ast.unparse(tree), {**scope}))
+        whole = (
+            named
+            and ast.unparse(tree).split(".")[0] in scope
+            and callable(eval(ast.unparse(tree), {**scope}))
+        )
         strange = {*self.names, *self.parameters} - set(re.findall(r"\w+", piece))
         return not whole and not {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & strange
 

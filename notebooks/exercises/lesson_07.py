@@ -465,20 +465,6 @@ class _Coupled(Node):
 # wrong answers that take more than a line
 
 
-def count_from_zero(root):
-    waiting, todo = {root: 0}, [root]
-    while todo:
-        for parent, _ in todo.pop().next_functions:
-            if parent is None:
-                continue
-            if parent in waiting:
-                waiting[parent] += 1
-            else:
-                waiting[parent] = 0
-                todo.append(parent)
-    return waiting
-
-
 def _counted_by(at_each: Callable) -> Callable:
     def count_consumers(root):
         waiting, todo = {root: 0}, [root]
@@ -511,19 +497,6 @@ def _at_the_sender(waiting, node, parent):
 count_ways, count_what_it_sends, count_at_the_sender = map(_counted_by, (_ways, _sends, _at_the_sender))
 
 
-def count_from_one(root):
-    waiting, todo = {root: 0}, [root]
-    while todo:
-        for parent, _ in todo.pop().next_functions:
-            if parent is None:
-                continue
-            if parent not in waiting:
-                waiting[parent] = 1
-                todo.append(parent)
-            waiting[parent] += 1
-    return waiting
-
-
 def count_recursively(root, waiting=None):
     waiting = {root: 0} if waiting is None else waiting
     for parent, _ in root.next_functions:
@@ -547,46 +520,6 @@ def ready_when_one_is_missing(root, grad):
                 ready.append(parent)
             elif waiting[parent] == 1:
                 waiting[parent] = 99
-                ready.append(parent)
-
-
-def adds_in_place(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived.pop(node)):
-            if parent in arrived:
-                arrived[parent] += part
-            else:
-                arrived[parent] = part
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
-                ready.append(parent)
-
-
-def breaks_at_none(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for (parent, _), part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
-            if parent is None:
-                break
-            arrived[parent] = arrived.get(parent, 0) + part
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
-                ready.append(parent)
-
-
-def returns_at_none(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for (parent, _), part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
-            if parent is None:
-                return
-            arrived[parent] = arrived.get(parent, 0) + part
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
                 ready.append(parent)
 
 
@@ -675,32 +608,6 @@ def last_first(root, grad):
             waiting[parent] -= 1
             if waiting[parent] == 0:
                 ready.append(parent)
-
-
-def trained(clear: bool = True, sign: float = -1.0, update: str = "data", late: bool = False) -> Callable:
-    def train_step(loss_of, parameters, lr):
-        if clear:
-            for p in parameters:
-                p.grad = None
-        loss = loss_of()
-        loss.backward()
-        if late:
-            for p in parameters:
-                p.grad = p.grad * 0
-        for p in parameters:
-            if update == "data":
-                p.data = p.data + sign * lr * p.grad
-            elif update == "replace":
-                p.data = lr * p.grad
-            elif update == "shrink":
-                p.data = p.data * (1 - lr * p.grad)
-            elif update == "sign":
-                p.data = p.data - lr * np.sign(p.grad)
-            elif update == "no lr":
-                p.data = p.data - p.grad
-        return loss.data.item()
-
-    return train_step
 
 
 def oldest(ready):
@@ -1011,8 +918,8 @@ EXERCISES: list[Exercise] = [
                         todo.append(parent)
             return waiting :: A node that is known already gets another gradient from here: its count goes up by 1 at every edge.
 
-            count_from_zero                    :: One too few: the edge by which a node is met for the first time counts as well.
-            count_from_one                     :: One too many: it begins at 1, and then 1 is added for the edge that led there. Begin at 0.
+            todo.append(parent) => todo.append(parent); continue                    :: One too few: the edge by which a node is met for the first time counts as well.
+            waiting[parent] = 0 => waiting[parent] = 1                     :: One too many: it begins at 1, and then 1 is added for the edge that led there. Begin at 0.
 
             waiting, todo = {root: 0}, [root]
             while todo:
@@ -1159,7 +1066,7 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived.get(parent, 0) + part
                     waiting[parent] -= 1 :: The keys of the dictionaries are nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
 
-            adds_in_place                                :: `+=` changes an array in place, and an addition had handed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
+            arrived[parent] = arrived[parent] + part => arrived[parent] += part                                :: `+=` changes an array in place, and an addition had handed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
 
             waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
             while ready:
@@ -1170,8 +1077,8 @@ EXERCISES: list[Exercise] = [
                     if waiting[parent] == 0:
                         ready.append(parent) :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
 
-            breaks_at_none                               :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
-            returns_at_none                              :: At the first `None` everything ends: `return` leaves the whole function. `continue` goes on with the next one.
+            continue => break                               :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
+            continue => return                              :: At the first `None` everything ends: `return` leaves the whole function. `continue` goes on with the next one.
 
             arrived, ready = {root: grad}, [root]
             while ready:
@@ -1274,11 +1181,11 @@ EXERCISES: list[Exercise] = [
         probe=train_probe,
         diagnose=runs_of_the_loss,
         answers=r"""
-            trained(clear=False)                         :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
-            trained(sign=1.0)                            :: It went uphill. The gradient says where the loss *grows*: go against it.
-            trained(update="replace")                    :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
-            trained(update="no lr")                      :: The step was taken in full length. Multiply the gradient by `lr`.
-            trained(update="nothing")                    :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
+            p.grad = None => pass                         :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
+            p.data -= lr * p.grad => p.data += lr * p.grad                            :: It went uphill. The gradient says where the loss *grows*: go against it.
+            p.data -= lr * p.grad => p.data = lr * p.grad                    :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
+            p.data -= lr * p.grad => p.data -= p.grad                      :: The step was taken in full length. Multiply the gradient by `lr`.
+            p.data -= lr * p.grad => p.data - lr * p.grad                    :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
 
             loss = loss_of()
             loss.backward()
@@ -1293,7 +1200,7 @@ EXERCISES: list[Exercise] = [
                 p.grad = None
             loss_of.backward() :: `loss_of` is a function. The loss is what it returns: `loss = loss_of()`.
 
-            train = trained(); return Tensor(train(loss_of, parameters, lr)) :: Return the loss as a plain number: `loss.data.item()`.
+            return loss.data.item() => return loss :: Return the loss as a plain number: `loss.data.item()`.
 
             for p in parameters:
                 p.grad = None
@@ -1301,9 +1208,9 @@ EXERCISES: list[Exercise] = [
             for p in parameters:
                 p -= lr * p.grad :: `p` is a Tensor, and our Tensors have no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
 
-            trained(update="shrink")                     :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
-            trained(update="sign")                       :: The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.
-            trained()(loss_of, parameters, lr); return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Return the loss that you ran backward from.
+            p.data -= lr * p.grad => p.data = p.data * (1 - lr * p.grad)                     :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
+            p.data -= lr * p.grad => p.data -= lr * np.sign(p.grad)                       :: The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.
+            return loss.data.item() => return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Return the loss that you ran backward from.
 
             for p in parameters:
                 p.grad = None
@@ -1350,7 +1257,6 @@ EXERCISES: list[Exercise] = [
             lr * p.grad => lr / 2 * p.grad               :: The step is half as long as it should be. `lr` times the gradient, nothing more.
             lr * p.grad => lr / len(parameters) * p.grad :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
             return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Return it as it is.
-            trained()                                    :: right
         """,
     ),
 ]

@@ -70,21 +70,6 @@ def _cut_probe(learners):
         yield f"Whether `{name}` asks afterwards", [param.requires_grad for param in layer.parameters()]
 
 
-def steps_from(
-    hidden=lambda two, h: torch.tanh(two(h)).detach(), after=lambda loss, o: (loss.backward(), o.step())
-):
-    """A step of training with another line in place of one of the blanks."""
-
-    def step_behind_a_cut(one, two, three, x, optimizer):
-        optimizer.zero_grad()
-        h = hidden(two, torch.tanh(one(x)))
-        loss = (three(h) ** 2).mean()
-        after(loss, optimizer)
-        return loss.item()
-
-    return step_behind_a_cut
-
-
 def _demand_tensor(out) -> None:
     if not isinstance(out, torch.Tensor):
         raise Complaint(
@@ -604,16 +589,16 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_cut_probe,
         answers=r"""
-            steps_from(lambda two, h: torch.tanh(two(h))) :: Nothing is cut: all three layers learn. Put `.detach()` after layer `two`.
-            steps_from(lambda two, h: torch.tanh(two(h.detach()))) :: The cut is in *front* of `two`, so `two` still learns. It should come after `two`.
-            steps_from(lambda two, h: two(h).detach())    :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is different.
-            steps_from(lambda two, h: h.detach())         :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
-            steps_from(after=lambda loss, o: loss.backward()) :: The gradients are there, but no step was taken: `optimizer.step()` is missing.
-            steps_from(lambda two, h: torch.tanh(h).detach()) :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
-            steps_from(after=lambda loss, o: (loss.backward(), o.zero_grad())) :: The second call is `optimizer.step()`. `zero_grad` has run already, at the beginning; here it clears what the step needs.
-            steps_from(after=lambda loss, o: o.step())    :: No backward pass has run: before it can step, the optimizer needs gradients.
-            steps_from(after=lambda loss, o: (o.step(), loss.backward())) :: The step comes before the backward pass, when all gradients are `None`. The other way round.
-            steps_from(after=lambda loss, o: (loss.backward(), o.zero_grad(), o.step())) :: The gradients are cleared between the backward pass and the step: the step finds nothing.
+            torch.tanh(two(h)).detach() => torch.tanh(two(h)) :: Nothing is cut: all three layers learn. Put `.detach()` after layer `two`.
+            torch.tanh(two(h)).detach() => torch.tanh(two(h.detach())) :: The cut is in *front* of `two`, so `two` still learns. It should come after `two`.
+            torch.tanh(two(h)).detach() => two(h).detach()    :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is different.
+            torch.tanh(two(h)).detach() => h.detach()         :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
+            optimizer.step() => :: The gradients are there, but no step was taken: `optimizer.step()` is missing.
+            torch.tanh(two(h)).detach() => torch.tanh(h).detach() :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
+            optimizer.step() => optimizer.zero_grad() :: The second call is `optimizer.step()`. `zero_grad` has run already, at the beginning; here it clears what the step needs.
+            loss.backward() =>    :: No backward pass has run: before it can step, the optimizer needs gradients.
+            loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward() :: The step comes before the backward pass, when all gradients are `None`. The other way round.
+            loss.backward() => loss.backward(); optimizer.zero_grad() :: The gradients are cleared between the backward pass and the step: the step finds nothing.
 
             for param in [*one.parameters(), *two.parameters()]:
                 param.requires_grad_(False)

@@ -164,22 +164,6 @@ def _cured(function, steps: int, lr: float) -> Iterator[tuple]:
         raise Complaint(told)
 
 
-def _order(*lines: str) -> Callable:
-    """A loop like `cured_2` with its lines in this order."""
-
-    def cured(model, optimizer, x, t, steps):
-        losses = []
-        for _step in range(steps):
-            loss = mse_loss(model(x), t)
-            act = {"zero": optimizer.zero_grad, "backward": loss.backward, "step": optimizer.step}
-            for line in lines:
-                act[line]()
-            losses.append(loss.item())
-        return losses
-
-    return cured
-
-
 def _gradients_at(
     function, *places: tuple[float, float], learn: Callable = lambda loss, w, b: loss.backward()
 ) -> Iterator[tuple]:
@@ -400,35 +384,6 @@ def _averaged(function, steps: int, lr: float) -> Iterator[tuple]:
         raise Complaint(told)
 
 
-def averaging_with(add: Callable, walk: Callable, *, zero: bool = True, divide: bool = True) -> Callable:
-    """A loop like `train_and_average` that adds up and walks in another way."""
-
-    def train(model, optimizer, x, t, steps):
-        total = 0.0
-        for _step in range(steps):
-            if zero:
-                optimizer.zero_grad()
-            loss = mse_loss(model(x), t)
-            total = add(total, loss)
-            walk(loss, total)
-            optimizer.step()
-        return total / steps if divide else total
-
-    return train
-
-
-def _by_loss(loss, total):
-    loss.backward()
-
-
-def _by_total(loss, total):
-    total.backward()
-
-
-def _by_total_retained(loss, total):
-    total.backward(retain_graph=True)
-
-
 def _paired_probe(function) -> Iterator[tuple]:
     values = [1.0, -2.0, 0.5, 4.0, -1.5], [2.0, 0.0, -1.0, 3.5, 2.5]
     for rows, of_prediction, of_target in (
@@ -558,13 +513,13 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_cured_2_probe,
         answers=r"""
-            _order("zero", "backward", "step", "backward") :: One graph is walked twice: `backward()` is called twice in an iteration. Once is enough.
-            _order("backward", "zero", "step")             :: they were cleared *between* `backward()` and `step()`.
-            _order("backward", "step")                     :: That is patient 1: where is `zero_grad()`?
-            _order("zero", "backward")                     :: The optimizer never steps
-            _order("zero", "step")                         :: No backward pass runs
-            _order("zero", "step", "backward")             :: The step comes before the backward pass of its iteration.
-            _order("zero", "backward", "step", "step")     :: In 4 iterations there were 4 backward passes and 8 steps.
+            optimizer.step() => optimizer.step(); loss.backward() :: One graph is walked twice: `backward()` is called twice in an iteration. Once is enough.
+            optimizer.zero_grad() => loss.backward() ;; loss.backward() => optimizer.zero_grad()             :: they were cleared *between* `backward()` and `step()`.
+            optimizer.zero_grad() =>                     :: That is patient 1: where is `zero_grad()`?
+            optimizer.step() =>                     :: The optimizer never steps
+            loss.backward() =>                         :: No backward pass runs
+            loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward()             :: The step comes before the backward pass of its iteration.
+            optimizer.step() => optimizer.step(); optimizer.step()     :: In 4 iterations there were 4 backward passes and 8 steps.
             return losses => >>                            :: In 4 iterations there were 1 backward pass and 1 step.
             losses.append(loss.item()) =>                  :: for 4 steps you return 0 losses
 
@@ -616,7 +571,7 @@ EXERCISES: list[Exercise] = [
                 losses.append(optimizer.step(closure).item())
             return losses :: right
 
-            _order("backward", "step", "zero")             :: right
+            optimizer.zero_grad() => ;; optimizer.step() => optimizer.step(); optimizer.zero_grad()             :: right
             optimizer.zero_grad => model.zero_grad         :: right
         """,
     ),
@@ -858,16 +813,16 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_average_probe,
         answers=r"""
-            averaging_with(lambda total, loss: total + loss, _by_total_retained) :: `backward()` starts at the total, so each pass goes through the earlier steps again. That is patient 8.
-            averaging_with(lambda total, loss: total + loss, _by_total) :: The total leads into the graph of the previous step, which was freed by that step's pass. Start at `loss`.
-            averaging_with(lambda total, loss: total + loss, _by_loss) :: it holds on to the graphs of all steps
-            averaging_with(lambda total, loss: total + loss.item(), _by_loss, zero=False) :: That is patient 1: where is `zero_grad()`?
-            averaging_with(lambda total, loss: total + loss.detach(), _by_total) :: `backward()` starts at a tensor that has been detached, so nothing leads back from it. Call it on the loss first, and detach only what you add up.
-            averaging_with(lambda total, loss: total + loss.item(), _by_loss, divide=False) :: That is the sum of the losses. The mean is the sum divided by `steps`.
+            loss.backward() => ;; total = total + loss.item() => total = total + loss; total.backward(retain_graph=True); optimizer.step() ;; optimizer.step() => :: `backward()` starts at the total, so each pass goes through the earlier steps again. That is patient 8.
+            loss.backward() => ;; total = total + loss.item() => total = total + loss; total.backward(); optimizer.step() ;; optimizer.step() => :: The total leads into the graph of the previous step, which was freed by that step's pass. Start at `loss`.
+            loss.item() => loss :: it holds on to the graphs of all steps
+            optimizer.zero_grad() => :: That is patient 1: where is `zero_grad()`?
+            loss.backward() => ;; total = total + loss.item() => total = total + loss.detach(); total.backward(); optimizer.step() ;; optimizer.step() => :: `backward()` starts at a tensor that has been detached, so nothing leads back from it. Call it on the loss first, and detach only what you add up.
+            total / steps => total :: That is the sum of the losses. The mean is the sum divided by `steps`.
             optimizer.step() =>        :: The optimizer never steps
-            averaging_with(lambda total, loss: total + loss.item() / 5, _by_loss) :: That divides twice, in the loop and again at the end. Once is enough.
-            averaging_with(lambda total, loss: total, _by_loss) :: The loop learns, but nothing is added to the total.
-            averaging_with(lambda total, loss: total + 1, _by_loss) :: That counts the steps. Add up the *losses*.
+            loss.item() => loss.item() / 5 :: That divides twice, in the loop and again at the end. Once is enough.
+            total + loss.item() => total :: The loop learns, but nothing is added to the total.
+            loss.item() => 1 :: That counts the steps. Add up the *losses*.
             total = total + loss.item() => total = loss.item() :: Only the last loss is in it. Add them up.
 
             total = 0.0
@@ -883,7 +838,7 @@ EXERCISES: list[Exercise] = [
             total / steps => total / 5 :: 5 is the number of steps in one call. Divide by `steps`, whatever it is.
             total + loss.item() => max(total, loss.item()) ;; total / steps => total :: That is the largest loss. For the mean, add them all up and divide by `steps`.
             total = total + loss.item() => total = loss.item() ;; total / steps => total :: That is the last loss alone. Add them all up and divide by `steps`.
-            averaging_with(lambda total, loss: total + loss.detach(), _by_loss) :: right
+            loss.item() => loss.detach() :: right
         """,
     ),
     Exercise(

@@ -166,16 +166,6 @@ def _each_alone(blocks, x):
     return x
 
 
-def _first_only(blocks, x):
-    x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
-    return blocks[3](blocks[2](x))
-
-
-def _last_only(blocks, x):
-    x = blocks[1](blocks[0](x))
-    return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
-
-
 def _none_at_all(blocks, x):
     for block in blocks:
         x = block(x)
@@ -206,23 +196,6 @@ def _recorded(model, batches):
     for x, t in batches:
         total = total + ((model(x) - t) ** 2).mean()
     return total / len(batches)
-
-
-def _in_groups(*groups):
-    """Checkpointed groups of these blocks, each run in the order given."""
-
-    def in_groups(blocks, x):
-        for group in groups:
-
-            def run(t, group=group):
-                for number in group:
-                    t = blocks[number](t)
-                return t
-
-            x = torch.utils.checkpoint.checkpoint(run, x, use_reentrant=False)
-        return x
-
-    return in_groups
 
 
 QUESTIONS: list[Question] = [
@@ -520,9 +493,9 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_two_groups_probe,
         answers=r"""
-            _in_groups((0, 1), (3, 2)) :: In the last group the fourth block runs before the third. The inner call runs first.
-            _in_groups((0, 1), (3,))   :: The third block, number 2, does not run: it belongs to the last group as well.
-            _in_groups((0, 1), (2,))   :: The last block, number 3, does not run.
+            blocks[3](blocks[2](t)) => blocks[2](blocks[3](t)) :: In the last group the fourth block runs before the third. The inner call runs first.
+            blocks[3](blocks[2](t)) => blocks[3](t)   :: The third block, number 2, does not run: it belongs to the last group as well.
+            blocks[3](blocks[2](t)) => blocks[2](t)   :: The last block, number 3, does not run.
             _each_alone                :: Each block is a group of its own, so four inputs are kept. Two blocks should share a checkpoint.
 
             def run(t):
@@ -532,8 +505,8 @@ EXERCISES: list[Exercise] = [
 
             return checkpoint(run, x, use_reentrant=False) :: That is one group of four: all of them are filled at once on the way back. There should be two groups.
 
-            _first_only                :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
-            _last_only                 :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
+            checkpoint(last, x, use_reentrant=False) => last(x)                :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
+            checkpoint(first, x, use_reentrant=False) => first(x)                 :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
             _none_at_all               :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
 
             def first(t):

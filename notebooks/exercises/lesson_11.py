@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import minigrad as torch
 
@@ -67,33 +67,8 @@ def _clip_probe(function) -> Iterator[tuple]:
             raise Complaint(told)
 
 
-def clipping_with(norm: Callable, scale: Callable, *, when: Callable = lambda n, most: n > most) -> Callable:
-    """A function like `clip` that measures, decides and scales in another way."""
-
-    def clip(parameters, most):
-        gradients = [p.grad for p in parameters if p.grad is not None]
-        n = norm(gradients)
-        if when(n, most):
-            for gradient in gradients:
-                gradient *= scale(most, n)
-
-    return clip
-
-
 def _length(gradients):
     return sum((g**2).sum() for g in gradients) ** 0.5
-
-
-def _by_ratio(most, n):
-    return most / n
-
-
-def _each_alone(parameters, most):
-    for p in parameters:
-        if p.grad is not None:
-            n = (p.grad**2).sum() ** 0.5
-            if n > most:
-                p.grad *= most / n
 
 
 def _truncated_probe(function) -> Iterator[tuple]:
@@ -391,29 +366,29 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_clip_probe,
         answers=r"""
-            clipping_with(lambda gs: max(g.abs().max().item() for g in gs), _by_ratio) :: That uses the largest *entry* as the length. The length is the root of the sum of all squares.
-            clipping_with(lambda gs: sum((g**2).sum() for g in gs), _by_ratio) :: That is the square of the length: the root is missing.
-            clipping_with(_length, lambda most, n: n / most) :: Upside down: `n / most` makes long gradients even longer.
-            clipping_with(_length, _by_ratio, when=lambda n, most: True) :: That stretches short gradients. Leave them alone unless they are too long.
-            clipping_with(_length, _by_ratio, when=lambda n, most: n < most) :: The other way round: short gradients are stretched, and long ones are left.
-            clipping_with(_length, lambda most, n: 1 / n) :: Their length is 1 afterwards, whatever `most` is.
-            clipping_with(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio, when=lambda n, most: True) :: Two things: lengths do not add up like that (add the squares, take the root once), and short gradients must be left alone.
-            clipping_with(_length, lambda most, n: most)  :: That multiplies by `most` itself. They should *be* `most` long: divide by the length they have.
-            clipping_with(lambda gs: sum(g.abs().sum() for g in gs), _by_ratio) :: That adds up the absolute values. The length is the root of the sum of the *squares*.
-            clipping_with(lambda gs: sum(g.sum() ** 2 for g in gs) ** 0.5, _by_ratio) :: That adds first and then squares, so entries of different sign cancel. Square each entry, then add.
-            clipping_with(lambda gs: max((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: That is the length of the longest. All gradients *together* have one length.
-            clipping_with(lambda gs: sum((g**2).sum() ** 0.5 for g in gs), _by_ratio) :: Lengths do not add up like that: add the squares, and take the root once.
-            clipping_with(lambda gs: (sum((g**2).sum() for g in gs) / 3) ** 0.5, _by_ratio) :: Nothing is averaged: the length has no division in it.
-            _each_alone                                   :: That clips each parameter separately. Then their proportions change, and so does the direction.
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => max((g.abs().max().item() for g in gradients)) :: That uses the largest *entry* as the length. The length is the root of the sum of all squares.
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() for g in gradients)) :: That is the square of the length: the root is missing.
+            most / n => n / most :: Upside down: `n / most` makes long gradients even longer.
+            n > most => True :: That stretches short gradients. Leave them alone unless they are too long.
+            n > most => n < most :: The other way round: short gradients are stretched, and long ones are left.
+            most / n => 1 / n :: Their length is 1 afterwards, whatever `most` is.
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) ;; n > most => True :: Two things: lengths do not add up like that (add the squares, take the root once), and short gradients must be left alone.
+            most / n => most  :: That multiplies by `most` itself. They should *be* `most` long: divide by the length they have.
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum((g.abs().sum() for g in gradients)) :: That adds up the absolute values. The length is the root of the sum of the *squares*.
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum((g.sum() ** 2 for g in gradients)) ** 0.5 :: That adds first and then squares, so entries of different sign cancel. Square each entry, then add.
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => max(((g ** 2).sum() ** 0.5 for g in gradients)) :: That is the length of the longest. All gradients *together* have one length.
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) :: Lengths do not add up like that: add the squares, and take the root once.
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (sum(((g ** 2).sum() for g in gradients)) / 3) ** 0.5 :: Nothing is averaged: the length has no division in it.
+            n > most => True ;; gradient *= most / n => gradient *= min(1.0, most / gradient.norm().item())                                   :: That clips each parameter separately. Then their proportions change, and so does the direction.
 
             for p in parameters:
                 if p.grad is not None:
                     p.grad.clamp_(-most, most) :: That limits each *entry*. The direction changes: a large entry becomes as small as its neighbours.
 
             sum((gradient**2).sum() for gradient in gradients) ** 0.5 => _length(gradients) ;; gradient *= most / n => gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` has made a new tensor and thrown it away: write into it with `*=`.
-            clipping_with(_length, _by_ratio, when=lambda n, most: n >= 1.0) :: 1 is the limit of one call. Compare with `most`, whatever it is.
-            clipping_with(lambda gs: sum((g**2).sum() for g in gs) ** 1 / 2, _by_ratio) :: Python reads `** 1 / 2` as *to the power of 1, then halved*. Write `** 0.5`.
-            clipping_with(lambda gs: (gs[0] ** 2).sum() ** 0.5, _by_ratio) :: That is the length of the first gradient alone. All of them *together* have one length.
+            n > most => n >= 1.0 :: 1 is the limit of one call. Compare with `most`, whatever it is.
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() for g in gradients)) ** 1 / 2 :: Python reads `** 1 / 2` as *to the power of 1, then halved*. Write `** 0.5`.
+            sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (gradients[0] ** 2).sum() ** 0.5 :: That is the length of the first gradient alone. All of them *together* have one length.
 
             gradients = [p.grad for p in parameters if p.grad is not None]
             n = torch.tensor(gradients).norm()

@@ -164,31 +164,6 @@ def _polar_probe(kind: Any) -> Iterator[tuple]:
                     )
 
 
-def polar_with(r_rule: Callable, angle_rule: Callable, *, asks: bool = True) -> type:
-    """`Polar` with other rules; `asks` says whether it looks at `needs_input_grad`."""
-
-    class Other(Polar):
-        @staticmethod
-        def backward(ctx, to_x, to_y):
-            r, angle = ctx.saved_tensors
-            rules = (r_rule, angle_rule)
-            wanted = ctx.needs_input_grad if asks else (True, True)
-            return tuple(
-                rule(to_x, to_y, r, torch.cos(angle), torch.sin(angle)) if want else None
-                for rule, want in zip(rules, wanted, strict=True)
-            )
-
-    return Other
-
-
-def _to_r(to_x, to_y, r, c, s):
-    return to_x * c + to_y * s
-
-
-def _to_angle(to_x, to_y, r, c, s):
-    return r * (to_y * c - to_x * s)
-
-
 def _unused() -> str:
     arrived: list[Any] = []
 
@@ -417,29 +392,29 @@ EXERCISES: list[Exercise] = [
             "`grad_angle = to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle)`, if `ctx.needs_input_grad[1]`.",
         ),
         answers=r"""
-            polar_with(lambda to_x, to_y, r, c, s: to_x * c, _to_angle) :: `r` moves $y$ as well. Add what arrives at $y$, times $\sin\varphi$.
-            polar_with(lambda to_x, to_y, r, c, s: to_y * s, _to_angle) :: `r` moves $x$ as well. Add what arrives at $x$, times $\cos\varphi$.
-            polar_with(lambda to_x, to_y, r, c, s: to_x * s + to_y * c, _to_angle) :: The two factors of `grad_r` are exchanged: $x$ goes with the cosine, $y$ with the sine.
-            polar_with(lambda to_x, to_y, r, c, s: r * (to_x * c + to_y * s), _to_angle) :: In `grad_r` there is an `r` too many: $r\cos\varphi$ changes by $\cos\varphi$ for each 1 of $r$.
-            polar_with(lambda to_x, to_y, r, c, s: c + s, _to_angle) :: Those are the local derivatives of `r` alone. Multiply each by what arrives at its output.
-            polar_with(lambda to_x, to_y, r, c, s: (to_x + to_y) * (c + s), _to_angle) :: Each upstream gradient meets its own local derivative: $x$ the cosine, $y$ the sine.
-            polar_with(lambda to_x, to_y, r, c, s: (to_x * c + to_y * s) / 2, _to_angle) :: The two parts of `grad_r` are added, not averaged.
-            polar_with(lambda to_x, to_y, r, c, s: to_x * c - to_y * s, _to_angle) :: The minus belongs to the angle, where the cosine becomes $-\sin$. For `r` both parts are added.
-            polar_with(_to_r, lambda to_x, to_y, r, c, s: r * (to_y * c + to_x * s)) :: A sign is missing in `grad_angle`: the slope of the cosine is *minus* the sine.
-            polar_with(_to_r, lambda to_x, to_y, r, c, s: r * (to_x * s - to_y * c)) :: The signs of `grad_angle` are the other way round: $-\sin$ comes from $x$, $+\cos$ from $y$.
-            polar_with(_to_r, lambda to_x, to_y, r, c, s: to_y * c - to_x * s) :: In `grad_angle` the factor `r` is missing: the further out, the more the point moves.
-            polar_with(_to_r, lambda to_x, to_y, r, c, s: r * to_y * c) :: The angle moves $x$ as well. Add what arrives at $x$, times $-r\sin\varphi$.
-            polar_with(_to_r, lambda to_x, to_y, r, c, s: -r * to_x * s) :: The angle moves $y$ as well. Add what arrives at $y$, times $r\cos\varphi$.
-            polar_with(_to_r, lambda to_x, to_y, r, c, s: r * (to_x * c - to_y * s)) :: Sine and cosine are exchanged in `grad_angle`: $x$ brings $-\sin$, $y$ brings $\cos$.
-            polar_with(_to_r, lambda to_x, to_y, r, c, s: r * (c - s)) :: Those are the local derivatives of the angle alone. Multiply each by what arrives at its output.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.cos(angle) :: `r` moves $y$ as well. Add what arrives at $y$, times $\sin\varphi$.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_y * torch.sin(angle) :: `r` moves $x$ as well. Add what arrives at $x$, times $\cos\varphi$.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.sin(angle) + to_y * torch.cos(angle) :: The two factors of `grad_r` are exchanged: $x$ goes with the cosine, $y$ with the sine.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => r * (to_x * torch.cos(angle) + to_y * torch.sin(angle)) :: In `grad_r` there is an `r` too many: $r\cos\varphi$ changes by $\cos\varphi$ for each 1 of $r$.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => torch.cos(angle) + torch.sin(angle) :: Those are the local derivatives of `r` alone. Multiply each by what arrives at its output.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x + to_y) * (torch.cos(angle) + torch.sin(angle)) :: Each upstream gradient meets its own local derivative: $x$ the cosine, $y$ the sine.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x * torch.cos(angle) + to_y * torch.sin(angle)) / 2 :: The two parts of `grad_r` are added, not averaged.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.cos(angle) - to_y * torch.sin(angle) :: The minus belongs to the angle, where the cosine becomes $-\sin$. For `r` both parts are added.
+            to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (to_y * torch.cos(angle) + to_x * torch.sin(angle)) :: A sign is missing in `grad_angle`: the slope of the cosine is *minus* the sine.
+            to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (to_x * torch.sin(angle) - to_y * torch.cos(angle)) :: The signs of `grad_angle` are the other way round: $-\sin$ comes from $x$, $+\cos$ from $y$.
+            to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => to_y * torch.cos(angle) - to_x * torch.sin(angle) :: In `grad_angle` the factor `r` is missing: the further out, the more the point moves.
+            to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * to_y * torch.cos(angle) :: The angle moves $x$ as well. Add what arrives at $x$, times $-r\sin\varphi$.
+            to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => -r * to_x * torch.sin(angle) :: The angle moves $y$ as well. Add what arrives at $y$, times $r\cos\varphi$.
+            to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (to_x * torch.cos(angle) - to_y * torch.sin(angle)) :: Sine and cosine are exchanged in `grad_angle`: $x$ brings $-\sin$, $y$ brings $\cos$.
+            to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (torch.cos(angle) - torch.sin(angle)) :: Those are the local derivatives of the angle alone. Multiply each by what arrives at its output.
             r, angle = ctx.saved_tensors => angle, r = ctx.saved_tensors :: The bag returns the tensors in the order in which they were saved: `r`, then `angle`.
             return grad_r, grad_angle => return grad_r :: `forward` has two arguments, so return two values: `grad_r, grad_angle`.
-            polar_with(lambda to_x, to_y, r, c, s: to_x + to_y, _to_angle) :: Those are the upstream gradients alone. Multiply each by its local derivative: the cosine for $x$, the sine for $y$.
-            polar_with(_to_angle, _to_r) :: The two gradients are in the wrong order: first that of `r`, then that of the angle.
-            polar_with(_to_r, _to_angle, asks=False) :: Ask `ctx.needs_input_grad` first
-            polar_with(_to_r, lambda to_x, to_y, r, c, s: None) :: The angle asks for a gradient, and `None` goes back. Is its condition ever true? `ctx.needs_input_grad[1]`
-            polar_with(lambda to_x, to_y, r, c, s: None, _to_angle) :: `r` asks for a gradient, and `None` goes back. Is its condition ever true? `ctx.needs_input_grad[0]`
-            polar_with(lambda to_x, to_y, r, c, s: c * to_x + s * to_y, lambda to_x, to_y, r, c, s: r * c * to_y - r * s * to_x) :: right
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x + to_y :: Those are the upstream gradients alone. Multiply each by its local derivative: the cosine for $x$, the sine for $y$.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) ;; to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => to_x * torch.cos(angle) + to_y * torch.sin(angle) :: The two gradients are in the wrong order: first that of `r`, then that of the angle.
+            ctx.needs_input_grad[0] => True ;; ctx.needs_input_grad[1] => True :: Ask `ctx.needs_input_grad` first
+            to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => None :: The angle asks for a gradient, and `None` goes back. Is its condition ever true? `ctx.needs_input_grad[1]`
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => None :: `r` asks for a gradient, and `None` goes back. Is its condition ever true? `ctx.needs_input_grad[0]`
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => torch.cos(angle) * to_x + torch.sin(angle) * to_y ;; to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * torch.cos(angle) * to_y - r * torch.sin(angle) * to_x :: right
         """,
     ),
     Exercise(

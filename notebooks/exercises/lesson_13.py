@@ -108,22 +108,6 @@ def _spied(function: Callable) -> Iterator[tuple]:
         yield "After the handle was removed, and one more pass, the length of `seen` is", len(seen)
 
 
-def by_hook(make: Callable) -> Callable:
-    """A spy whose hook is `make(t, seen)`."""
-
-    def spy(t, seen):
-        return t.register_hook(make(t, seen))
-
-    return spy
-
-
-def _spy_node(place: int) -> Callable:
-    def spy(t, seen):
-        return t.grad_fn.register_hook(lambda *grads: seen.append(grads[place][0]))
-
-    return spy
-
-
 # the limit
 
 
@@ -462,13 +446,13 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             t.register_hook(lambda grad: seen.append(grad.item())) :: `.item()` is for a single number, and a gradient may have many entries. Append it as it is.
-            _spy_node(1)                         :: That is a hook on the *node*, and a leaf has none: its `grad_fn` is `None`. The tap belongs on the tensor, `t.register_hook`.
+            t.register_hook(seen.append) => t.grad_fn.register_hook(lambda leaving, arrived: seen.append(arrived[0]))                         :: That is a hook on the *node*, and a leaf has none: its `grad_fn` is `None`. The tap belongs on the tensor, `t.register_hook`.
             t.register_hook(seen.append(t.grad)) :: `seen.append(...)` with parentheses is called at once, and its result, `None`, is registered. Pass the function itself.
             t.register_hook(seen.append); return :: The tap works. But return the handle
-            by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad * 2)[1]) :: Your hook answers, and so it changes the gradient. A spy returns nothing.
-            by_hook(lambda t, seen: lambda grad: (seen.append(grad), t.detach())[1]) :: Your hook returns something else, which replaces the gradient. A spy returns nothing.
-            by_hook(lambda t, seen: lambda grad: seen.append(t.detach())) :: That is the *value* of `t`. The hook is given the gradient: append that.
-            by_hook(lambda t, seen: lambda grad: seen.append(t.grad)) :: `t.grad` is `None` then, because `t` is not a leaf. What the hook is *given* is the gradient: append that.
+            seen.append => lambda grad: (seen.append(grad), grad * 2)[1] :: Your hook answers, and so it changes the gradient. A spy returns nothing.
+            seen.append => lambda grad: (seen.append(grad), t.detach())[1] :: Your hook returns something else, which replaces the gradient. A spy returns nothing.
+            seen.append => lambda grad: seen.append(t.detach()) :: That is the *value* of `t`. The hook is given the gradient: append that.
+            seen.append => lambda grad: seen.append(t.grad) :: `t.grad` is `None` then, because `t` is not a leaf. What the hook is *given* is the gradient: append that.
             seen.append(t.grad)                  :: `t.grad` is read *now*, before any pass, when it is `None`. A hook is called later, and is given the gradient.
             t.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad)) :: That hook is for leaves only: it is called after `.grad` was added to, and `t` has none. Use `register_hook`.
 
@@ -477,15 +461,15 @@ EXERCISES: list[Exercise] = [
 
             return t.register_hook(hook) :: no hook was called, or what it was given did not get into that list
 
-            _spy_node(0)                         :: A hook on the *node* is given what leaves it, the gradients of its inputs. The gradient of `t` is what arrives: put the hook on `t`.
+            t.register_hook(seen.append) => t.grad_fn.register_hook(lambda leaving, arrived: seen.append(leaving[0]))                         :: A hook on the *node* is given what leaves it, the gradients of its inputs. The gradient of `t` is what arrives: put the hook on `t`.
             return t.register_hook(seen.append) => handle = t.register_hook(seen.append); t.backward(retain_graph=True); return handle :: Your spy runs a pass. It should only wait for one.
             seen.append(t.register_hook); return :: `t.register_hook` without parentheses is the method itself, and that went into the list. Call it.
-            by_hook(lambda t, seen: lambda grad: seen.append(abs(grad))) :: `abs` does not belong there. Append the gradient as it is, with its sign.
-            by_hook(lambda t, seen: lambda grad: seen.insert(0, grad)) :: `insert(0, ...)` puts the newest gradient first. Append it.
-            by_hook(lambda t, seen: lambda grad: seen.append("grad")) :: `seen` holds a string.
-            by_hook(lambda t, seen: lambda grad: seen.append(grad.sum())) :: That is the sum of the entries. Append the whole gradient.
-            by_hook(lambda t, seen: lambda grad: seen.append(grad.clone())) :: right
-            by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad)[1]) :: right
+            seen.append => lambda grad: seen.append(abs(grad)) :: `abs` does not belong there. Append the gradient as it is, with its sign.
+            seen.append => lambda grad: seen.insert(0, grad) :: `insert(0, ...)` puts the newest gradient first. Append it.
+            seen.append => lambda grad: seen.append('grad') :: `seen` holds a string.
+            seen.append => lambda grad: seen.append(grad.sum()) :: That is the sum of the entries. Append the whole gradient.
+            seen.append => lambda grad: seen.append(grad.clone()) :: right
+            seen.append => lambda grad: (seen.append(grad), grad)[1] :: right
         """,
     ),
     Exercise(

@@ -234,10 +234,6 @@ QUESTIONS: list[Question] = [
 ]
 
 
-def shifted_by(s, m):
-    return (s - m) - torch.log(torch.exp(s - m).sum())
-
-
 EXERCISES: list[Exercise] = [
     Exercise(
         "14.1",
@@ -458,23 +454,23 @@ EXERCISES: list[Exercise] = [
             (s - s.max()) - torch.exp(s - s.max()).sum() :: The logarithm of the sum is missing.
             (s - s.max()) - torch.exp(s - s.max()).log().sum() :: That is the sum of the logarithms. You need the logarithm of the *sum*.
             (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()) :: The logarithm of the sum should be *subtracted*.
-            shifted_by(s, s.mean())                      :: It is not the largest that is subtracted (the mean, or the smallest): with scores far apart a power is still too large.
+            s.max() => s.mean()                      :: It is not the largest that is subtracted (the mean, or the smallest): with scores far apart a power is still too large.
             (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()) :: That is the mean of the powers. You need their sum.
             torch.softmax(s, 0)                          :: Those are the probabilities. You need their logarithms.
-            -shifted_by(s, s.max())                      :: That is the loss, with its minus. You need the logarithm itself.
+            shifted - torch.log(torch.exp(shifted).sum()) => -(shifted - torch.log(torch.exp(shifted).sum()))                      :: That is the loss, with its minus. You need the logarithm itself.
             torch.log(torch.softmax(s, 0).clamp(min=1e-30)) :: The probability is kept away from 0, so its logarithm stops at a limit, $-69$, where $-200$ is right. Write the logarithm out.
             (s - s.max()) - math.log(torch.exp(s - s.max()).sum().item()) :: `math.log` gives a plain number, so the way back through the sum is cut. Use `torch.log`.
-            shifted_by(s, s[0])                          :: You subtract the *first* score. If another one is much larger, its power still overflows: subtract the largest.
-            shifted_by(s, s[-1])                         :: You subtract the *last* score. If another one is much larger, its power still overflows: subtract the largest.
-            shifted_by(s, abs(s).max())                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
-            shifted_by(s, -s.max()) :: The largest score is added. Subtract it.
+            s.max() => s[0]                          :: You subtract the *first* score. If another one is much larger, its power still overflows: subtract the largest.
+            s.max() => s[-1]                         :: You subtract the *last* score. If another one is much larger, its power still overflows: subtract the largest.
+            s.max() => abs(s).max()                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
+            s.max() => -s.max() :: The largest score is added. Subtract it.
             s.max() => s.max(0) :: With an axis, `max` gives two things, the values and their positions. Write `s.max()`, or `s.max(0).values`.
             torch.log => torch.log2 :: That is the logarithm to the base 2. The formula has the natural one, `torch.log`.
-            shifted_by(s, 100.0)                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
+            s.max() => 100.0                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
             torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score on its own. In a softmax all scores share one sum.
             s / s.sum()                                  :: That divides the scores by their sum. Probabilities come from the *powers*, $e^s$; and you need their logarithm.
             s - torch.log(torch.exp(s).mean())           :: Two things: the powers are added, not averaged, and $e^{200}$ overflows unless the largest score is subtracted first.
-            shifted_by(s, s.max().detach())              :: right
+            s.max() => s.max().detach()              :: right
             torch.log_softmax(s, 0)                      :: right
             s - torch.logsumexp(s, 0)                    :: right
         """,

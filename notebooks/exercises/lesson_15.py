@@ -196,14 +196,6 @@ def _column_sums(f, x):
     return torch.stack([torch.autograd.grad(g.sum(), x, retain_graph=True)[0] for _ in range(len(x))])
 
 
-def penalty_with(length=lambda g: g.norm(), loss=lambda out, length: out + (length - 1) ** 2, **how):
-    def with_penalty(out, x):
-        (g,) = torch.autograd.grad(out, x, **how)
-        return loss(out, length(g))
-
-    return with_penalty
-
-
 def _short_cut_letter() -> str:
     return "b"
 
@@ -475,28 +467,28 @@ EXERCISES: list[Exercise] = [
             "`return out + (g.norm() - 1) ** 2`",
         ),
         answers=r"""
-            penalty_with(length=lambda g: g.abs().sum(), create_graph=True) :: The sum of the sizes is not the length: that is the root of the sum of the squares, `g.norm()`.
-            penalty_with(loss=lambda out, length: out + 2 * (length - 1) ** 2, create_graph=True) :: The penalty is in it twice.
-            penalty_with(retain_graph=True) :: The loss has the right *value*, but the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.
-            penalty_with()                  :: Your first pass has freed the graph of `out`, which the loss still needs. And a gradient that can be differentiated needs more than keeping.
-            penalty_with(length=lambda g: g.sum(), create_graph=True) :: The sum of the entries is not the length: positive and negative ones cancel. Use `g.norm()`.
-            penalty_with(length=lambda g: (g * g).sum(), create_graph=True) :: That is the *square* of the length. Its root is missing.
-            penalty_with(loss=lambda out, length: out, create_graph=True) :: The penalty is not in the loss: that is `out`, as it came in.
-            penalty_with(loss=lambda out, length: out + (length - 1) * 2, create_graph=True) :: Twice the distance is not its square: `** 2`.
-            penalty_with(loss=lambda out, length: (length - 1) ** 2, create_graph=True) :: `out` itself has gone from the loss.
-            penalty_with(loss=lambda out, length: out + length**2, create_graph=True) :: That pulls the length to 0. It should be 1.
-            penalty_with(loss=lambda out, length: out + length - 1, create_graph=True) :: Without the square, a shorter and shorter gradient makes the loss smaller and smaller.
-            penalty_with(loss=lambda out, length: out - (length - 1) ** 2, create_graph=True) :: A penalty is added. Subtracted, it is a reward.
-            penalty_with(loss=lambda out, length: (out + length - 1) ** 2, create_graph=True) :: The square is for the penalty alone, not for `out`.
+            g.norm() => g.abs().sum() :: The sum of the sizes is not the length: that is the root of the sum of the squares, `g.norm()`.
+            out + (g.norm() - 1) ** 2 => out + 2 * (g.norm() - 1) ** 2 :: The penalty is in it twice.
+            create_graph=True => retain_graph=True :: The loss has the right *value*, but the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.
+            create_graph=True => create_graph=False                  :: Your first pass has freed the graph of `out`, which the loss still needs. And a gradient that can be differentiated needs more than keeping.
+            g.norm() => g.sum() :: The sum of the entries is not the length: positive and negative ones cancel. Use `g.norm()`.
+            g.norm() => (g * g).sum() :: That is the *square* of the length. Its root is missing.
+            out + (g.norm() - 1) ** 2 => out :: The penalty is not in the loss: that is `out`, as it came in.
+            out + (g.norm() - 1) ** 2 => out + (g.norm() - 1) * 2 :: Twice the distance is not its square: `** 2`.
+            out + (g.norm() - 1) ** 2 => (g.norm() - 1) ** 2 :: `out` itself has gone from the loss.
+            out + (g.norm() - 1) ** 2 => out + g.norm() ** 2 :: That pulls the length to 0. It should be 1.
+            out + (g.norm() - 1) ** 2 => out + g.norm() - 1 :: Without the square, a shorter and shorter gradient makes the loss smaller and smaller.
+            out + (g.norm() - 1) ** 2 => out - (g.norm() - 1) ** 2 :: A penalty is added. Subtracted, it is a reward.
+            out + (g.norm() - 1) ** 2 => (out + g.norm() - 1) ** 2 :: The square is for the penalty alone, not for `out`.
             out + (out - 1) ** 2            :: That pulls the *output* to 1. The length of its *gradient* should be 1.
             out.backward(retain_graph=True); return out + (x.grad.norm() - 1) ** 2 :: `backward()` leaves a gradient without a history in `x.grad`, and adds its own part to every weight's `.grad`.
             (g,) => g ;; g.norm() => g      :: `torch.autograd.grad` returns a tuple, even for one input. Take its entry: `(g,) = ...`
-            penalty_with(loss=lambda out, length: out.detach() + (length - 1) ** 2, create_graph=True) :: The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.
-            penalty_with(length=lambda g: g, loss=lambda out, g: out + ((g - 1) ** 2).sum(), create_graph=True) :: That pulls *each entry* of the gradient to 1. It is the length of the whole that should be 1: `g.norm()`.
-            penalty_with(loss=lambda out, length: out + length**2 - 1, create_graph=True) :: The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.
-            penalty_with(loss=lambda out, length: out + abs(length - 1), create_graph=True) :: The distance from 1 is not squared: `** 2`.
-            penalty_with(length=lambda g: g.norm() / len(g) ** 0.5, create_graph=True) :: Divided by the root of the number of entries. The length is `g.norm()`, nothing more.
-            penalty_with(length=lambda g: g[0].abs(), create_graph=True) :: That is the size of a single entry. The length of the whole gradient is `g.norm()`.
+            out + (g.norm() - 1) ** 2 => out.detach() + (g.norm() - 1) ** 2 :: The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.
+            (g.norm() - 1) ** 2 => ((g - 1) ** 2).sum() :: That pulls *each entry* of the gradient to 1. It is the length of the whole that should be 1: `g.norm()`.
+            out + (g.norm() - 1) ** 2 => out + g.norm() ** 2 - 1 :: The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.
+            out + (g.norm() - 1) ** 2 => out + abs(g.norm() - 1) :: The distance from 1 is not squared: `** 2`.
+            g.norm() => g.norm() / len(g) ** 0.5 :: Divided by the root of the number of entries. The length is `g.norm()`, nothing more.
+            g.norm() => g[0].abs() :: That is the size of a single entry. The length of the whole gradient is `g.norm()`.
 
             (g,) = torch.autograd.grad(out.sum(), x, create_graph=True, retain_graph=True)
             return out + ((g * g).sum().sqrt() - 1).square() :: right

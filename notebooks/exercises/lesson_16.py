@@ -132,47 +132,6 @@ def _rules(Richer) -> Iterator[tuple]:
 # what people write
 
 
-def sides_with(left, right):
-    def both_sides(f, x, u, v):
-        _, moved = torch.func.jvp(f, (x,), (u,))
-        _, pull_back = torch.func.vjp(f, x)
-        return left(moved, pull_back, u, v), right(moved, pull_back, u, v)
-
-    return both_sides
-
-
-def _left(moved, pull_back, u, v):
-    return v @ moved
-
-
-def _right(moved, pull_back, u, v):
-    return pull_back(v)[0] @ u
-
-
-def each_with(
-    loss=lambda w, b, x, t: (w @ x + b - t) ** 2, in_dims=(None, None, 0, 0), argnums=0, finish=lambda g: g
-):
-    def each_gradient(w, b, X, T):
-        return finish(torch.func.vmap(torch.func.grad(loss, argnums=argnums), in_dims=in_dims)(w, b, X, T))
-
-    return each_gradient
-
-
-def rich_with(
-    exp=lambda v, t: t * torch.exp(v), sub=lambda a, da, b, db: da - db, kind=None, value=torch.exp
-):
-    class Richer(Dual):
-        def exp(self):
-            return (kind or type(self))(value(self.value), exp(self.value, self.tangent))
-
-        def __sub__(self, other):
-            return type(self)(
-                self.value - other.value, sub(self.value, self.tangent, other.value, other.tangent)
-            )
-
-    return Richer
-
-
 QUESTIONS: list[Question] = [
     Question(
         "16.a",
@@ -332,26 +291,25 @@ EXERCISES: list[Exercise] = [
             "`v @ moved` and `pull_back(v)[0] @ u`.",
         ),
         answers=r"""
-            sides_with(lambda m, p, u, v: m, _right)     :: That is $J u$ itself, one number for each output. You need its dot product with `v`.
-            sides_with(_left, lambda m, p, u, v: p(v)[0]) :: That is $v^\top J$ itself, one number for each input. You need its dot product with `u`.
-            sides_with(_left, lambda m, p, u, v: p(v) @ u) :: `pull_back` returns a tuple, even for one input. Take its entry `[0]`.
-            sides_with(_left, lambda m, p, u, v: (p(v) * u).sum()) :: `pull_back(v)` is a tuple, and a tuple cannot be multiplied by a tensor. Take its one entry, `[0]`.
-            sides_with(_left, lambda m, p, u, v: p(m)[0] @ u) :: `pull_back` should take `v`, the direction that you were given, not `moved`.
-            sides_with(lambda m, p, u, v: m.sum(), _right) :: A sum is the dot product with ones. `v` is not in it.
-            sides_with(_left, lambda m, p, u, v: p(v)[0].sum()) :: A sum is the dot product with ones. `u` is not in it.
-            sides_with(lambda m, p, u, v: u @ m, _right) :: `moved` has the shape of the *output*. It goes with `v`.
-            sides_with(_left, lambda m, p, u, v: p(u)[0] @ v) :: `pull_back` takes something of the output's shape: `v`.
-            sides_with(lambda m, p, u, v: v * m, lambda m, p, u, v: p(v)[0] * u) :: Those are the products entry by entry. Add them up.
-            sides_with(lambda m, p, u, v: (v * m).mean(), lambda m, p, u, v: (p(v)[0] * u).mean()) :: Those are averages. A dot product adds up.
-            sides_with(_left, _left)                     :: Right in number, as long as all rules are. But your right side is made from `moved`, as the left is, so it cannot check anything: make it from `pull_back(v)[0]` and `u`.
-            sides_with(_right, _right)                   :: Right in number, as long as all rules are. But your left side comes from the backward pass, as the right does: make it from `moved` and `v`.
-            sides_with(lambda m, p, u, v: m @ u, _right) :: $Ju$ has the shape of the *output*, and so has `v`.
-            sides_with(_left, lambda m, p, u, v: p * u)  :: `pull_back` is a function: it walks back when it is called, `pull_back(v)`.
-            sides_with(lambda m, p, u, v: abs(v) @ m, _right) :: `abs` does not belong there: `v` has signs, and they count.
-            sides_with(_left, lambda m, p, u, v: p(v)[0] @ abs(u)) :: `abs` does not belong there: `u` has signs, and they count.
-            sides_with(lambda m, p, u, v: -(v @ m), lambda m, p, u, v: -(p(v)[0] @ u)) :: Both sides have the wrong sign, so they agree. But a dot product has no minus.
-            sides_with(_left, _right)                    :: right
-            sides_with(lambda m, p, u, v: (v @ m).item(), lambda m, p, u, v: torch.dot(u, p(v)[0]).item()) :: right
+            (v * moved).sum() => moved     :: That is $J u$ itself, one number for each output. You need its dot product with `v`.
+            (pull_back(v)[0] * u).sum() => pull_back(v)[0] :: That is $v^\top J$ itself, one number for each input. You need its dot product with `u`.
+            (pull_back(v)[0] * u).sum() => pull_back(v) @ u :: `pull_back` returns a tuple, even for one input. Take its entry `[0]`.
+            (pull_back(v)[0] * u).sum() => (pull_back(v) * u).sum() :: `pull_back(v)` is a tuple, and a tuple cannot be multiplied by a tensor. Take its one entry, `[0]`.
+            (pull_back(v)[0] * u).sum() => pull_back(moved)[0] @ u :: `pull_back` should take `v`, the direction that you were given, not `moved`.
+            (v * moved).sum() => moved.sum() :: A sum is the dot product with ones. `v` is not in it.
+            (pull_back(v)[0] * u).sum() => pull_back(v)[0].sum() :: A sum is the dot product with ones. `u` is not in it.
+            (v * moved).sum() => u @ moved :: `moved` has the shape of the *output*. It goes with `v`.
+            (pull_back(v)[0] * u).sum() => pull_back(u)[0] @ v :: `pull_back` takes something of the output's shape: `v`.
+            (v * moved).sum() => v * moved ;; (pull_back(v)[0] * u).sum() => pull_back(v)[0] * u :: Those are the products entry by entry. Add them up.
+            (v * moved).sum() => (v * moved).mean() ;; (pull_back(v)[0] * u).sum() => (pull_back(v)[0] * u).mean() :: Those are averages. A dot product adds up.
+            (pull_back(v)[0] * u).sum() => left                     :: Right in number, as long as all rules are. But your right side is made from `moved`, as the left is, so it cannot check anything: make it from `pull_back(v)[0]` and `u`.
+            (v * moved).sum() => (pull_back(v)[0] * u).sum()                   :: Right in number, as long as all rules are. But your left side comes from the backward pass, as the right does: make it from `moved` and `v`.
+            (v * moved).sum() => moved @ u :: $Ju$ has the shape of the *output*, and so has `v`.
+            (pull_back(v)[0] * u).sum() => pull_back * u  :: `pull_back` is a function: it walks back when it is called, `pull_back(v)`.
+            (v * moved).sum() => abs(v) @ moved :: `abs` does not belong there: `v` has signs, and they count.
+            (pull_back(v)[0] * u).sum() => pull_back(v)[0] @ abs(u) :: `abs` does not belong there: `u` has signs, and they count.
+            (v * moved).sum() => -(v @ moved) ;; (pull_back(v)[0] * u).sum() => -(pull_back(v)[0] @ u) :: Both sides have the wrong sign, so they agree. But a dot product has no minus.
+            (v * moved).sum() => (v @ moved).item() ;; (pull_back(v)[0] * u).sum() => torch.dot(u, pull_back(v)[0]).item() :: right
         """,
     ),
     Exercise(
@@ -369,23 +327,23 @@ EXERCISES: list[Exercise] = [
             "`(w @ x + b - t) ** 2`, and `in_dims=(None, None, 0, 0)`.",
         ),
         answers=r"""
-            each_with(in_dims=(0, 0, 0, 0))             :: `w` and `b` have no axis of samples: all samples share them.
-            each_with(in_dims=0)                        :: 0 for all four: but `w` and `b` have no axis of samples, all samples share them.
-            each_with(in_dims=(None, 0, 0))             :: Four arguments, so four entries.
-            each_with(in_dims=(None, None, 0, None))    :: A loss is one number. `w * x` has several (you need the dot product), and so has a `t` of all samples: each sample has its own.
-            each_with(in_dims=(None, None, 1, 0))       :: The samples are the *rows* of `X`, axis 0.
-            each_with(loss=lambda w, b, x, t: w @ x + b - t) :: The square is missing: the loss is the *square* of the distance from `t`.
-            each_with(loss=lambda w, b, x, t: (w @ x - t) ** 2) :: The bias is missing in the loss.
-            each_with(loss=lambda w, b, x, t: (w @ x + b) ** 2) :: The target is not in it: the loss is about the distance from `t`.
-            each_with(loss=lambda w, b, x, t: (w @ x + b + t) ** 2) :: The target is *subtracted*: `- t`.
-            each_with(loss=lambda w, b, x, t: 0.5 * (w @ x + b - t) ** 2) :: That is half of what it should be. There is no half in this loss, and the slope of a square is *twice* what is squared.
-            each_with(argnums=1)                        :: That is the gradient of the bias. `w` is the first argument.
-            each_with(argnums=2)                        :: That is the gradient of the *sample*. `w` is the first argument.
-            each_with(finish=lambda g: g.sum(0))        :: That is their sum, the batch gradient. You need each one separately.
-            each_with(finish=lambda g: g.mean(0))       :: That is their mean. You need each one separately.
-            each_with(finish=lambda g: g.T)             :: The samples are in the columns. You need a row for each.
-            each_with(lambda w, b, x, t: abs(w @ x + b - t)) :: That is the distance from `t`. The loss is its *square*.
-            each_with(in_dims=(None, None, None, None)) :: `None` four times: then there is nothing to map over. `X` and `T` have one row per sample: axis 0.
+            (None, None, 0, 0) => (0, 0, 0, 0)             :: `w` and `b` have no axis of samples: all samples share them.
+            (None, None, 0, 0) => 0                        :: 0 for all four: but `w` and `b` have no axis of samples, all samples share them.
+            (None, None, 0, 0) => (None, 0, 0)             :: Four arguments, so four entries.
+            (None, None, 0, 0) => (None, None, 0, None)    :: A loss is one number. `w * x` has several (you need the dot product), and so has a `t` of all samples: each sample has its own.
+            (None, None, 0, 0) => (None, None, 1, 0)       :: The samples are the *rows* of `X`, axis 0.
+            ((w * x).sum() + b - t) ** 2 => w @ x + b - t :: The square is missing: the loss is the *square* of the distance from `t`.
+            ((w * x).sum() + b - t) ** 2 => (w @ x - t) ** 2 :: The bias is missing in the loss.
+            ((w * x).sum() + b - t) ** 2 => (w @ x + b) ** 2 :: The target is not in it: the loss is about the distance from `t`.
+            ((w * x).sum() + b - t) ** 2 => (w @ x + b + t) ** 2 :: The target is *subtracted*: `- t`.
+            ((w * x).sum() + b - t) ** 2 => 0.5 * (w @ x + b - t) ** 2 :: That is half of what it should be. There is no half in this loss, and the slope of a square is *twice* what is squared.
+            torch.func.grad(loss) => torch.func.grad(loss, argnums=1)                        :: That is the gradient of the bias. `w` is the first argument.
+            torch.func.grad(loss) => torch.func.grad(loss, argnums=2)                        :: That is the gradient of the *sample*. `w` is the first argument.
+            torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T) => torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T).sum(0)        :: That is their sum, the batch gradient. You need each one separately.
+            torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T) => torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T).mean(0)       :: That is their mean. You need each one separately.
+            torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T) => torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T).T             :: The samples are in the columns. You need a row for each.
+            ((w * x).sum() + b - t) ** 2 => abs(w @ x + b - t) :: That is the distance from `t`. The loss is its *square*.
+            (None, None, 0, 0) => (None, None, None, None) :: `None` four times: then there is nothing to map over. `X` and `T` have one row per sample: axis 0.
             return ((w * x).sum() + b - t) ** 2 => return ((X @ w + b - T) ** 2).sum() :: Your loss uses `X` and `T`, the whole batch, so every sample gets the gradient of all of them. Inside, use `x` and `t`.
             return ((w * x).sum() + b - t) ** 2 => return ((X @ w + b - T) ** 2).mean() :: Your loss is the mean over the whole batch, `X` and `T`. Inside, use `x` and `t`, one sample.
             return ((w * x).sum() + b - t) ** 2 => return ((w * x + b - t) ** 2).sum() :: You square each product on its own, with a bias and a target for each. First add the products up: `(w * x).sum()`.
@@ -393,9 +351,8 @@ EXERCISES: list[Exercise] = [
             in_dims=(None, None, 0, 0) => in_dims=[None, None, 0, 0] :: Write `in_dims` as a tuple, with round brackets.
             torch.stack([2 * (w @ X[i] + b - T[i]) * X[i] for i in range(4)]) :: 4 is the number of samples in one batch. Go through all of them: `range(len(X))`.
             torch.stack([2 * (w @ X[0] + b - T[0]) * X[0] for _ in X]) :: Every row is that of the first sample. Use `X[i]` and `T[i]`.
-            each_with(loss=lambda w, b, x, t: abs(w @ x + b - t) ** 3) :: That is the third power of the distance. The loss is its *square*.
-            each_with(finish=lambda g: -g)              :: The sign is wrong. The minus belongs to the step, not to the gradient.
-            each_with()                                 :: right
+            ((w * x).sum() + b - t) ** 2 => abs(w @ x + b - t) ** 3 :: That is the third power of the distance. The loss is its *square*.
+            torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T) => -torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T)              :: The sign is wrong. The minus belongs to the step, not to the gradient.
             torch.stack([torch.func.grad(lambda w, x, t: (w @ x + b - t) ** 2)(w, x, t) for x, t in zip(X, T, strict=True)]) :: right
             2 * (X @ w + b - T)[:, None] * X            :: right
         """,
@@ -415,25 +372,24 @@ EXERCISES: list[Exercise] = [
             "`self.tangent * torch.exp(self.value)` and `self.tangent - other.tangent`.",
         ),
         answers=r"""
-            rich_with(exp=lambda v, t: torch.exp(v))     :: The local derivative alone: the tangent that comes in is missing.
-            rich_with(exp=lambda v, t: torch.exp(t))     :: That is $e$ to the *speed*. The derivative is taken at the value, and the tangent multiplies.
-            rich_with(exp=lambda v, t: t)                :: The tangent comes out unchanged. Multiply it by the slope of $e^x$.
-            rich_with(exp=lambda v, t: t * v * torch.exp(v - 1)) :: That is the rule for powers, $x^n$. Here the exponent moves: $e^x$ is its own derivative.
-            rich_with(exp=lambda v, t: t + torch.exp(v)) :: The local derivative and the tangent are multiplied, not added.
-            rich_with(sub=lambda a, da, b, db: da + db)  :: That is the rule of a sum. In a difference the tangents are subtracted.
-            rich_with(sub=lambda a, da, b, db: db - da)  :: That is the wrong way round: `self` minus `other`.
-            rich_with(sub=lambda a, da, b, db: da)       :: `other` moves as well.
-            rich_with(sub=lambda a, da, b, db: a - b)    :: That is the *value* once more. How fast does it move?
-            rich_with(sub=lambda a, da, b, db: da * b - a * db) :: That looks like the rule of a quotient. A difference is simpler.
-            rich_with(exp=lambda v, t: -t * torch.exp(v)) :: The sign: $e^x$ rises everywhere, so its slope is positive.
-            rich_with(exp=lambda v, t: abs(t) * torch.exp(v)) :: `abs` does not belong there: a tangent may be negative.
-            rich_with(value=torch.exp2)                  :: `exp2` is $2^x$. You need $e^x$, `torch.exp`.
-            rich_with(exp=lambda v, t: v * torch.exp(v)) :: You multiply by the *value*. Multiply by the tangent, `self.tangent`.
-            rich_with(exp=lambda v, t: v * torch.exp(t)) :: Value and tangent are swapped: the exponential is taken at the value, and the tangent multiplies.
-            rich_with(exp=lambda v, t: torch.exp(v * t)) :: The tangent is inside the exponential. It should multiply it.
-            rich_with(exp=lambda v, t: t * torch.exp(-v)) :: There is a minus in the exponent. The slope of $e^x$ is $e^x$.
-            rich_with(sub=lambda a, da, b, db: da * db) :: The two tangents are multiplied. In a difference they are subtracted.
-            rich_with()                                  :: right
+            self.tangent * torch.exp(self.value) => torch.exp(self.value)     :: The local derivative alone: the tangent that comes in is missing.
+            self.tangent * torch.exp(self.value) => torch.exp(self.tangent)     :: That is $e$ to the *speed*. The derivative is taken at the value, and the tangent multiplies.
+            self.tangent * torch.exp(self.value) => self.tangent                :: The tangent comes out unchanged. Multiply it by the slope of $e^x$.
+            self.tangent * torch.exp(self.value) => self.tangent * self.value * torch.exp(self.value - 1) :: That is the rule for powers, $x^n$. Here the exponent moves: $e^x$ is its own derivative.
+            self.tangent * torch.exp(self.value) => self.tangent + torch.exp(self.value) :: The local derivative and the tangent are multiplied, not added.
+            self.tangent - other.tangent => self.tangent + other.tangent  :: That is the rule of a sum. In a difference the tangents are subtracted.
+            self.tangent - other.tangent => other.tangent - self.tangent  :: That is the wrong way round: `self` minus `other`.
+            self.tangent - other.tangent => self.tangent       :: `other` moves as well.
+            self.tangent - other.tangent => self.value - other.value    :: That is the *value* once more. How fast does it move?
+            self.tangent - other.tangent => self.tangent * other.value - self.value * other.tangent :: That looks like the rule of a quotient. A difference is simpler.
+            self.tangent * torch.exp(self.value) => -self.tangent * torch.exp(self.value) :: The sign: $e^x$ rises everywhere, so its slope is positive.
+            self.tangent * torch.exp(self.value) => abs(self.tangent) * torch.exp(self.value) :: `abs` does not belong there: a tangent may be negative.
+            type(self)(torch.exp(self.value) => type(self)(torch.exp2(self.value)                  :: `exp2` is $2^x$. You need $e^x$, `torch.exp`.
+            self.tangent * torch.exp(self.value) => self.value * torch.exp(self.value) :: You multiply by the *value*. Multiply by the tangent, `self.tangent`.
+            self.tangent * torch.exp(self.value) => self.value * torch.exp(self.tangent) :: Value and tangent are swapped: the exponential is taken at the value, and the tangent multiplies.
+            self.tangent * torch.exp(self.value) => torch.exp(self.value * self.tangent) :: The tangent is inside the exponential. It should multiply it.
+            self.tangent * torch.exp(self.value) => self.tangent * torch.exp(-self.value) :: There is a minus in the exponent. The slope of $e^x$ is $e^x$.
+            self.tangent - other.tangent => self.tangent * other.tangent :: The two tangents are multiplied. In a difference they are subtracted.
         """,
     ),
     Exercise(

@@ -224,48 +224,6 @@ def _forged(forge) -> Iterator[tuple]:
 # what people write
 
 
-def looped_as(*order, loss=lambda model, x, y: cross_entropy(model(x), y)):
-    """A loop that does these things in this order."""
-
-    def epoch(model, optimizer, batches):
-        for x, y in batches:
-            value = None
-            for what in order:
-                if what == "loss":
-                    value = loss(model, x, y)
-                elif what == "backward":
-                    value.backward()
-                else:
-                    getattr(optimizer, what)()
-
-    return epoch
-
-
-def _unrecorded(model, x, y):
-    with torch.no_grad():
-        return cross_entropy(model(x), y)
-
-
-def _softmaxed(model, x, y):
-    return cross_entropy(torch.softmax(model(x), 1), y)
-
-
-def _on_answers(model, x, y):
-    return cross_entropy(model(x).argmax(1), y)
-
-
-def _squares(model, x, y):
-    return ((model(x) - torch.eye(3)[y]) ** 2).mean()
-
-
-def _summed(model, x, y):
-    return cross_entropy(model(x), y, reduction="sum")
-
-
-def _first_only(model, x, y):
-    return cross_entropy(model(x[:1]), y[:1])
-
-
 def _losses(model, x, y):
     return cross_entropy(model(x), y, reduction="none")
 
@@ -393,7 +351,7 @@ EXERCISES: list[Exercise] = [
             "`optimizer.zero_grad()` before the pass, `optimizer.step()` after it.",
         ),
         answers=r"""
-            looped_as("loss", "backward", "step") :: The first batch is right, then the old gradients are still there. What clears them?
+            optimizer.zero_grad() => :: The first batch is right, then the old gradients are still there. What clears them?
 
             optimizer.zero_grad()
             for x, y in batches:
@@ -405,16 +363,16 @@ EXERCISES: list[Exercise] = [
             optimizer.step()
             optimizer.zero_grad() :: That is one step for all batches together. Each iteration needs its own.
 
-            looped_as("zero_grad", "loss", "backward", "step", loss=_softmaxed) :: `cross_entropy` makes probabilities itself. With a softmax before it, they are made twice, and the gradients become small.
-            looped_as("zero_grad", "loss", "backward", "step", loss=_on_answers) :: `argmax` gives the digit itself. A digit has no slope: pass the scores.
-            looped_as("zero_grad", "loss", "backward", "step", loss=_squares) :: That is the mean square of the scores' errors. You need `cross_entropy`.
-            looped_as("zero_grad", "loss", "backward", "step", loss=_summed) :: That is the sum over the batch, so the step is too long by a factor of the batch's size. Leave `reduction` at its default, the mean.
-            looped_as("zero_grad", "loss", "backward", "step", loss=_first_only) :: Only the first sample of each batch is used.
-            looped_as("zero_grad", "loss", "backward", "step", "step") :: That takes two steps with one gradient. One is enough.
+            cross_entropy(model(x), y) => cross_entropy(torch.softmax(model(x), 1), y) :: `cross_entropy` makes probabilities itself. With a softmax before it, they are made twice, and the gradients become small.
+            cross_entropy(model(x), y) => cross_entropy(model(x).argmax(1), y) :: `argmax` gives the digit itself. A digit has no slope: pass the scores.
+            cross_entropy(model(x), y) => ((model(x) - torch.eye(3)[y]) ** 2).mean() :: That is the mean square of the scores' errors. You need `cross_entropy`.
+            cross_entropy(model(x), y) => cross_entropy(model(x), y, reduction='sum') :: That is the sum over the batch, so the step is too long by a factor of the batch's size. Leave `reduction` at its default, the mean.
+            cross_entropy(model(x), y) => cross_entropy(model(x[:1]), y[:1]) :: Only the first sample of each batch is used.
+            optimizer.step() => optimizer.step(); optimizer.step() :: That takes two steps with one gradient. One is enough.
             loss = cross_entropy(model(x), y) => cross_entropy(model(x), y).backward() ;; loss.backward() => ;; optimizer.step() => << :: The step is taken once, after the loop, with the last batch alone. All four lines belong inside the loop.
             optimizer.step() => optimizer.step(); return loss :: After the first batch nothing moves: a `return` or `break` inside the loop ends it in its first iteration.
-            looped_as("zero_grad", "loss", "backward", "step", loss=_unrecorded) :: The loss was computed inside `no_grad`, so nothing was recorded.
-            looped_as("zero_grad", "loss", "backward", "step", loss=lambda model, x, y: cross_entropy(y, model(x))) :: First the scores, then the labels: `cross_entropy(model(x), y)`.
+            loss = cross_entropy(model(x), y) => with torch.no_grad(): loss = cross_entropy(model(x), y) :: The loss was computed inside `no_grad`, so nothing was recorded.
+            cross_entropy(model(x), y) => cross_entropy(y, model(x)) :: First the scores, then the labels: `cross_entropy(model(x), y)`.
             batches: => batches[:3]: ;; loss = cross_entropy(model(x), y) => cross_entropy(model(x), y).backward() ;; loss.backward() => :: Only the first three batches are used. Go through all of `batches`, however many there are.
             loss = cross_entropy(model(x), y) => ;; loss.backward => cross_entropy(x, y).backward :: The loss does not come from the model, which has not run
             loss = cross_entropy(model(x), y) => cross_entropy(model(x).detach(), y).backward() ;; loss.backward() => :: the way back is lost between its scores and the loss
@@ -430,8 +388,8 @@ EXERCISES: list[Exercise] = [
             loss = cross_entropy(model(x), y) => (cross_entropy(model(x), y) / len(batches)).backward() ;; loss.backward() => :: The loss is divided by the number of batches. Each batch has a step of its own here, and its loss counts in full.
             optimizer.zero_grad() => optimizer = torch.optim.SGD(model.parameters(), lr=0.1) :: You make an optimizer of your own. Use the one that is passed in, and clear the gradients.
             cross_entropy(model(x), y) => torch.nn.functional.nll_loss(model(x), y) :: `nll_loss` expects *logarithms* of probabilities. `cross_entropy` takes the scores as they are.
-            looped_as("loss", "zero_grad", "backward", "step") :: right
-            looped_as("loss", "backward", "step", "zero_grad") :: right
+            optimizer.zero_grad() => ;; loss.backward() => optimizer.zero_grad(); loss.backward() :: right
+            optimizer.zero_grad() => ;; optimizer.step() => optimizer.step(); optimizer.zero_grad() :: right
         """,
     ),
     Exercise(

@@ -191,32 +191,6 @@ def _looked(reads: Callable) -> Iterator[tuple]:
 # what people write
 
 
-def attending(score=None, mask=None, weigh=None, mix=None):
-    """`attention` with one of its four lines written in another way."""
-
-    def attention(q, k, v, causal=False):
-        scores = score(q, k) if score else q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-        if causal:
-            later = torch.ones(scores.shape[-2:]).triu(1) > 0
-            scores = mask(scores, later) if mask else scores.masked_fill(later, float("-inf"))
-        weights = weigh(scores) if weigh else torch.softmax(scores, dim=-1)
-        return mix(weights, v) if mix else weights @ v
-
-    return attention
-
-
-def attending_and_masking(mask):
-    """`attention` that masks the weights, after the softmax."""
-
-    def attention(q, k, v, causal=False):
-        weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), dim=-1)
-        if causal:
-            weights = mask(weights, torch.ones(weights.shape[-2:]).triu(1) > 0)
-        return weights @ v
-
-    return attention
-
-
 # predictions
 
 
@@ -395,29 +369,29 @@ EXERCISES: list[Exercise] = [
             '`scores.masked_fill(later, float("-inf"))`, `dim=-1`, and `weights @ v`',
         ),
         answers=r"""
-            attending(score=lambda q, k: q @ k.transpose(-2, -1)) :: The scores are not scaled. Divide them by $\sqrt d$, `math.sqrt(q.shape[-1])`.
-            attending(score=lambda q, k: q @ k.transpose(-2, -1) / q.shape[-1]) :: You divide by $d$. Divide by its *root*.
-            attending(score=lambda q, k: q @ k.transpose(-2, -1) / math.sqrt(k.shape[-2])) :: That is the root of the number of keys. $d$ is the length of one query: `q.shape[-1]`.
-            attending(score=lambda q, k: q @ k.transpose(-2, -1) * math.sqrt(q.shape[-1])) :: You multiply by $\sqrt d$. Divide by it.
-            attending(score=lambda q, k: q @ k.transpose(-2, -1) / 2) :: 2 is the root of 4, which was right in the example above. Take it from the input: `math.sqrt(q.shape[-1])`.
-            attending(weigh=lambda scores: torch.softmax(scores, dim=-2)) :: Your columns add up to 1. Each *row* belongs to a query: `dim=-1`.
-            attending(weigh=lambda scores: torch.softmax(scores, dim=0)) :: `dim=0` is not the axis of the keys. Each row belongs to a query, and its weights add up to 1: `dim=-1`.
-            attending(weigh=lambda scores: scores) :: The softmax is missing: these are scores, not weights.
-            attending(weigh=torch.exp) :: Exponentials alone do not add up to 1. `torch.softmax(scores, dim=-1)` divides each by the sum of its row.
-            attending(weigh=torch.sigmoid) :: A sigmoid looks at each score on its own. The weights of a row add up to 1: `torch.softmax`.
-            attending(weigh=lambda scores: torch.log_softmax(scores, dim=-1)) :: Those are the logarithms of the weights. Use `torch.softmax`.
-            attending(mask=lambda scores, later: scores) :: The mask is missing: with `causal=True`, a position still sees what comes later.
-            attending(mask=lambda scores, later: scores * ~later) :: A score of 0 does not hide anything: $e^0 = 1$. The hidden scores must be minus infinity.
-            attending(mask=lambda scores, later: scores.masked_fill(later, float("inf"))) :: *Plus* infinity: the hidden places get all the weight, and two of them give `nan`. It needs a minus.
-            attending(mask=lambda scores, later: scores.masked_fill(~later, float("-inf"))) :: That hides the past and shows the future. `later` is already True where something should be hidden.
-            attending(mask=lambda scores, later: scores.masked_fill(torch.ones(scores.shape[-2:]).triu(0) > 0, float("-inf"))) :: That hides the diagonal as well. The first position then sees nothing, and its weights are `nan`.
-            attending(mask=lambda scores, later: scores.masked_fill(later.T, float("-inf"))) :: The mask is transposed: a position sees itself and what comes later, and not what came before.
-            attending(mask=lambda scores, later: scores.masked_fill(later, -1.0)) :: -1 is an ordinary score, and $e^{-1}$ is a weight. Use minus infinity.
-            attending_and_masking(lambda weights, later: weights.masked_fill(later, 0.0)) :: The mask comes after the softmax, so the rows do not add up to 1 any more. Mask the *scores*.
-            attending_and_masking(lambda weights, later: weights.masked_fill(later, float("-inf"))) :: Minus infinity among the *weights* makes everything infinite or `nan`. Mask the scores, before the softmax.
-            attending(mix=lambda weights, v: weights.transpose(-2, -1) @ v) :: `weights` is transposed in the last product. It has a row for each query, just as the result does: `weights @ v`.
-            attending(mix=lambda weights, v: weights) :: Those are the weights. Take the mean of the values with them: `weights @ v`.
-            attending(mix=lambda weights, v: v) :: The values come out as they went in. Multiply: `weights @ v`.
+            q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) => q @ k.transpose(-2, -1) :: The scores are not scaled. Divide them by $\sqrt d$, `math.sqrt(q.shape[-1])`.
+            q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) => q @ k.transpose(-2, -1) / q.shape[-1] :: You divide by $d$. Divide by its *root*.
+            q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) => q @ k.transpose(-2, -1) / math.sqrt(k.shape[-2]) :: That is the root of the number of keys. $d$ is the length of one query: `q.shape[-1]`.
+            q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) => q @ k.transpose(-2, -1) * math.sqrt(q.shape[-1]) :: You multiply by $\sqrt d$. Divide by it.
+            q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) => q @ k.transpose(-2, -1) / 2 :: 2 is the root of 4, which was right in the example above. Take it from the input: `math.sqrt(q.shape[-1])`.
+            torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-2) :: Your columns add up to 1. Each *row* belongs to a query: `dim=-1`.
+            torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=0) :: `dim=0` is not the axis of the keys. Each row belongs to a query, and its weights add up to 1: `dim=-1`.
+            torch.softmax(scores, dim=-1) => scores :: The softmax is missing: these are scores, not weights.
+            torch.softmax(scores, dim=-1) => torch.exp(scores) :: Exponentials alone do not add up to 1. `torch.softmax(scores, dim=-1)` divides each by the sum of its row.
+            torch.softmax(scores, dim=-1) => torch.sigmoid(scores) :: A sigmoid looks at each score on its own. The weights of a row add up to 1: `torch.softmax`.
+            torch.softmax(scores, dim=-1) => torch.log_softmax(scores, dim=-1) :: Those are the logarithms of the weights. Use `torch.softmax`.
+            scores.masked_fill(later, float("-inf")) => scores :: The mask is missing: with `causal=True`, a position still sees what comes later.
+            scores.masked_fill(later, float("-inf")) => scores * ~later :: A score of 0 does not hide anything: $e^0 = 1$. The hidden scores must be minus infinity.
+            scores.masked_fill(later, float("-inf")) => scores.masked_fill(later, float('inf')) :: *Plus* infinity: the hidden places get all the weight, and two of them give `nan`. It needs a minus.
+            scores.masked_fill(later, float("-inf")) => scores.masked_fill(~later, float('-inf')) :: That hides the past and shows the future. `later` is already True where something should be hidden.
+            scores.masked_fill(later, float("-inf")) => scores.masked_fill(torch.ones(scores.shape[-2:]).triu(0) > 0, float('-inf')) :: That hides the diagonal as well. The first position then sees nothing, and its weights are `nan`.
+            scores.masked_fill(later, float("-inf")) => scores.masked_fill(later.T, float('-inf')) :: The mask is transposed: a position sees itself and what comes later, and not what came before.
+            scores.masked_fill(later, float("-inf")) => scores.masked_fill(later, -1.0) :: -1 is an ordinary score, and $e^{-1}$ is a weight. Use minus infinity.
+            scores.masked_fill(later, float("-inf")) => scores ;; torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1).masked_fill(later, 0.0) if causal else torch.softmax(scores, dim=-1) :: The mask comes after the softmax, so the rows do not add up to 1 any more. Mask the *scores*.
+            torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1).masked_fill(later, float("-inf")) if causal else torch.softmax(scores, dim=-1) :: Minus infinity among the *weights* makes everything infinite or `nan`. Mask the scores, before the softmax.
+            weights @ v => weights.transpose(-2, -1) @ v :: `weights` is transposed in the last product. It has a row for each query, just as the result does: `weights @ v`.
+            weights @ v => weights :: Those are the weights. Take the mean of the values with them: `weights @ v`.
+            weights @ v => v :: The values come out as they went in. Multiply: `weights @ v`.
             scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
             return torch.softmax(scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) > 0, float("-inf")), dim=-1) @ v :: You mask even where `causal` is False. Only `if causal:`.
             return attention(q, k, k, causal) :: You read from the keys. It is the *values*, `v`, that are mixed.
@@ -427,10 +401,10 @@ EXERCISES: list[Exercise] = [
             dim=-1 => dim=1 :: Axis 1 is the axis of the keys only without a batch. The last axis always is: `dim=-1`.
             scores.masked_fill(later, float("-inf")) => scores - later * float("inf") :: Where nothing should be hidden that is $0 \cdot \infty$, and so `nan` (lesson 14). `masked_fill` writes only where `later` is True.
             if causal: => if not causal: :: The condition is reversed: you mask where `causal` is False.
-            attending(mask=lambda scores, later: scores + later * -1e9) :: right
-            attending(mask=lambda scores, later: torch.where(later, float("-inf"), scores)) :: right
-            attending(score=lambda q, k: (q / q.shape[-1] ** 0.5) @ k.mT) :: right
-            attending(weigh=lambda scores: torch.exp(scores) / torch.exp(scores).sum(-1, keepdim=True)) :: right
+            scores.masked_fill(later, float("-inf")) => scores + later * -1000000000.0 :: right
+            scores.masked_fill(later, float("-inf")) => torch.where(later, float('-inf'), scores) :: right
+            q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) => q / q.shape[-1] ** 0.5 @ k.mT :: right
+            torch.softmax(scores, dim=-1) => torch.exp(scores) / torch.exp(scores).sum(-1, keepdim=True) :: right
         """,
     ),
     Exercise(
