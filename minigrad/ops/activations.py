@@ -154,7 +154,7 @@ softshrink = activation("softshrink(self, lambd: Scalar=0.5)", _softshrink, at="
     doc="`input` moved towards 0 by `lambd`, and 0 where it is closer to 0 than that.",
     zero_slope=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
 hardshrink = activation("hardshrink(self, lambd: Scalar=0.5)", lambda self, lambd:
-        np.where(np.abs(self) <= lambd, self * 0, self), at="F torch Tensor", inplace=False, takes="f",
+        np.where(np.abs(self) <= lambd, self.dtype.type(0), self), at="F torch Tensor", inplace=False, takes="f",
     doc="`input`, and 0 where it is closer to 0 than `lambd`.",
     zero_slope=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
 threshold_of = activation("threshold(self, threshold: Scalar, value: Scalar)", lambda self, threshold, value:

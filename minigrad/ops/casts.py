@@ -6,9 +6,12 @@ from collections.abc import Callable
 
 from .. import dtypes
 from ..basics import device as Device
+from ..messages import check, full_name
 from ..tensor import Tensor
 from .pointwise import to_copy
 from .publish import METHODS, function, method
+
+FORMS_OF_TO = "\n * (device, dtype)\n * (dtype)\n * (Tensor other)"
 
 
 @method()
@@ -21,8 +24,15 @@ def to(
     copy: bool = False,
 ):
     """This tensor in another dtype, itself if nothing changes: x.to(dtype), x.to(other), x.to("cpu"), x.to("cpu", dtype)."""
-    for given in args:
-        if isinstance(given, (str, int, Device)):
+    places, kinds = (str, int, Device), (dtypes.dtype, type, bool, type(None))
+    usual = all(isinstance(given, kinds if i else (*places, *kinds, Tensor)) for i, given in enumerate(args))
+    shown = ", ".join([full_name(type(given)) for given in args])
+    check(usual, f"to() received an invalid combination of arguments - got ({shown}), but expected one of:{FORMS_OF_TO}",
+           error=TypeError)  # fmt: skip
+    for given in [
+        given for given in args if not isinstance(given, bool)
+    ]:  # non_blocking and copy change nothing
+        if isinstance(given, places):
             device = given
         else:
             dtype = given.dtype if isinstance(given, Tensor) else given

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from .. import dtypes
 from ..basics import wrap_dim
 from ..messages import check
 from ..tensor import Tensor
@@ -28,11 +29,10 @@ def dist_self(grad, self, other, p, result):
 
 def _distance(self: ndarray, other: ndarray, p: float) -> ndarray:
     check((self.dtype.kind == "b") == (other.dtype.kind == "b"), ONE_BOOL)
-    message, difference = (
-        "norm(): input dtype should be either floating point or complex. Got {.word} instead.",
-        self - other,
-    )
-    check(difference.dtype.kind == "f", message, difference.dtype)
+    common = dtypes.promote([(self.dtype, 2), (other.dtype, 2)])
+    difference = self.astype(common) - other.astype(common)
+    message = "norm(): input dtype should be either floating point or complex. Got {.word} instead."
+    check(common.kind == "f", message, common)
     return _norm(difference, p, None, False)
 
 

@@ -38,9 +38,11 @@ def beside(self: ndarray, *numbers: object) -> ndarray:
     return self.astype(np.int64) if self.dtype.kind == "b" and int in map(type, numbers) else self
 
 
-def _near(self: ndarray, other: ndarray, *options: object) -> ndarray:
+def _near(self: ndarray, other: ndarray, rtol: float, atol: float, equal_nan: bool) -> ndarray:
     check(self.dtype == other.dtype, "{0.word} did not match {1.word}", self.dtype, other.dtype)
-    return np.isclose(self, other, *options)
+    for name, bound in (("rtol", rtol), ("atol", atol)):
+        check(bound >= 0, "{} must be greater than or equal to zero, but got {:g}", name, bound)
+    return np.isclose(self, other, rtol, atol, equal_nan)
 
 
 NO_MASK = "where expected condition to be a boolean tensor, but got a tensor with dtype {0.word}"
