@@ -314,7 +314,7 @@ def test_memory_says_what_saved_tensors_keep(browser: Browser, tmp_path: Path):
     with opened(browser, page(payload(z, names={"x": x, "z": z})), tmp_path) as pane:
         pane.more("Overlay", "Saved memory")
         expect(pane.page.locator(".mgv-bytes")).to_have_text(["400 B"])
-        expect(pane.page.locator(".mgv-notes")).to_contain_text("keep 400 B")
+        expect(pane.page.locator(".mgv-notes")).to_contain_text("take 400 B")
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -123,7 +123,7 @@ def steppers(file: Path) -> Iterator[tuple[str, int]]:
             for frame in re.findall(r'srcdoc="([^"]*)"', shown):
                 content = unpacked(unescape(frame))
                 if "steps" in content["data"]:  # a film has frames
-                    front = {"js": program("lanes", "narrow_layout"), "css": asset("stepper.css")}
+                    front = {"js": program("lanes", "forward", "narrow_layout"), "css": asset("stepper.css")}
                     options = {
                         key: v
                         for key, v in content["options"].items()

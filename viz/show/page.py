@@ -225,7 +225,7 @@ def whole(title: str, content: Mapping[str, Any], bare: bool) -> str:
     """The page of a program with its data: ``content`` has js, css, options and data (or its JSON); ``title`` is HTML."""
     begin = text_of({"js": content["js"], "css": content["css"]})[:-1]
     data = content["data"] if isinstance(content["data"], str) else text_of(content["data"])
-    heading, margin = ("", "0") if bare else (f"<h1>{title}</h1>\n", "20px")
+    heading, margin = ("", "0") if bare else (f"<header><h1>{title}</h1></header>\n", "20px")
     parts = {"title": title, "heading": heading, "margin": margin, "digits": DIGITS_85}
     parts["packed"] = packed(begin, f',"options":{text_of(content["options"])},"data":{data}}}')
     return re.sub(r"@(\w+)@", lambda found: parts[found[1]], asset("page.html"))

@@ -161,7 +161,7 @@ export const panels = {
     const source = this.data.source;
     if (!source || !source.lines.length || this.options.cut) return null; // what viz.explore explores is right above it
     this.lines = source.lines.map((text, i) => h("span.line", { onclick: () => this.goToLine(i) }, h("i", { "aria-hidden": "true" }, String((source.first || 1) + i)), h("code", text || " ")));
-    return this.column("Source", h("pre.source", { "aria-label": source.file || "source" }, this.lines));
+    return this.column("Source", h("pre.source", { tabindex: 0, role: "group", "aria-label": source.file || "source" }, this.lines));
   },
 
   litLine(line) {

@@ -69,7 +69,7 @@ export const viewport = {
     let side = wide >= WIDE ? Math.round(wide < 1000 ? 216 : Math.min(400, wide * 0.25)) : 0;
     const stage = side ? free : Math.max(130, Math.round(free * 0.62));
     let chosen = pick(side, stage);
-    if (!side && wide >= PAIR) { // between the two: beside a picture that loses little by it, else below it and beside each other
+    if (!side && wide >= PAIR && !this.options.label) { // between the two: beside a picture that loses little by it, else below it and beside each other
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
