@@ -164,7 +164,7 @@ def as_markdown(docstring: str) -> str:
     text = re.sub(
         r"(?m)^(?:\* )?(\w+(?:, \w+)*): (?=\S)", lambda m: f"* `{m[1].replace(', ', '`, `')}`: ", text
     )
-    return re.sub(r"(?m)^(?!\* )(.+)\n(?=\* `)", r"\1\n\n", text)
+    return re.sub(r"(?m)^(?!\*? )(.+)\n(?=\* `)", r"\1\n\n", text)
 
 
 def first_line(thing: Any) -> str:
