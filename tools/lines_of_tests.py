@@ -1,6 +1,6 @@
 """Which lines each test runs, and how long it takes: what tools/mutants.py chooses the tests of a changed line by.
 
-    lines = record(folder)      # runs the tests of a copy once, in a child process: some five minutes
+    lines = record(folder)      # runs the tests of a copy once, in a child process: some fifteen minutes
     lines.tests("viz/run/trace.py", 120)    # the tests that run this line: cheap ones first, each function of tests in turn
 
 The child process runs pytest with this module as a plugin, which measures with coverage (it comes with nbval).
@@ -42,9 +42,11 @@ class Lines:
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
     def tests(self, file: str, line: int) -> list[str]:
-        """The tests that run a line; of an expression that goes on below its first line, those of the line above it."""
+        """The tests that run a line; of an expression that goes on below its first line, those of the line above it; of the
+        head of a function, which runs when it is imported, those of its body."""
         lines = self.lines.get(file, {})
-        found = next((lines[str(n)] for n in range(line, max(line - 8, 0), -1) if str(n) in lines), [])
+        near = [*range(line, max(line - 8, 0), -1), *range(line + 1, line + 30)]
+        found = next((tests for n in near if (tests := lines.get(str(n)))), [])
         return [self.names[k] for k in found]
 
 
@@ -70,7 +72,7 @@ def record(folder: Path, to: Path) -> Lines:
         *left_out,
     ]
     subprocess.run(
-        [*command, "-p", "no:cacheprovider", "-m", "not torch and not browser", "tests"],
+        [*command, "-p", "no:cacheprovider", "-m", "not browser", "tests"],
         cwd=folder,
         env=environment(folder) | {TO: str(to.resolve())},
     )

@@ -9,7 +9,7 @@ difference: give the first a test and the second a reason in `EQUIVALENT`.
     python -m tools.mutants --count 20 --seed 7 --only viz/picture
     python -m tools.mutants --list                     # show the changes, run nothing
 
-The first run records which tests run which lines (tools/lines_of_tests.py; some five minutes); `--record` does so again
+The first run records which tests run which lines (tools/lines_of_tests.py; some fifteen minutes); `--record` does so again
 after the code has changed. The tests run in a copy of the tracked files, so the checkout is never changed. Not part of
 `make test`, and not for Windows.
 """
