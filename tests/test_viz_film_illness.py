@@ -119,3 +119,36 @@ def test_a_loss_that_is_no_number_is_not_called_nan(t: Any):
     film.backward(w * w, t.ones(2))
     assert film.findings == [] and film.losses == [None]
     assert np.isfinite(film._tables[0].part("grad")).all()
+
+
+def ascending(t: Any, target: float | None) -> viz.Film:
+    """Minus a mean of squares, made larger by training: of an error where there is a ``target``, else of a projection."""
+    t.manual_seed(0)
+    film, x, w = viz.film(), t.randn(32, 3), t.randn(3, 1).requires_grad_(True)
+    for _ in range(12):
+        w.grad = None
+        seen = x @ w if target is not None else x @ w / (w**2).sum().sqrt()
+        film.backward(-((seen - target) ** 2).mean() if target is not None else -(seen**2).mean())
+        with t.no_grad():
+            w -= 0.1 * w.grad
+    return film
+
+
+def test_minus_an_error_is_a_wrong_sign_and_a_variance_that_grows_is_not(t: Any):
+    first, *_ = ascending(t, 1.0).findings
+    assert first.kind == "sign" and first.text.startswith(
+        "The loss is minus the squared error, and training makes it"
+    )
+    assert [f for f in ascending(t, None).findings if f.alarm] == []
+
+
+def test_the_gradient_of_a_second_term_of_the_loss_does_not_explode(t: Any):
+    """One term is fitted and sends next to nothing; the other, beside it, still sends what it did."""
+    t.manual_seed(0)
+    film, a, b = viz.film(), t.nn.Linear(2, 1), t.nn.Linear(2, 1)
+    x = t.randn(16, 2)
+    with t.no_grad():
+        near = a(x) + 1e-6
+    for _ in range(4):
+        film.backward((b(x) - 3).pow(2).mean() + ((a(x) - near) ** 2).mean())
+    assert "explode" not in {f.kind for f in film.findings}
