@@ -29,7 +29,7 @@ from .side_effects import ITEMS, VALUES, Watch
 from .symptoms import advise
 from .values import blank, describe, plain, same
 
-SEARCH = 1.5, 0.5  # seconds for the search of what one change would mend, and of what two would
+SEARCH = 2.5, 0.5  # seconds for the search of what one change would mend, and of what two would
 NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
 
 

@@ -551,7 +551,7 @@ EXERCISES: list[Exercise] = [
                 w.grad = None
                 loss.backward()
                 w = w - lr * w.grad
-            return h :: `w = w - ...` makes a *new* tensor, which is a result, not a leaf: its `.grad` stays `None`. Write into `w` itself, under `no_grad`: `w -= lr * w.grad`.
+            return h :: The `.grad` in that line is `None`. Is it that of `w`? And `w = w - ...` makes a *new* tensor, which is a result, not a leaf, and gets no `.grad`: write into `w` itself, under `no_grad`.
 
             w -= lr * w.grad => w += lr * w.grad  :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.
             with torch.no_grad(): => << ;; w -= lr * w.grad => << :: Only one step was taken, after the loop. Each iteration has its own step: indent it.

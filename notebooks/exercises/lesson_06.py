@@ -283,7 +283,7 @@ EXERCISES: list[Exercise] = [
                 x.grad = None
                 f(x).backward(gradient=_one_hot(f(x), i))
             rows.append(x.grad.clone())
-            return torch.stack(rows) :: `rows.append` comes after the loop, so it has run once, for the last row. Indent it.
+            return torch.stack(rows) :: Only the last row is left. Either `rows.append` comes after the loop and should be indented, or each iteration begins a new list.
 
             rows = []
             for i in range(len(f(x)) - 1):

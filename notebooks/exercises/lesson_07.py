@@ -919,7 +919,7 @@ EXERCISES: list[Exercise] = [
             return waiting :: A node that is known already gets another gradient from here: its count goes up by 1 at every edge.
 
             todo.append(parent) => todo.append(parent); continue                    :: One too few: the edge by which a node is met for the first time counts as well.
-            waiting[parent] = 0 => waiting[parent] = 1                     :: One too many: it begins at 1, and then 1 is added for the edge that led there. Begin at 0.
+            waiting[parent] = 0 => waiting[parent] = 1                     :: One too many: the first edge that leads there counts twice, when the node is met and once more. Begin at 0, and add 1 for each edge.
 
             waiting, todo = {root: 0}, [root]
             while todo:

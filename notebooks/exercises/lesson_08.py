@@ -66,6 +66,7 @@ def _cut_probe(learners):
     for (name, layer), old in zip(named.items(), before, strict=True):
         moved = (layer.weight.detach() - old).abs().max().item() > 1e-9
         yield f"What the weights of `{name}` do", "they move" if moved else "they stay"
+    yield "The weights of `three` afterwards", layers[2].weight.detach()
     for name, layer in named.items():
         yield f"Whether `{name}` asks afterwards", [param.requires_grad for param in layer.parameters()]
 
@@ -497,6 +498,7 @@ EXERCISES: list[Exercise] = [
             return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: right
 
             instead of middle.parameters():
+            [middle.bias]                :: The bias is frozen; the weight still learns. `middle.parameters()` gives both.
             [middle.weight]              :: The weight is frozen; the bias still learns. `middle.parameters()` gives both.
             [middle.weight, middle.bias] :: right
         """,

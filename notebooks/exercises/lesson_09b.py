@@ -112,7 +112,8 @@ class _Watched(torch.optim.SGD):
             return "The step comes before the backward pass of its iteration. In the first one there is nothing yet to step with."
         if any(state == "empty" for state, _passes in self.found):
             return (
-                "At `step()` there are no gradients: they were cleared *between* `backward()` and `step()`."
+                "At `step()` there are no gradients: they were cleared *between* `backward()` and `step()`. (Or all of them are 0: "
+                "then the loss does not depend on the weights.)"
             )
         if self.stale:
             return (

@@ -301,13 +301,12 @@ def _other_comparison(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[
 
 
 def _other_name(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
-    if isinstance(node, ast.Name) and node.id not in LIBRARIES:
-        for piece in pieces:
-            if ast.dump(piece) != ast.dump(node):
-                yield f"Look at `{{}}`: `{node.id}` is not what belongs there.", piece
-    elif isinstance(node, ast.Call) and len(ast.unparse(node)) < 12:  # len(x)
-        for piece in pieces:
-            yield f"Look at `{{}}`: `{_code(node)}` is not what belongs there.", piece
+    named = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+    if named or (isinstance(node, ast.Call) and len(ast.unparse(node)) < 12):  # len(x)
+        numbers = map(ast.Constant, (0, 1, 2)) if isinstance(node, ast.Name) else ()
+        for piece in (*pieces, *numbers):
+            if ast.dump(piece) != ast.dump(node) and ast.unparse(node) not in LIBRARIES:
+                yield f"Look at `{{}}`: `{_code(node)}` is not what belongs there.", piece
 
 
 def _other_number(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
@@ -329,6 +328,7 @@ def _other_number(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str,
 def _more(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
     """A factor, a term or a division put in."""
     if isinstance(node, ast.BinOp | ast.Name | ast.Subscript | ast.Call | ast.Attribute):
+        yield "Look at `{}`: a square is missing there.", ast.BinOp(node, ast.Pow(), ast.Constant(2))
         for piece in (*pieces, *map(ast.Constant, (2, 3, 5, 10))):
             yield "Look at `{}`: a factor is missing there.", ast.BinOp(node, ast.Mult(), piece)
         for piece in pieces:
