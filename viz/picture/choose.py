@@ -105,13 +105,13 @@ def pictures_of(
 
 
 def _lanes(graph: Graph, direction: str | None, shown: dict, page: bool) -> list[Picture]:
-    """Two lanes, as roomy as a page allows; in the pane also as close as can be, for a window that is narrow."""
+    """Two lanes, as roomy as a page allows, the roomiest first; in the pane also as close as can be, for a narrow window."""
     found = []
     for d in (direction,) if direction else ("LR", "TB"):
-        closer = [build(graph, "lanes", d, title_of(graph), close=k, **shown) for k in range(len(CLOSER))]
-        roomy = [p for p in closer if d != "LR" or least_length(p) <= PAGE[0]]
-        found += roomy[:1] if page or d == "LR" else []
-        found += roomy[-1:] if not page and roomy[1:] else []
+        levels = range(len(CLOSER) - (not page))  # the closest has no room for the number of a step
+        closer = [build(graph, "lanes", d, title_of(graph), close=k, **shown) for k in levels]
+        roomy = [p for p in closer if not (page or d == "LR") or least_length(p) <= PAGE[d != "LR"]]
+        found += roomy if page else roomy[: d == "LR"] + roomy[1:][-1:]
     return found
 
 

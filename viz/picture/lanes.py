@@ -22,6 +22,7 @@ from .view import View, classes_of, shape_words
 # how close a lane is set, from roomy to close: how many numbers of an array are written out, the side of a painted cell,
 # whether functions are called by their whole names, the width of a name, inches between two items, points around a text
 CLOSER = ((12, 14.0, True, 120.0, 0.4, 10), (4, 13.0, False, 110.0, 0.3, 9), (1, 11.0, False, 72.0, 0.2, 6))
+CLOSER += ((1, 8.0, False, 62.0, 0.12, 4),)
 TITLE = SUB + 1.5  # the size of a name
 NUMBER = (38.0, 17.0)  # a cell with a number in it
 _NUMBER = re.compile(r"\(?-?[\d.]+(e[-+]?\d+)?j?\)?$").match
@@ -35,7 +36,7 @@ class Lanes(View):
         super().__init__(graph, picture)
         self.written, self.side, self.whole_names, self.widest, picture.gap, self.pad = CLOSER[close]
         if picture.direction != "LR":
-            picture.gap = 0.28
+            picture.gap = min(0.28, 1.4 * picture.gap)
         self.labelled = False
         self.again = worked_out(graph)
         self.values: dict[tuple[Function, int], Item] = {}
@@ -142,7 +143,7 @@ class Lanes(View):
         """The card of a tensor in one lane and of its gradient in the other, of one size."""
         out, name = f.output(nr), f.output(nr).name or "?"
         said = _short(name, self.widest) if kind == "leaf" else fit(name, self.widest, TITLE, bold=True)
-        title = f"{_short(name, self.widest - 14)}.grad" if kind == "leaf" else f"grad of {said}"
+        title = f"{_short(name, self.widest - 6)}.grad" if kind == "leaf" else f"grad of {said}"
         room = max(64.0 + 2 * self.pad, width(said, TITLE, bold=True))
         if kind != "leaf" and width(title, TITLE, bold=True) > room:
             title = "its gradient"

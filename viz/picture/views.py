@@ -18,7 +18,7 @@ from ..read.text import fit, one_line, plural, shape_text, width
 from ..read.values import size_of
 from .blocks import Block, leaves_of
 from .captions import TITLE, common_start, texts
-from .lanes import Lanes
+from .lanes import Lanes, operation
 from .levels import boxes
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
 from .tooltips import describe, function_tooltip, hooks_in_words, leaf_tooltip
@@ -36,6 +36,7 @@ from .view import (
 )
 
 VIEWS = ("lanes", "graph", "cards", "functions")
+MOST_USES = 2  # of the caller's data; what more boxes use, such as a mask, is not drawn beside them
 SMALL = 8  # nodes; in the functions view of a larger graph no text is smaller than SMALLEST: it can be made smaller
 
 
@@ -222,6 +223,7 @@ class _Compact(View):
         if groups:
             self.many = len(self.order) - sum(len(g.functions) - 1 for g in groups) > ALIAS_FROM
         self.shapes = bool(groups) or within is not None  # what the arrows between boxes say
+        self.beside_modules = within is None and any(g.is_module for g in groups)
         self.group_of = {f: g for g in groups for f in g.functions}
         for f in self.order if groups else ():  # a leaf that only one group uses is folded into it
             users = [self.group_of.get(e.source) for e in f.users] if f.kind == "accumulate" else [None]
@@ -237,9 +239,10 @@ class _Compact(View):
         self.leaf_of_fold: dict[tuple[Item, Function], Item] = {}
         self.hubs: set[Function] = set()  # functions with many users, drawn once already
 
-    def about_leaf(self, f: Function) -> dict:
-        out, marks = f.outputs[0], classes_of(f) + ["node-hooked"] * bool(f.after_hooks and not f.hooks)
-        return {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
+    def about(self, f: Function, out: Output) -> dict:
+        marks = self.root_mark(f) or ["node-hooked"] * bool(f.after_hooks and not f.hooks)
+        common = {"function": f, "name": out.name, "output": out, "value": out.value}
+        return common | {"classes": classes_of(f) + marks}
 
     def draw(self) -> None:
         for f in self.order:
@@ -345,6 +348,21 @@ def _holds(group: Block, leaf: Function) -> bool:
 
 
 class _Functions(_Compact):
+    def draw(self) -> None:
+        super().draw()
+        if not self.beside_modules:
+            return
+        uses: dict[tuple, dict[Item, None]] = {}  # of the caller's data: the items that keep it
+        for item, s in ((self.p.of_function[f], s) for f in self.order for s in f._saved or () if s.data):
+            if s.label.isidentifier():
+                uses.setdefault((s.label, shape_text(s.data)), {})[item] = None
+        for (name, shape), users in uses.items():
+            column = Column.of([name_line(name), sub_line(shape, size=SMALLEST)], 64, 12, 6)
+            tip = f"{name}: {shape} does not require grad, so no gradient goes back to it"
+            item = self.p.add("input", "tag", column, tip, name=name) if len(users) <= MOST_USES else None
+            for user in users if item is not None else ():
+                self.p.link(item, user, "forward", f"{name} goes into {user.name}")
+
     def leaf_item(self, f: Function) -> Item:
         out = f.outputs[0]
         name = out.name.partition(".")[2] if self.p.terse and out.name.count(".") > 1 else out.name
@@ -353,21 +371,19 @@ class _Functions(_Compact):
             lines.append(sub_line("AccumulateGrad", "note", TINY))
         column = Column.of(lines, 64, 12, 6)
         column.width += 12
-        self.p.of_function[f] = self.p.add("leaf", "tag", column, leaf_tooltip(f), **self.about_leaf(f))
+        self.p.of_function[f] = self.p.add("leaf", "tag", column, leaf_tooltip(f), **self.about(f, out))
         return self.p.of_function[f]
 
     def function_item(self, f: Function) -> Item:
         out = f.outputs[0]
         named = [o.name for o in f.outputs if o.named and o.name]
         sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), shape_words(out)) if t)
-        column = Column.of([name_line(f.name, 12.0), sub_line(sub, size=SMALLEST)], 70, 10, 6)
-        more = {
-            "name": out.name,
-            "output": out,
-            "value": out.value,
-            "classes": classes_of(f) + self.root_mark(f),
-        }
-        return self.p.add("function", "card", column, function_tooltip(f), function=f, **more)
+        inputs = {e for e in f.edges if e.target is not None}
+        title = (
+            operation(f, inputs) if self.beside_modules else f.name
+        )  # beside modules as the program calls it
+        column = Column.of([name_line(title, 12.0), sub_line(sub, size=SMALLEST)], 70, 10, 6)
+        return self.p.add("function", "card", column, function_tooltip(f), **self.about(f, out))
 
 
 class _Cards(_Compact):
@@ -380,7 +396,7 @@ class _Cards(_Compact):
         out = f.outputs[0]
         note = sub_line("AccumulateGrad", "note", TINY)
         lines = [name_line(out.name), sub_line(f"leaf {shape_text(out.shape)}"), note]
-        item = self.p.card("leaf", lines, out.shape, self.boxes(out), leaf_tooltip(f), **self.about_leaf(f))
+        item = self.p.card("leaf", lines, out.shape, self.boxes(out), leaf_tooltip(f), **self.about(f, out))
         return self.p.of_function.setdefault(f, item)
 
     def plain_tensor(self, e: Edge) -> Item:
@@ -401,11 +417,5 @@ class _Cards(_Compact):
         out = f.outputs[min((e.nr for e in f.users), default=0)]
         if len(names) > 1:
             lines.append(sub_line(f"of {out.name}:", "note", TINY))
-        more = {
-            "name": names[0],
-            "output": out,
-            "value": out.value,
-            "classes": classes_of(f) + self.root_mark(f),
-        }
-        tip = function_tooltip(f)
-        return self.p.card("function", lines, out.shape, self.boxes(out), tip, function=f, **more)
+        more = self.about(f, out) | {"name": names[0]}
+        return self.p.card("function", lines, out.shape, self.boxes(out), function_tooltip(f), **more)

@@ -259,9 +259,8 @@ def _first_nan(graph: Graph) -> list[str]:
         if bad is not None and f.edges and not any(v is None or v.nonfinite for v in before):
             place = _place_of(f)
             where = f", on {place}: {place.code}" if place else ""
-            return [
-                f"The first result with numbers that are not finite is {bad.name} ({bad.value.short(40)}){where}"
-            ]
+            shown = f"{bad.name} ({bad.value.short(40)}){where}"
+            return [f"The first result with numbers that are not finite is {shown}"]
     return []
 
 

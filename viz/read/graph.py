@@ -47,6 +47,7 @@ class Saved:
     memory: tuple[int, int] | None = None  # where what holds it begins, and how many bytes that has
     tensor: Any = None  # the live tensor until the graph is released
     label: str | None = None  # what the caller calls it
+    data: tuple[int, ...] | None = None  # the shape of a variable of the caller's that does not require grad
 
 
 @dataclass(slots=True, eq=False)
@@ -262,11 +263,8 @@ def as_tensors(what: Any, verb: str) -> list[Any]:
         raise ValueError(f"viz.{verb} got no tensor. Pass at least one that has a grad_fn, such as a loss.")
     for t in tensors:
         if not is_tensor(t):
-            instead = (
-                "Pass the tensor itself, not its name."
-                if t is tensors[0] and isinstance(t, str)
-                else _instead(t, verb)
-            )
+            name = isinstance(t, str) and t is tensors[0]
+            instead = "Pass the tensor itself, not its name." if name else _instead(t, verb)
             raise TypeError(
                 f"viz.{verb} needs a tensor (or a list of tensors), but got {type(t).__name__}. {instead}"
             )
@@ -295,11 +293,8 @@ def _instead(x: Any, verb: str) -> str:
         return f"Options are given by name: viz.{verb}(z, view={x[:20]!r})."
     if isinstance(x, Mapping):
         return _which_entry(x)
-    held = (
-        next((key for key, value in vars(x).items() if is_tensor(value)), None)
-        if hasattr(x, "__dict__")
-        else None
-    )
+    own = vars(x) if hasattr(x, "__dict__") else {}
+    held = next((key for key, value in own.items() if is_tensor(value)), None)
     if held:
         return f"Name the tensor in it: output.{held}."
     return "Pass the tensor that the forward pass returned, before .numpy(), .item() or float()."

@@ -86,12 +86,8 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
             continue
         if classes.get(module, "").startswith("Embedding") and not looks_up:
             # another module has the same weight
-            tied = {
-                path
-                for leaf in read
-                for path in owners.get(leaf, ())
-                if not classes[path].startswith("Embedding")
-            }
+            paths = (path for leaf in read for path in owners.get(leaf, ()))
+            tied = {path for path in paths if not classes[path].startswith("Embedding")}
             if len(tied) != 1:
                 continue
             module = tied.pop()

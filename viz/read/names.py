@@ -115,11 +115,8 @@ def _inside(path: str, value: Any, tensors: list, modules: dict, seen: set[int])
             own = ((name, item) for name, item in vars(module).items() if not name.startswith("_"))
             yield from ((f"{where}.{name}".strip("."), item) for name, item in own)
     else:
-        yield from (
-            (f"{path}.{key}", item)
-            for key, item in list(own_dict(value).items())[:ENTRIES]
-            if isinstance(key, str)
-        )
+        entries = list(own_dict(value).items())[:ENTRIES]
+        yield from ((f"{path}.{key}", item) for key, item in entries if isinstance(key, str))
         for base in kind.__mro__:
             for name, slot in vars(base).items():
                 if isinstance(slot, MemberDescriptorType) and not name.startswith("__"):
@@ -220,6 +217,7 @@ def _values_from_saved(graph: Graph, plain: dict[int, str], places: dict) -> Non
             if s.tensor is None:
                 continue
             s.label = plain.get(id(s.tensor))
+            s.data = shape_of(s.tensor) if s.label else None
             made_by, nr = graph.made(s.tensor)
             if made_by is not None:
                 out = made_by.output(nr)

@@ -206,9 +206,8 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
             advice = f"take a scalar of it, such as {total}."
             if verb not in ("explore", "beside"):
                 advice = f"pass gradient= with this shape (for example ones), or {advice}"
-            raise RuntimeError(
-                f"viz.{verb} starts from one number, but {out.name} has shape {shape}: {advice}"
-            )
+            start = f"viz.{verb} starts from one number, but {out.name}"
+            raise RuntimeError(f"{start} has shape {shape}: {advice}")
         if g is not None:
             if not hasattr(g, "shape") or not is_tensor(g):
                 raise TypeError(f"gradient= must be a tensor of shape {shape}, but it is {type(g).__name__}.")
