@@ -160,3 +160,20 @@ def test_a_graph_keeps_its_names_when_a_pass_has_freed_it(t):
     viz.step(loss)
     words = {item.name for item in viz.draw(loss).picture.items}
     assert {"x", "x @ w", "* 5"} <= words
+
+
+def test_the_data_of_the_caller_is_drawn_beside_the_model_and_gets_no_gradient(torch):
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    state, action = torch.randn(5, 4), torch.randint(0, 2, (5, 1))
+    chosen = net(state).gather(1, action)
+    picture = viz.draw((chosen**2).mean(), fold=1).picture
+    words = [[line.text for line in item.lines] for item in picture.items if item.kind == "input"]
+    assert words == [["state", "(5, 4)"], ["action", "(5, 1)"]]
+    ways = {(link.tail.name, link.head.lines[0].text) for link in picture.links if link.kind == "forward"}
+    assert ways == {("state", "net.0"), ("action", "gather")}
+    assert [item.lines[0].text for item in picture.items if item.kind == "function"] == [
+        "relu",
+        "gather",
+        "** 2",
+        "mean",
+    ]
