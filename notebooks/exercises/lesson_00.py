@@ -61,7 +61,7 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
 
 
 def straight_or_not(seen: dict[str, Any]) -> str:
-    """What is wrong with slopes that no listed answer has: the line is another one, or it is not a line."""
+    """What is wrong with slopes that no listed answer has: the line has another slope, or it is not a line."""
     slopes = [float(slope) for slope in seen.values() if isinstance(slope, np.ndarray)]
     if len(slopes) < 3:
         return ""
@@ -72,7 +72,7 @@ def straight_or_not(seen: dict[str, Any]) -> str:
         )
     if slopes[0] == 0:
         return "Your `f` is flat: it does not move when `x` does. What is `x` multiplied by in it, overall?"
-    return f"A straight line, but with another slope, {slopes[0]:g}. Which number is `x` multiplied by in it, overall?"
+    return f"It is a straight line, but with another slope, {slopes[0]:g}. Which number is `x` multiplied by in it, overall?"
 
 
 def gradient_of_3x() -> float:
@@ -117,13 +117,13 @@ EXERCISES: list[Exercise] = [
             7 / 3 :: $7/3$: nothing is divided. When $x$ goes up by 1, how far does $7x$ go up?
             14.0  :: 14 is the value of $y$ at $x = 2$. How much does it *grow* when $x$ goes from 2 to 3?
             2.0   :: 2 is the value of $x$, not how fast $y$ grows.
-            0.07  :: That is how far $y$ goes when $x$ goes 0.01. The slope is the ratio of the two.
+            0.07  :: That is how far $y$ moves when $x$ moves by 0.01. The slope is the ratio of the two.
             3.5   :: That is $7/2$. Nothing is divided by $x$: how far does $y$ move per unit of $x$?
             1.0   :: 1 is where the way back begins. The multiplication then scales it.
             0.0   :: A slope of 0 would mean that $y$ does not change when $x$ moves. Compute it for $x = 2$ and $x = 3$.
             None  :: `None` is what is in `x.grad` *before* the backward pass. After it, there is a number.
             4.0   :: $7 - 3$: the 3 belongs to the lesson's example. Here there is only $7x$.
-            9.0   :: $7 + 2$: nothing is added. How far does $y$ go per unit of $x$?
+            9.0   :: $7 + 2$: nothing is added. How far does $y$ move per unit of $x$?
             3.0   :: 3 was the slope of $3x$. Here the factor is different.
             5.0   :: $7 - 2$: nothing is subtracted. How far does $y$ move per unit of $x$?
             0.14  :: $0.07 \cdot 2$? The slope is how far $y$ moves, divided by how far $x$ moves.

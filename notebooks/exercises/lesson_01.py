@@ -66,11 +66,9 @@ def places_of_a_nudge(seen: dict[str, Any]) -> str:
     if steps.size == 1:
         return "Both values are taken at the same place, so they never differ. The two places are $x + h$ and $x - h$."
     if abs(steps[0] + steps[1]) < 1e-3 * abs(steps[1]) and steps[1] != 1.0:
-        return (
-            "You use a step of your own, as far to the left as to the right. Use the `h` that you are given."
-        )
+        return "You use your own step, as far to the left as to the right. Use the `h` that you are given."
     if steps.tolist() != [-1.0, 1.0]:
-        return "The two places are $x + h$ and $x - h$. Yours are not those: look at what is inside the brackets of `f`."
+        return "The two places are $x + h$ and $x - h$. Yours are different: look at what is inside the brackets of `f`."
     return (
         "`f` is run at the right two places. But what you return is not how far $f$ moved, divided "
         "by how far $x$ moved."
@@ -142,18 +140,18 @@ EXERCISES: list[Exercise] = [
             (f(x + 2 * h) - f(x - 2 * h)) / (4 * h)   :: That is the nudge by $2h$ to each side, and a good one. But $h$ is given: go $h$ to each side, and divide by $2h$.
             (f(x + 2 * h) - f(x)) / (2 * h)           :: That goes $2h$ to one side. It is more exact to go $h$ to each side: the two places are $x + h$ and $x - h$.
             (f(x + h) - f(x)) / h                     :: That is the nudge to one side. It works, but it is less exact: use the point on the left, $x - h$, as well.
-            (f(x + h) - f(x)) / (2 * h)               :: You divide by the way from $x - h$ to $x + h$, but the left value is taken at $x$. Take it at $x - h$.
+            (f(x + h) - f(x)) / (2 * h)               :: You divide by the distance from $x - h$ to $x + h$, but the left value is taken at $x$. Take it at $x - h$.
             (f(x + h) - f(x - h)) / 2 * h             :: Python evaluates `/ 2 * h` from left to right: divided by 2, then *multiplied* by `h`. Write `/ (2 * h)`.
             f(x + h) - f(x - h) / (2 * h)             :: Only the second value is divided. Put brackets around the difference.
             (f(x + h) - (x - h)) / (2 * h)            :: On the left you subtract the *place*, `x - h`. Subtract the value there: `f(x - h)`.
             (f(x + h) - f(x - h)) / h**2              :: `h` comes in once: how far $x$ was moved, which is $2h$. You divide by $h$ squared.
             (f(x + h) - f(x - h)) / (2 * h**2)        :: Almost: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?
             (f(x + h) - f(x - h)) / 2 * 1e-3          :: Python works from left to right: that is divided by 2 and then *multiplied*.
-            (f(x + 0.001) - f(x - 0.001)) / 0.002     :: That *is* the slope, nearly: but with a small step of your own. Use the `h` that you are given, whatever it is.
+            (f(x + 0.001) - f(x - 0.001)) / 0.002     :: That *is* the slope, nearly, but with your own small step. Use the `h` that you are given, whatever it is.
             (f(x - h) - f(x + h)) / (2 * h)           :: Left minus right: so it has the wrong sign. How far does $f$ go *up* when $x$ goes to the right?
             (f(x + h) + f(x - h)) / (2 * h)           :: The two values are added. How far $f$ has *moved* is their difference.
             f(x + h) - f(x - h)                       :: That is how far $f$ has moved. How far has $x$ moved? Divide by it.
-            (f(x + h) - f(x - h)) / (x + h - x - h)   :: Python reads `x + h - x - h` from left to right, and it is 0. The way from $x - h$ to $x + h$ is $2h$.
+            (f(x + h) - f(x - h)) / (x + h - x - h)   :: Python reads `x + h - x - h` from left to right, and it is 0. The distance from $x - h$ to $x + h$ is $2h$.
             (f(x + h) - f(h - x)) / (2 * h)           :: The place on the left is $x - h$. You have $h - x$.
             (f(x + h) - f(-x - h)) / (2 * h)          :: The place on the left is $x - h$. $-x - h$ is on the other side of 0.
             (f(x + h) - f(x - h)) / (2 + h)           :: Two times $h$ is `2 * h`: that is the distance between the two places.
@@ -203,7 +201,7 @@ EXERCISES: list[Exercise] = [
             "Along a path local derivatives are multiplied.",
         ),
         answers=r"""
-            dy_du = 37.5      :: Half of it. A slope is not divided between the two steps: each step has its own, whole.
+            dy_du = 37.5      :: That is half of it. A slope is not divided between the two steps: each step has its own whole slope.
             dy_du = 25.0      :: The square of $u$ alone. The derivative of a cube has a factor in front.
             dy_du = 0.0       :: Does $u^3$ stay where it is when $u$ moves? A slope of 0 would say so.
             du_dx = 0.0       :: $x^2 + 1$ does move with $x$: put in 2 and 2.1. What does not move is the $+1$ alone.
@@ -284,7 +282,7 @@ EXERCISES: list[Exercise] = [
             "With $v = 1 + e^{-t}$, $\\sigma = 1/v$. A chain of two: $-1/v^2$ times $-e^{-t}$ is $e^{-t}/v^2$, and that is "
             "$\\frac{1}{v} \\cdot \\frac{v - 1}{v} = \\sigma (1 - \\sigma)$."
         ),
-        shows="The slope is largest in the middle, 0.25, and dies away on both sides: there a sigmoid hands hardly anything back.",
+        shows="The slope is largest in the middle, 0.25, and dies away on both sides, where a sigmoid passes hardly anything back.",
         look={"": "At $t = 0$, where $\\sigma$ is 0.5, the slope is 0.25; and it is the same on both sides."},
         hints=(
             "Look at the table: $\\sigma = 0.5$ has the slope 0.25. And 0.8808 has the same slope as 0.1192. What do these two add up to?",
@@ -320,7 +318,7 @@ EXERCISES: list[Exercise] = [
             torch.sigmoid(t) * (1 - torch.tanh(t))    :: Both factors are made of the *same* $\sigma(t)$: there is no tanh in the sigmoid's slope.
             0.25 * torch.exp(-t * t / 4)              :: That is a bell that looks like the slope but is a different curve. Use $\sigma$: $\sigma$ times $1 - \sigma$.
             (torch.sigmoid(t + 0.1) - torch.sigmoid(t - 0.1)) / 0.2 :: That is a nudge, and with a step of 0.1 it is only nearly right. Write the slope with $\sigma(t)$ itself.
-            (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum() :: You add the slopes up. Each entry of `t` has a slope of its own: leave out the `sum`.
+            (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum() :: You add the slopes up. Each entry of `t` has its own slope: leave out the `sum`.
             torch.sigmoid(t * (1 - t))                :: The sigmoid goes on the outside there, and the formula inside. It is the other way round: first $\sigma(t)$, then $\sigma$ times $1 - \sigma$.
             torch.sigmoid(t) - torch.sigmoid(t) * 2   :: That is $-\sigma$. What is subtracted is the *square*: $\sigma - \sigma^2$.
             torch.tanh(t) * (1 - torch.tanh(t))       :: The form is right, but with the wrong function in it: it is the sigmoid that is multiplied by one minus itself.
@@ -356,11 +354,11 @@ EXERCISES: list[Exercise] = [
             14.0, "b" :: 14 is what $u$ has to be. $u = 6 + b$.
             b = 0.5   :: Half of $b$ makes it less steep: then $u$ is 6.5. It should become *twice* as steep.
             b = 1.0   :: With $b = 1$ it is the old slope, 42.
-            b = 4.0   :: With $b = 4$, $u = 10$ and the slope 60. What must $u$ be, for $6u = 84$?
-            b = 3.0   :: With $b = 3$, $u = 9$ and the slope 54. What must $u$ be, for $6u = 84$?
-            b = 6.0   :: With $b = 6$, $u = 12$ and the slope 72. What must $u$ be, for $6u = 84$?
-            b = -20.0 :: With $b = -20$, $u = -14$ and the slope $-84$: as steep, but downhill. Twice as steep as 42 is 84.
-            b = 84.0  :: 84 is the slope that should come out. $b$ is in $u = 3x + b$.
+            b = 4.0   :: With $b = 4$, $u$ is 10 and the slope is 60. What must $u$ be, for $6u = 84$?
+            b = 3.0   :: With $b = 3$, $u$ is 9 and the slope is 54. What must $u$ be, for $6u = 84$?
+            b = 6.0   :: With $b = 6$, $u$ is 12 and the slope is 72. What must $u$ be, for $6u = 84$?
+            b = -20.0 :: With $b = -20$, $u$ is $-14$ and the slope is $-84$: just as steep, but downhill. Twice as steep as 42 is 84.
+            b = 84.0  :: 84 is the slope that you want. $b$ is in $u = 3x + b$.
             b = 42.0  :: 42 is the slope as it was. $b$ is in $u = 3x + b$.
             b = 13.0  :: $14 - 1$: but what is added to $b$ is $3x = 6$, not 1.
             8.0, "a"  :: The $b$ is right. The local derivative of $3x + b$ is 3, with any $b$: what is added does not move.

@@ -73,7 +73,7 @@ def picture_of(result: Any, leaves: dict[str, Any]) -> str:
 
 
 def one_by_one(pairs: Iterator[tuple[str, Any, Any]]) -> Seen:
-    """What was answered, up to the first answer that is not so: that one is talked about."""
+    """The answers up to the first wrong one, which gets the reply."""
     for label, said, so in pairs:
         yield label, said
         if said != so:
@@ -176,7 +176,7 @@ def node_names() -> dict[str, str | None]:
 
 
 def name_of(answer: Any) -> str | None:
-    """The short name that is meant: `sub`, `torch.sub`, `SubBackward0` and `<SubBackward0 object at 0x7f>` are the same."""
+    """The short name that an answer means: `sub`, `torch.sub`, `SubBackward0` and `<SubBackward0 object at 0x7f>` are the same."""
     text = plain(answer)
     if isinstance(text, tuple) and len(text) == 1:
         text = text[0]
@@ -189,7 +189,7 @@ def name_of(answer: Any) -> str | None:
 
 
 def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any) -> Seen:
-    """Probe: the names that the learner expects, up to the first that is not so."""
+    """Probe: the names that the learner expects, up to the first wrong one."""
     answers = {"minus": minus, "average": average, "larger": larger, "layer": layer, "no_bias": no_bias}
     said = {name: name_of(answer) for name, answer in answers.items()}
     for name, so in node_names().items():
@@ -204,7 +204,7 @@ def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any)
 
 
 def graph_of_order(order: Any) -> Seen:
-    """Probe: run the lines in the learner's order; what comes out, and which lines were needed for it."""
+    """Probe: run the lines in the learner's order; the result, and which lines were needed for it."""
     chosen = letters(order, "abcdef", "order").upper()
     w, b = torch.tensor([1.5], requires_grad=True), torch.tensor([0.3], requires_grad=True)
     scope: dict[str, Any] = {"torch": torch, "w": w, "b": b, "x": torch.tensor([2.0])}
@@ -240,7 +240,7 @@ STATES = {"leaves": "abcef", "asks": "bdgh", "has_function": "dgh"}
 
 FACTS = {
     "leaves": {
-        "a": "`a` does not ask, so nothing can have been recorded behind it. A tensor without a history is a leaf, always.",
+        "a": "`a` does not ask, so nothing can have been recorded behind it. A tensor without a history is always a leaf.",
         "b": "Is there a history behind `b`? It was typed in: no operation made it.",
         "c": "`c` is the result of an operation, but `a` did not ask, so nothing was recorded. No history: a leaf.",
         "d": "Is there a history behind `d`? The addition was recorded, because one of its inputs asks.",
@@ -460,20 +460,20 @@ EXERCISES: list[Exercise] = [
         },
         probe=names_given,
         answers=r"""
-            minus = 'AddBackward0'                      :: $x - y$ is $x + (-y)$, but it has a function of its own.
+            minus = 'AddBackward0'                      :: $x - y$ is $x + (-y)$, but it has its own function.
             minus = 'MinusBackward0'                    :: Almost: the short name of a difference is three letters, as in `torch.sub`.
             minus = 'SubtractBackward0'                 :: Almost: names are short. `torch.subtract` is another name for the operation, and the function uses the short one.
             minus = 'DifferenceBackward0'               :: The name is the operation's, in its short form: a difference is what is left when you *sub*tract.
             minus = 'NegBackward0'                      :: `neg` changes a sign. Here two tensors are subtracted in one operation.
             minus = None                                :: `minus` has a `grad_fn`: `x` and `y` ask, and a difference has a slope.
             average = 'SumBackward0'                    :: A mean is not recorded as a sum and a division: it is one operation.
-            average = 'DivBackward0'                    :: It divides, but not in an operation of its own: the mean is one operation, and has one name.
-            average = 'AverageBackward0'                :: It goes by the name of the operation: what did you call after the dot?
-            average = 'AvgBackward0'                    :: It goes by the name of the operation, and `.avg()` is not what was called.
+            average = 'DivBackward0'                    :: It divides, but not in a separate operation: the mean is one operation with one name.
+            average = 'AverageBackward0'                :: It is named after the operation: which name did you call after the dot?
+            average = 'AvgBackward0'                    :: It is named after the operation, and the method was not called `.avg()`.
             average = None                              :: `average` has a `grad_fn`: `x` asks, and a mean has a slope.
             larger = 'GtBackward0'                      :: True and False have no slope. There is no way back through a comparison, so there is no function.
             larger = 'GreaterBackward0'                 :: There is an operation of that name, and no way back through it: a comparison has no slope.
-            larger = 'CompareBackward0'                 :: What would it hand back? Whether $x > 1$ does not move by a little when $x$ does.
+            larger = 'CompareBackward0'                 :: What would it send back? Whether $x > 1$ does not move by a little when $x$ does.
             larger = 'BoolBackward0'                    :: True and False do not move by a little, so nothing goes back through them.
             layer = 'LinearBackward0'                   :: That would be the natural name. But rows with a bias are run as one operation named `addmm`: add a matrix product.
             layer = 'AddBackward0'                      :: The product and the addition are one operation here. Its name has both in it.
@@ -482,7 +482,7 @@ EXERCISES: list[Exercise] = [
             layer = 'MulBackward0'                      :: `*` works entry by entry. A layer multiplies by a matrix and adds its bias, in one operation.
             layer = None                                :: `layer` has a `grad_fn`: the weights of a layer ask.
             no_bias = 'AddmmBackward0'                  :: Without a bias there is nothing to add. What remains of `addmm`?
-            no_bias = 'LinearBackward0'                 :: It goes by the operation that was run, and that is a matrix product.
+            no_bias = 'LinearBackward0'                 :: It is named after the operation that was run, and that is a matrix product.
             no_bias = 'MatMulBackward0'                 :: Tutorials draw that name. But for two matrices `@` runs a product with a shorter one: print `(m @ m).grad_fn` above.
             no_bias = 'MulBackward0'                    :: `*` works entry by entry. Here a matrix is multiplied by a matrix.
             no_bias = 'DotBackward0'                    :: `dot` is the product of two vectors. Here a matrix is multiplied by a matrix.

@@ -70,7 +70,7 @@ def _mean_of_product() -> tuple:
 QUESTIONS: list[Question] = [
     Question(
         "3.a",
-        asks="what the mean of three numbers hands to each of them",
+        asks="what the mean of three numbers passes to each of them",
         truth=lambda: 1 / 3,
         found="Yes: each of the three numbers counts one third in the mean, so each gets one third of what arrives.",
         answers=r"""
@@ -125,7 +125,7 @@ EXERCISES: list[Exercise] = [
         ),
         cases=_square_cases,
         answers=r"""
-            2 * x                  :: That is the local derivative alone. It is right when 1.0 arrives and at no other time: multiply it by `upstream`.
+            2 * x                  :: That is the local derivative alone. It is right only when 1.0 arrives: multiply it by `upstream`.
             upstream * x           :: That is half of it. $x^2$ is $x \cdot x$: both factors move when $x$ moves, so the local derivative is $2x$.
             upstream * x**2        :: That multiplies by the *value* of $x^2$. You need its derivative.
             upstream * 2           :: 2 is the slope of $2x$. The slope of $x^2$ depends on where $x$ is.
@@ -168,7 +168,7 @@ EXERCISES: list[Exercise] = [
         cases=_mean_cases,
         answers=r"""
             upstream / x.numel()                         :: The number is right, but it is *one* number. Each entry of `x` needs its own: give it the shape of `x`.
-            torch.ones_like(x) / x.numel()               :: That is the local derivative alone, right when 1.0 arrives and at no other time. Where is `upstream`?
+            torch.ones_like(x) / x.numel()               :: That is the local derivative alone, right only when 1.0 arrives. Where is `upstream`?
             upstream * torch.ones_like(x)                :: That is the backward of a *sum*. In a mean each entry counts only $1/n$.
             upstream * x / x.numel()                     :: The values of `x` play no part: $x/n$ has the slope $1/n$, whatever $x$ is.
             upstream * torch.ones_like(x) / len(x)       :: `len(x)` counts the rows. The mean divides by the number of *entries*: `x.numel()`.
@@ -222,7 +222,7 @@ EXERCISES: list[Exercise] = [
             (upstream @ w.T, upstream.T @ x)           :: The gradient of `w` came out transposed. `w` is (2, 3), so its gradient is (2, 3) too.
             (w.T, x.T)                                 :: These are the local parts. What arrived, `upstream`, has to be multiplied in.
             (upstream * w, upstream * x)               :: `*` works entry by entry. The forward was `@`, and so is its backward, with a transpose to make shapes fit.
-            (upstream @ w, x @ upstream)               :: The right partners. For the shapes to fit, the other factor has to be transposed: `.T`.
+            (upstream @ w, x @ upstream)               :: Those are the right pairs, but for the shapes to fit, the other factor has to be transposed: `.T`.
             x.T @ upstream                             :: That is `grad_w`, and it is right.
             upstream @ w.T                             :: That is `grad_x`, and it is right.
             (None, x.T @ upstream)                     :: `grad_x` is `None`. Return a value for it.
@@ -237,7 +237,7 @@ EXERCISES: list[Exercise] = [
             (upstream.sum() * w.T, upstream.sum() * x.T) :: You add up what arrived. Each entry of `upstream` goes its own way: use a matrix product, `@`, with a transpose.
             (upstream @ w.T / 2, x.T @ upstream / 2)   :: The gradient is not divided between the two inputs. Each gets its whole gradient.
             (upstream * w.sum(0), x.T @ upstream)      :: For each entry of `x` a whole *row* of `w` counts, each column with its own `upstream`: that is a product with `w.T`.
-            (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)) :: This ignores what arrives. It is right when `upstream` is all ones and at no other time.
+            (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)) :: This ignores what arrives. It is right only when `upstream` is all ones.
             (w @ upstream.T, x.T @ upstream)           :: The gradient of `x` came out transposed. It has the shape of `x`: `upstream` first, then `w.T`.
             (upstream @ w.T, torch.outer(x[0], upstream[0])) :: That takes the first row of `x` only. There may be several rows, and each brings its part to `w`.
             (upstream[:1] @ w.T, x.T @ upstream)       :: Only the first row of `upstream` is used for `grad_x`. Each row of `x` gets its own.
@@ -266,7 +266,7 @@ EXERCISES: list[Exercise] = [
             a = torch.sigmoid(x * w + b)
             """,
         why="Four nodes, four multiplications: each line takes the line above it and multiplies by one local derivative.",
-        shows="You have carried a gradient through four nodes. The machine has nothing else to do either.",
+        shows="You have carried a gradient through four nodes. The machine does nothing else.",
         look={
             "grad_a": "Begin at the loss with 1.0: what is the derivative of $(a - 1)^2$ with respect to $a$?",
             "grad_z": "It is the line above, times the local derivative of the sigmoid.",
@@ -281,8 +281,8 @@ EXERCISES: list[Exercise] = [
         about={
             "grad_a": "The derivative of $(a-1)^2$ with respect to $a$ is $2(a-1)$.",
             "grad_z": "Through the sigmoid: what arrives, times its local derivative $a(1-a)$.",
-            "grad_b": "An addition hands on what arrives, unchanged.",
-            "grad_w": "A product hands on what arrives times *the other* factor.",
+            "grad_b": "An addition passes on what arrives, unchanged.",
+            "grad_w": "A product passes on what arrives times *the other* factor.",
             "x_grad": "`x_grad` is what `x.grad` will hold. Was `x` made with `requires_grad`?",
         },
         rtol=0.02,
@@ -302,10 +302,10 @@ EXERCISES: list[Exercise] = [
             grad_z = -0.23477                            :: That is multiplied by $z = 3.3$. The local derivative of the sigmoid is made of its *result*: $a(1 - a)$.
             grad_b = 1.5                                 :: 1.5 is `w`. `b` was added, so what arrives at it is what arrives at `z`.
             grad_b = -0.0048812                          :: You multiplied by `x`, or by 2. `b` was *added*: it gets what arrives, as it is.
-            grad_w = -0.0073218                          :: That is multiplied by `w` as well. A product hands each factor *the other one*, and only that: $x = 2$.
+            grad_w = -0.0073218                          :: That is multiplied by `w` as well. A product gives each factor *the other one*, and only that: $x = 2$.
             grad_a = -2.0                                :: $2(a - 1)$ at $a = 0$ would be $-2$. What is `a`?
             grad_a = 1.92886                             :: That is $2a$. What is squared is $a - 1$.
-            grad_z = -0.0012203                          :: Half of it. Nothing is averaged or shared out on the way: what arrives, times $a(1 - a)$.
+            grad_z = -0.0012203                          :: That is half of it. Nothing is averaged or shared out on the way: it is what arrives, times $a(1 - a)$.
             grad_z = -0.071142                           :: That is what arrives, passed on as it is. The sigmoid multiplies it by $a(1 - a)$.
             grad_z = -0.0025307                          :: That is multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.
             grad_b = -0.0012203                          :: An addition does not divide what arrives between its two inputs: both get all of it.

@@ -35,7 +35,7 @@ def path_sum(paths):
 
 
 def _fire(order: list[str]) -> tuple[int, list[str]]:
-    """Fire the nodes of the ladder once each, in this order: (what x gets, who fired before a part had come)."""
+    """Fire the nodes of the ladder once each, in this order: (what x gets, which nodes fired before a part had come)."""
     grad = dict.fromkeys([*LADDER, "x"], 0) | {"loss": 1}
     fired: list[str] = []
     early: set[str] = set()
@@ -122,7 +122,7 @@ RIGHT_PATHS = ([3, 1, 3], [3, 1], [4, 3])
 
 
 def _factors(paths) -> list[list[float]]:
-    """The local derivatives along each path, in an order of their own: neither paths nor factors have one."""
+    """The local derivatives along each path, sorted: neither paths nor factors have an order."""
     return sorted(sorted(float(local) for local in path) for path in paths)
 
 
@@ -131,7 +131,7 @@ def _products(paths) -> list[float]:
 
 
 def _three_paths(paths) -> Iterator[tuple]:
-    """What is seen of the paths of exercise 4.4: the local derivatives along each, in any order."""
+    """The observations of the paths of exercise 4.4: the local derivatives along each, in any order."""
     if not isinstance(paths, list | tuple) or not all(isinstance(path, list | tuple) for path in paths):
         raise Complaint("Write a list of lists of numbers: one list for each path.")
     if not paths:
@@ -225,14 +225,14 @@ QUESTIONS: list[Question] = [
     ),
     Question(
         "4.b",
-        asks="what the engine that goes on at once finds",
+        asks="what the engine that moves on at once finds",
         truth=_at_once,
         found="Yes: $4$ on the first visit of `y`, and $3 \\cdot 4 = 12$ on the second, because the first part is still in the sum.",
         answers=r"""
             12 :: 12 would be right, and it would come out if `y` were visited once, with 3. It is visited twice: with 1, and with 3.
             4  :: That is the first visit of `y`. There is a second one, coming from `b`.
             20 :: That is what comes out if it goes to `b` first: 8, and then 12. Here `a` is first in the table.
-            8  :: That would be the way through `b` alone. Both ways are gone, and one of them counts double.
+            8  :: That would be the way through `b` alone. Both ways are taken, and one of them counts double.
         """,
         missed="`y` is visited twice: with 1, which gives 4, and then with $1 + 2 = 3$, which gives 12. Together 16.",
     ),
@@ -272,7 +272,7 @@ EXERCISES: list[Exercise] = [
             double = 5 + 5 + (5 + 5)      # two through the sum, times x; one directly, times x + x
             """,
         why="Multiply along each path, add over all paths. The rules from school agree: the slopes of $3x$, $x^2 + x$ and $2x^2$ are 3, $2x + 1$ and $4x$.",
-        shows="No special rule for a value that is used again: parts are added, and the rules from school come out.",
+        shows="No special rule for a value that is used again: the parts are added, and you get the rules from school.",
         look={
             "thrice": "Count the arrows that end at `x`, and what each of them brings.",
             "mixed": "Three arrows end at `x`: two from the product and one from the addition. What does each bring?",
@@ -281,7 +281,7 @@ EXERCISES: list[Exercise] = [
         hints=(
             "How many arrows end at `x`? Each brings a part.",
             "In `x * x` each factor gets the other one: 5, and 5.",
-            "`(x + x) * x`: the factor on the right gets `x + x` = 10. The sum on the left gets `x` = 5, and hands it to both of its terms.",
+            "`(x + x) * x`: the factor on the right gets `x + x` = 10. The sum on the left gets `x` = 5, and passes it to both of its terms.",
         ),
         answers=r"""
             thrice = 1.5    :: Half of the sum: that is an average. Each of the three arrows brings its part in full.
@@ -297,8 +297,8 @@ EXERCISES: list[Exercise] = [
             thrice = 9      :: Three arrows, and each brings 1: three times one, not three times three.
             mixed = 7       :: The product brings 10: two arrows, each with the *other factor*, which is 5.
             mixed = 26      :: 25 is the value of the product. It sends back two parts: 5 and 5.
-            mixed = 15      :: 5 is the value of $x$. The last `+ x` brings what an addition hands on: 1.
-            double = 30     :: One part too many: the sum on the left gets 5 and hands it to both of its terms, which makes 10. The other factor gets 10.
+            mixed = 15      :: 5 is the value of $x$. The last `+ x` brings what an addition passes on: 1.
+            double = 30     :: One part too many: the sum on the left gets 5 and passes it to both of its terms, which makes 10. The other factor gets 10.
             double = 100    :: Between the two factors nothing is multiplied: what each of them brings back to `x` is added.
             thrice = 2      :: You have counted the plus signs. How many arrows end at `x`?
             mixed = 5.5     :: That is the mean, $(10 + 1)/2$. What comes along several paths is added, not averaged.
@@ -309,7 +309,7 @@ EXERCISES: list[Exercise] = [
             double = 20 / 3 :: That is 20 divided by three paths. Nothing is averaged: each brings its part, and they add up.
             double = 5      :: That is a single part, or the mean of them. Count the arrows to `x`: their parts add up.
             double = 40     :: One of the factors counts twice in your sum. `(x + x)` gets 5 and passes it on twice; the other `x` gets 10.
-            double = 25     :: The factor on the right gets `x + x` = 10. What does the sum on the left get, and to how many does it hand it?
+            double = 25     :: The factor on the right gets `x + x` = 10. What does the sum on the left get, and to how many terms does it pass that?
             double = 4      :: $4x$ is right as a formula. Put in $x = 5$.
             1, 11, 20       :: 1 is what *each* of the three brings. There are three, and they add up.
             15, 11, 20      :: 15 is the value of `x + x + x`. How much does it rise when `x` rises by 1?
@@ -412,7 +412,7 @@ EXERCISES: list[Exercise] = [
             [[3, 1, 3], [3, 3], [4, 3]]         :: From `v` to `x` the local derivative is 1: `v = u + x`, and `x` is added as it is.
             [[3, 1, 3], [3, 1], [12, 3]]        :: 12 is the value of `z`. What does the arrow from `z` to `u` carry? In a product, the factor that is not `u`.
             [[3, 1, 3], [3, 1], [4]]            :: The path through `u` does not end there. From `u` to `x` it is multiplied by 3.
-            [[3, 1, 3], [3, 1], [4, 3], [4, 1]] :: Four are too many. Only one arrow leaves `u`, the one with 3.
+            [[3, 1, 3], [3, 1], [4, 3], [4, 1]] :: Four paths are too many. Only one arrow leaves `u`, the one with 3.
             [[9], [3], [12]]                    :: Those are the products, and they are right. Write down what is multiplied: one number for each arrow on the path.
             [[3, 3], [3], [4, 3]]               :: The products are right. But an arrow with a 1 is an arrow too: `v = u + x` has the local derivative 1 on both sides.
             [[3, 1, 3], [3], [4, 3]]            :: The products are right. One arrow is missing: from `v` to `x` it carries a 1, like the one from `v` to `u`.

@@ -51,7 +51,7 @@ def gradient_in_the_middle(y, z):
 
 
 def _pieces(accumulate) -> Iterator[tuple]:
-    """What is in w.grad after the learner's loop, for several ways to cut a batch into pieces."""
+    """w.grad after the learner's loop, for several ways to cut a batch into pieces."""
     x = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0])
     t = torch.tensor([3.0, 3.0, 7.0, 8.0, 9.0, 13.0, 14.0, 17.0, 18.0, 22.0, 21.0, 26.0])
     for numbers, pieces in ((12, 4), (12, 3), (12, 1), (8, 2), (12, 6)):
@@ -70,7 +70,7 @@ def _pieces(accumulate) -> Iterator[tuple]:
         if w.grad is not None and len(passes) != pieces:
             raise Complaint(
                 f"The number is right, but {len(passes) or 'no'} backward pass{'es' * (len(passes) != 1)} ran for {pieces} pieces. "
-                "One piece at a time is all that fits into memory: a pass for each, and `.grad` adds up."
+                "Only one piece at a time fits into memory: run a pass for each, and `.grad` adds up."
             )
 
 
@@ -82,8 +82,8 @@ KEPT_BACK = {
     (
         "retain_grad",
         SET,
-    ): "`y.retain_grad = True` puts a value in place of the method, and nothing reads it. Call the method.",
-    ("retain_grad", NAMED): "`y.retain_grad` without brackets names the method and does not call it.",
+    ): "`y.retain_grad = True` overwrites the method with a value that nothing reads. Call the method.",
+    ("retain_grad", NAMED): "`y.retain_grad` without brackets only names the method. Call it.",
     (
         "retain_graph",
         NAMED,
@@ -143,14 +143,14 @@ def _why_not_kept(function, x, y, z) -> str:
     used = uses(function)
     if x.grad is None:
         if "retain_grad" in used:
-            return "You asked for it, but no pass has run. It is `z` that a pass has to begin at."
-        return "No backward pass has run, so no gradient has arrived anywhere. It is `z` that a pass has to begin at."
+            return "You asked for it, but no pass has run. The pass has to begin at `z`."
+        return "No backward pass has run, so no gradient has arrived anywhere. The pass has to begin at `z`."
     if z.retains_grad and not y.retains_grad:
-        return "It is `z` that you have asked to keep its gradient. You need that of `y`: `y.retain_grad()`."
+        return "You have asked `z` to keep its gradient. You need the gradient of `y`: `y.retain_grad()`."
     for (name, how), told in KEPT_BACK.items():
         if how in used.get(name, ()):
             return told
-    return "A pass has run, and `y.grad` is `None`: `y` is not a leaf, so its gradient was used and let go. Ask for it before the pass."
+    return "A pass has run, and `y.grad` is `None`: `y` is not a leaf, so its gradient was used and then freed. Ask for it before the pass."
 
 
 def _letters(answer) -> Iterator[tuple]:
@@ -208,7 +208,7 @@ QUESTIONS: list[Question] = [
         truth=_twice,
         found="Yes: 3 from the first pass are still there, and 3 more arrive.",
         answers=r"""
-            3.0        :: That would be so if `backward()` replaced what is there. It adds.
+            3.0        :: That would be true if `backward()` replaced what is there. It adds.
             0.0        :: Nothing clears `.grad` between two passes. What the first one has left there stays.
             9.0        :: Within a pass, slopes along a path multiply. Two passes *add* what they bring: $3 + 3$.
             1.5        :: Nothing is averaged. The parts are added.
@@ -219,13 +219,13 @@ QUESTIONS: list[Question] = [
     ),
     Question(
         "5.b",
-        asks="four small passes in place of one large one",
+        asks="four small passes instead of one large one",
         truth=lambda: "b",
         found="Yes: each `mean()` divides by 2 where the full batch divides by 8, and the four are added.",
         answers=r"""
             "a" :: Some tutorials say so. It would be right with `sum()`. But each `mean()` divides by its own 2, where the full batch divides by 8.
             "c" :: It is the other way round: four means are added, and none of them was divided by four.
-            "d" :: That would be so if each pass replaced what is there. It adds.
+            "d" :: That would be true if each pass replaced what is there. It adds.
         """,
         missed="It is **b**: four means, each divided by 2 only, are added up.",
     ),
@@ -237,7 +237,7 @@ QUESTIONS: list[Question] = [
         answers=r"""
             0.8  :: That is the loop *with* clearing: $2 - 0.3 \cdot 4$. Without, the 10 of the first step is still in `.grad`.
             -1.0 :: $2 - 0.3 \cdot 10$ uses the old gradient alone. The new one, 4, is added to it.
-            2.0  :: There is a gradient at 2, and the old one besides: $10 + 4$.
+            2.0  :: There is a gradient at 2, and also the old one: $10 + 4$.
             -0.1 :: That takes the mean of the two gradients, $(10 + 4)/2$. They are not averaged in `.grad`: they are added.
             6.2  :: The size is right. A step goes *against* the gradient: minus.
         """,
@@ -250,7 +250,7 @@ QUESTIONS: list[Question] = [
         found="Yes: the rule of the product needs the values of its factors, and the first pass has freed them.",
         answers=r"""
             "a" :: If it could run, it would be 8. But the product's rule needs the value 2, and the first pass has freed it.
-            "b" :: It does not pass over it in silence: the value that the rule needs is gone, and the machine says so.
+            "b" :: It does not ignore the problem: the value that the rule needs is gone, and the machine says so.
         """,
         missed="It is **c**: the value that the rule of the product needs was freed by the first pass.",
     ),
@@ -305,7 +305,7 @@ EXERCISES: list[Exercise] = [
             first = None         :: Nothing clears `w.grad` here, and three passes have added to it.
             third = 2.5          :: Nothing is averaged. `zero_()` clears `w.grad`, and one pass comes after.
             third = 0.0          :: `zero_()` sets `w.grad` to 0, and then a pass comes after it.
-            third = None         :: `zero_()` fills with zeros, it does not take the tensor away. And a pass comes after it.
+            third = None         :: `zero_()` fills the tensor with zeros; it does not remove it. And a pass comes after it.
             third = 3.0          :: The 3 was there before `zero_()`. What comes after it?
             third = 1.0          :: 1 is the value of `w * w`. Its slope, $2w$, is 2 at 1.
             fourth = 1.0         :: 1 is the value of the loss. Its slope is 2, and two passes ran.
@@ -329,7 +329,7 @@ EXERCISES: list[Exercise] = [
         solution=accumulate,
         probe=_pieces,
         why="The mean over everything is the mean of the pieces' means, if all pieces are equally long. So each counts `1 / len(xs)`.",
-        shows="In 4 pieces, in 3 or in one: the same gradient. This is how a batch is trained that does not fit into memory.",
+        shows="In 4 pieces, in 3 or in one: the same gradient. This is how to train on a batch that does not fit into memory.",
         look={
             "": "After the loop, `w.grad` is what one pass over the whole batch would leave: each piece counts its share."
         },
@@ -352,7 +352,7 @@ EXERCISES: list[Exercise] = [
             total = 0.0
             for x, t in zip(xs, ts, strict=True):
                 total = total + ((w * x - t) ** 2).mean() / len(xs)
-                total.backward() :: The loss still contains the graph of the last iteration: `total` carries it along. Go backward from the loss of *this* piece, or once after the loop.
+                total.backward() :: The loss still contains the graph of the last iteration: `total` brings it in. Go backward from the loss of *this* piece, or once after the loop.
 
             losses = [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]; sum(losses).backward() :: The number is right, but 1 backward pass ran for 4 pieces.
 
@@ -400,10 +400,10 @@ EXERCISES: list[Exercise] = [
         names=("gradient_in_the_middle",),
         solution=gradient_in_the_middle,
         probe=_middle,
-        why="`retain_grad()` asks the tensor to keep its gradient when it comes by. So it has to be called before the pass.",
+        why="`retain_grad()` asks the tensor to keep its gradient when it arrives. So it has to be called before the pass.",
         shows="The gradient of `y`, and the leaf has its own as always: one pass gave both.",
         hints=(
-            "`y` is not a leaf, so its gradient is let go, unless you ask for it before the pass.",
+            "`y` is not a leaf, so its gradient is freed, unless you ask for it before the pass.",
             "Three lines: ask, run the pass of `z`, return `y.grad`.",
             "Ask with `y.retain_grad()`.",
         ),
@@ -411,10 +411,10 @@ EXERCISES: list[Exercise] = [
             y.retain_grad() => z.backward(); y.retain_grad() ;; z.backward() => :: `y.retain_grad()` must be called *before* the backward pass
             retain_grad() => backward(retain_graph=True) :: `retain_graph` keeps the *saved values* for another pass.
             z.backward() => :: You asked for it, but no pass has run.
-            y.retain_grad => z.retain_grad :: It is `z` that you have asked to keep its gradient.
+            y.retain_grad => z.retain_grad :: You have asked `z` to keep its gradient.
             y.retain_grad() => :: A pass has run, and `y.grad` is `None`
-            retain_grad() => retain_grad :: `y.retain_grad` without brackets names the method
-            y.retain_grad() => y.retain_grad = True :: `y.retain_grad = True` puts a value in place of the method
+            retain_grad() => retain_grad :: `y.retain_grad` without brackets only names the method
+            y.retain_grad() => y.retain_grad = True :: `y.retain_grad = True` overwrites the method with a value
             retain_grad() => requires_grad_(True) :: `requires_grad_` is about asking
             retain_grad => detach :: `detach()` gives another tensor, without a history.
             y.grad :: No backward pass has run, so no gradient has arrived anywhere.
@@ -440,7 +440,7 @@ EXERCISES: list[Exercise] = [
             with_zeros = 4.0 - 0.1 * 0.9 * 10  # velocity 0.9 * 10 + 0 = 9
             no_momentum = 4.0 - 0.1 * 0        # no memory, and a zero moves nothing
             """,
-        why="An optimizer skips a weight whose gradient is `None`. A zero is a gradient: the velocity becomes $0.9 \\cdot 10 + 0 = 9$, and the weight goes on by 0.9.",
+        why="An optimizer skips a weight whose gradient is `None`. A zero is a gradient: the velocity becomes $0.9 \\cdot 10 + 0 = 9$, and the weight moves on by 0.9.",
         shows="`None` and zero differ as soon as the optimizer has a memory. Without one they happen to do the same.",
         look={
             "with_none": "What does the optimizer do with a weight that *has* no gradient?",
@@ -449,14 +449,14 @@ EXERCISES: list[Exercise] = [
         },
         hints=(
             "`None` means that the weight *has* no gradient. What does the optimizer do with such a weight?",
-            "With a zero the formula is carried out. What is the velocity, if it was 10 and the gradient is 0?",
+            "With a zero the formula is applied. What is the velocity, if it was 10 and the gradient is 0?",
             "The velocity becomes 9, and $w$ moves by $0.1 \\cdot 9$, downwards.",
         ),
         answers=r"""
             with_zeros = 2.1   :: That is a velocity of 19: the old gradient, 10, is counted once more. It has been set to zero.
             with_none = 0.0    :: It is the *gradient* that is missing. A weight that is skipped stays where it is.
-            with_zeros = 4.1   :: The weight goes on downwards, and by `lr` times the *velocity*: 0.9 times the old one.
-            with_none = 3.0    :: That would be the first step once more. With no gradient there, the weight is passed over.
+            with_zeros = 4.1   :: The weight keeps moving down, by `lr` times the *velocity*, which is 0.9 times the old one.
+            with_none = 3.0    :: That would be the first step once more. With no gradient there, the weight is skipped.
             with_none = 3.55   :: Nothing is averaged or halved: a weight whose gradient is `None` is skipped.
             with_zeros = 3.55  :: Half of the step. The velocity is $0.9 \cdot 10 + 0$, and $w$ moves by 0.1 of it.
             with_zeros = 3.19  :: 0.9 was multiplied in twice: the velocity is 9, and $w$ moves by $0.1 \cdot 9$.
@@ -466,16 +466,16 @@ EXERCISES: list[Exercise] = [
             with_zeros = -5.0  :: The velocity is 9, but $w$ moves by `lr` times that, 0.1.
             with_zeros = None  :: It is the *gradient* that was cleared. The weight still has a value.
             with_zeros = 0.0   :: It is the *gradient* that is 0. The weight was at 4 and moves on from there.
-            no_momentum = 5.0  :: The first step stays taken, whatever is cleared.
+            no_momentum = 5.0  :: The first step has been taken, whatever is cleared.
             no_momentum = 0.0  :: It is the *gradient* that is 0. Where is the weight?
             no_momentum = None :: The weight has a value, whatever its gradient is.
             3.1, 3.1, 4.0      :: With `None` the weight is skipped: neither velocity nor step.
             0.0, -0.9, 0.0     :: That is how far $w$ moves. Where does it end up? It was at 4.
             None, 3.1, 4.0     :: It is the *gradient* that is `None`. The weight keeps its value.
-            5.0, 3.1, 4.0      :: The first step is not taken back. `w` is at 4.
-            4.0, 4.0, 4.0      :: A zero is a gradient too: the formula is carried out, and the velocity of the first step goes on.
+            5.0, 3.1, 4.0      :: The first step is not undone. `w` is at 4.
+            4.0, 4.0, 4.0      :: A zero is a gradient too: the formula is applied, and the velocity of the first step carries on.
             4.0, 3.0, 4.0      :: Nine tenths of the old velocity are left, not all of it.
-            4.0, 4.9, 4.0      :: The size is right. The step goes on in its old direction, downwards.
+            4.0, 4.9, 4.0      :: The size is right. The step continues in its old direction, downwards.
             4.0, 3.9, 4.0      :: The velocity is the 10 of the first step, not 1. What is left of it is 9.
             4.0, 3.1, 3.1      :: Without momentum there is no velocity: only the gradient counts, and it is 0.
             4.0, 3.1, 3.0      :: That repeats the first step, but its gradient has been cleared.
@@ -525,7 +525,7 @@ EXERCISES: list[Exercise] = [
             "`h.detach()` is the old state without its history. So each iteration has its own graph, six functions long, and the walk "
             "never comes to a node that has been freed."
         ),
-        shows="Each iteration walks its own graph. The state is carried on as a number, the past is not: that is how long texts are trained on.",
+        shows="Each iteration walks its own graph. The state is carried on as a number, the past is not: that is how one trains on long texts.",
         hints=(
             "Which tensor of the iteration before is used in this one? You need its number, not the graph behind it.",
             "Which method gives the same values without their history?",
@@ -533,7 +533,7 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             h.detach() => x                       :: `x` is in that line already. What is missing is the old state, `h`, as a number.
-            h.detach() => 1.0                     :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should go on.
+            h.detach() => 1.0                     :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should be carried on.
 
             h = torch.tensor(0.0)
             for x in xs:
@@ -570,8 +570,8 @@ EXERCISES: list[Exercise] = [
                     w -= lr * w.grad
             return h :: This runs the whole past again in each iteration. It is right as a gradient, but each iteration walks through all of the past. Here the old state should be a constant.
             instead of h.detach():
-            0.0                                   :: The state is gone: each iteration begins from nothing. Its *number* should go on.
-            h                                     :: `h` brings the graph of the last iteration along, and that has been walked: what it had kept is freed. (A `clone` brings it along as well: it is recorded like any operation.) Take over its number only.
+            0.0                                   :: The state is gone: each iteration begins from nothing. Its *number* should be carried on.
+            h                                     :: `h` brings in the graph of the last iteration, and a pass has already freed what that graph kept. (A `clone` brings it in as well: it is recorded like any operation.) Take over only its number.
             h.requires_grad_(False)               :: `h` is a result, not a leaf: its flag cannot be changed. Take it out of its history.
             h.item()                              :: right
             h.detach().requires_grad_()           :: right

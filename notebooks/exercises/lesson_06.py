@@ -121,10 +121,10 @@ QUESTIONS: list[Question] = [
         "6.a",
         asks="what y.backward() does when y has two entries",
         truth=_refuses,
-        found="Yes. There are two results, and you have not said which is meant, or how much each counts. It does not guess.",
+        found="Yes. There are two results, and you have not said which one you mean, or how much each counts. The machine does not guess.",
         answers=r"""
             "a" :: Nothing makes the first entry special. It refuses, and asks you to say what you want.
-            "b" :: That would be a possible convention, and some libraries have it. Here it refuses: you have to say that you want the sum.
+            "b" :: That is a possible convention, and some libraries use it. Here it refuses: you have to say that you want the sum.
         """,
         missed="It raises an error: with two results it does not know which gradient you want.",
     ),
@@ -153,7 +153,7 @@ QUESTIONS: list[Question] = [
         answers=r"""
             [2.0, 20.0]                             :: That is the mean of each column. Raise `b[0]` by 1: three results rise, with weights 1, 2 and 3: together 6.
             [1.0, 10.0]                             :: That is what the first row brings. The same `b` was added to two more rows.
-            [3.0, 3.0]                              :: That is how often each entry was used. It is right when ones arrive; here 1, 2, 3 and 10, 20, 30 do.
+            [3.0, 3.0]                              :: That is how often each entry was used. That is right when ones arrive; here 1, 2, 3 and 10, 20, 30 arrive.
             [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]] :: That is what arrives at the addition. `b` has two entries, so its gradient has two.
             [11.0, 22.0, 33.0]                      :: Those are the sums of the rows. `b[0]` was added down the first *column*.
         """,
@@ -193,18 +193,18 @@ EXERCISES: list[Exercise] = [
             x_grad = [28, 25]                      :: In the first column the last entry is 0: $y_2$ does not depend on $x_0$. And $10 \cdot 2$ is 20.
             x_grad = [26, 30]                      :: The last row is missing: its weight is $-1$.
             x_grad = [6, 20, 0]                    :: That is the first column, weighted. Add it up: it is the first entry of `x_grad`.
-            x_grad = [25, 26]                      :: The two are exchanged: the first entry belongs to $x_0$, the first column.
+            x_grad = [25, 26]                      :: The two are swapped: the first entry belongs to $x_0$, the first column.
             x_grad = [26, 20]                      :: In the second column the middle entry is 3, not 2: $10 \cdot 3 - 1 \cdot 5$.
             jacobian = [[2, 0], [2, 3], [0, 5]]    :: 2 is only the factor: the slope of $x_0^2$ is $2x_0$, at $x_0 = 3$.
             jacobian = [[6, 0], [2, 3], [0, 1]]    :: $y_2 = 5\,x_1$: raise $x_1$ by 1, and it goes up by 5.
-            jacobian = [[0, 6], [3, 2], [5, 0]]    :: The columns are exchanged: the first column is for $x_0$, the second for $x_1$.
+            jacobian = [[0, 6], [3, 2], [5, 0]]    :: The columns are swapped: the first column is for $x_0$, the second for $x_1$.
             jacobian = [[6, 1], [2, 3], [1, 5]]    :: Where a result does not depend on an input, it does not move at all: 0, not 1.
             x_grad = 51                            :: `x_grad` has an entry for each input. Do not add the two.
             x_grad = [10, 10]                      :: 10 is the weight of the second row. Each entry of `x_grad` goes down a *column* of the table.
             jacobian = [[6, 0], [3, 2], [0, 5]]    :: Look at $y_1 = x_0\,x_1$. In a product the slope is *the other* factor.
             jacobian = [[6, 0], [2, 3], [5, 0]]    :: $y_2 = 5\,x_1$: it is $x_1$, the *second* input, that moves it. The columns are the inputs.
             jacobian = [[6, 0], [2, 3], [0, 10]]   :: 10 is the value of $y_2$. How far does it move when $x_1$ moves by 1?
-            jacobian = [[9, 0], [2, 3], [0, 5]]    :: 9 is the value of $y_0$. The slope of $x_0^2$ at 3 is another number.
+            jacobian = [[9, 0], [2, 3], [0, 5]]    :: 9 is the value of $y_0$. The slope of $x_0^2$ at 3 is a different number.
             jacobian = [[6, 0], [6, 6], [0, 5]]    :: 6 is the value of $y_1$. Its slopes are the other factor, one for each input.
             jacobian = [[6, 6], [2, 3], [0, 5]]    :: $y_0 = x_0^2$ does not depend on $x_1$. What belongs there, then?
             jacobian = [6, 5, 5]                   :: Each result has a slope for *each* input: three rows of two.
@@ -224,7 +224,7 @@ EXERCISES: list[Exercise] = [
         solution=rows_of_jacobian,
         why=(
             "A $v$ with a 1 at place $i$ picks row $i$. Each pass *adds* to `x.grad`, so it has to be cleared, or every row "
-            "has the rows before it in it."
+            "contains the rows before it."
         ),
         shows="Any Jacobian, with nothing but backward passes: one per row. PyTorch's `jacrev` does the same.",
         look={"": "Print your first row, and the second. What should be in `v` for each?"},
@@ -311,14 +311,14 @@ EXERCISES: list[Exercise] = [
                 rows.append(x.grad.clone())
             return torch.stack(rows) :: right
 
-            x.grad = None => ;; x.grad.clone() => x.grad  :: Your $v$ is right. But `x.grad` is *one* tensor that goes on changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.
+            x.grad = None => ;; x.grad.clone() => x.grad  :: Your $v$ is right. But `x.grad` is *one* tensor that keeps changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.
             x.grad = None =>                              :: The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.
             x.grad.clone() => y.detach()                  :: What belongs in `rows` is `x.grad`, the gradient of `x`: you keep the *value* of `y`.
             x.grad.clone() => torch.ones_like(y)          :: What belongs in `rows` is `x.grad`, the gradient of `x`, not `v`.
             gradient=v => torch.ones_like(y) ;; x.grad = None => :: Two things. Ones add all rows; what picks row $i$ alone? And `.grad` adds up from pass to pass.
             rows_of_jacobian(f, x)[:1]                    :: Only one row came out. Is the `return` inside the loop?
             rows_of_jacobian(f, x).reshape(-1)            :: All the numbers, in one line. `torch.stack(rows)` puts the rows one below the other; `cat` strings them together.
-            torch.stack(rows) => torch.stack(rows, dim=1) :: The right numbers, on their side: a row for each result. `torch.stack(rows)` puts them one below the other.
+            torch.stack(rows) => torch.stack(rows, dim=1) :: The right numbers, but transposed: there should be a row for each result. `torch.stack(rows)` puts them one below the other.
             instead of gradient=v:
             torch.ones_like(y) / len(y)                   :: The mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.
             _one_hot(y, len(y) - 1 - i)                   :: The right rows in the wrong order: row $i$ belongs to $y_i$, so the 1 belongs at place $i$.
@@ -343,7 +343,7 @@ EXERCISES: list[Exercise] = [
         ),
         shows="Six lines, and every operation in the library may broadcast: it is undone in one place, for all of them.",
         look={
-            "": "Print `grad.shape` and `shape` beside each other: which axes are too many, and which were stretched from 1?"
+            "": "Print `grad.shape` and `shape` next to each other: which axes are too many, and which were stretched from 1?"
         },
         hints=(
             "First the axes in front: as long as `grad.dim()` is larger than `len(shape)`, sum over axis 0.",
@@ -358,10 +358,10 @@ EXERCISES: list[Exercise] = [
             grad                           :: The gradient still has the large shape. Entries that are copies of one another have to be added up.
             (0) => (-1)                    :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, once for each extra axis.
             grad.reshape(-1)[: torch.ones(shape).numel()].reshape(shape) :: That cuts a piece out of the gradient. Nothing may get lost: what comes back from copies is added up.
-            torch.ones(shape) * grad.numel() / torch.ones(shape).numel() :: That counts how often each entry was used. It is right when ones arrive; here other numbers do: sum them.
+            torch.ones(shape) * grad.numel() / torch.ones(shape).numel() :: That counts how often each entry was used. That is right when ones arrive; here other numbers arrive: sum them.
             torch.ones(shape) * grad.sum() :: The sum of *everything*, in each place. Each entry gets only what came back from its own copies.
             sum(0) => max(0)[0] ;; sum(axis, keepdim=True) => max(axis, keepdim=True)[0] :: The shapes are right. But the largest copy does not win: what comes back from all of them is *added*.
-            while grad.dim() > len(shape): => shape = (1,) * (grad.dim() - len(shape)) + tuple(shape) ;; grad = grad.sum(0) => :: The sums are right, but the axes in front stay, with length 1. These go altogether: sum them without `keepdim`.
+            while grad.dim() > len(shape): => shape = (1,) * (grad.dim() - len(shape)) + tuple(shape) ;; grad = grad.sum(0) => :: The sums are right, but the axes in front stay, with length 1. They should disappear: sum them without `keepdim`.
             sum(0) => mean(0) ;; grad = grad.sum(axis, keepdim=True) => grad = grad.mean(axis, keepdim=True) :: The shapes are right. But gradients that meet are *added*, not averaged: `sum`.
             grad.sum(0) => grad[0] ;; sum(axis, keepdim=True) => narrow(axis, 0, 1) :: The shapes are right, but you keep one copy and drop the rest. Each copy brings a gradient: add them.
             for axis, size in enumerate(shape): => ;; if size == 1: => ;; grad = grad.sum(axis, keepdim=True) => :: The axes in front are done. One more thing: where `shape` has a 1, an axis was stretched. Sum it too, and keep it.
@@ -405,7 +405,7 @@ EXERCISES: list[Exercise] = [
             "`v` is the gradient of what comes *after* `y`, with respect to `y`. So differentiate the rest: the sum gives ones, "
             "the mean quarters, an index a single 1, the sum of squares $2y$."
         ),
-        shows="Whatever comes after `y`, all that the walk from `y` on sees of it is one `v`.",
+        shows="Whatever comes after `y`, the walk from `y` on sees only one `v`.",
         hints=(
             "For each line ask: if `y[0]` goes up by 1, how far does the single number at the end go up? That is `v[0]`.",
             "The mean: each entry counts $1/4$. `y[2]`: only the entry in the third place counts.",
@@ -441,7 +441,7 @@ EXERCISES: list[Exercise] = [
             v_third = [1, 1, 0, 1]          :: The other way round: the entry that counts gets the 1.
             v_third = 3.0                   :: `v` has the shape of `y`, four entries. Which of them counts?
             v_squares = [1, 1, 1, 1]        :: That does `y.sum()`. Here the squares are summed, so each entry counts its slope.
-            v_squares = [2, 4, 9, 16]       :: Squares of the values, nearly. `v` holds the slopes of $y^2$ at each entry.
+            v_squares = [2, 4, 9, 16]       :: Those are nearly the squares of the values. `v` holds the slopes of $y^2$ at each entry.
             v_squares = 20.0                :: `v` has the shape of `y`: each entry has its own slope.
             v_squares = [0.5, 1, 1.5, 2]    :: The slope of $y^2$ at $y$ is not half of $y$, but twice.
             [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 2, 3, 4] :: The slope of $y^2$ is $2y$: twice that.
@@ -469,7 +469,7 @@ EXERCISES: list[Exercise] = [
         hints=(
             "A row for each score, a column for each input.",
             "One pass with one $v$ gives one row, however long it is.",
-            "The loss is one number. How many rows has its Jacobian?",
+            "The loss is one number. How many rows does its Jacobian have?",
         ),
         rtol=1e-6,
         counts=1,

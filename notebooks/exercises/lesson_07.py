@@ -25,8 +25,8 @@ TOO_MANY = (
 )
 DEEP = 3000  # operations in a row: more than Python lets functions call each other
 TOO_DEEP = (
-    "It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network "
-    "over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop."
+    "It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads "
+    "a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop."
 )
 
 
@@ -39,17 +39,17 @@ def has_a_rule(kind: type, name: str) -> None:
 
 
 def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tuple:
-    """What the node's rule returns: a tuple with an entry for each input."""
+    """The result of the node's rule: a tuple with an entry for each input."""
     grads = unwritten(lambda: node.backward(grad), told or READ_ONLY)
     if grads is None:
         missing = (
-            "an empty tuple, `return ()`: behind a leaf comes nothing more"
+            "an empty tuple, `return ()`: there is nothing behind a leaf"
             if inputs == 0
             else "a tuple with an entry for each input"
         )
         raise Complaint(f"`backward` returns nothing. Is there a `return`? The engine needs {missing}.")
     if not isinstance(grads, tuple | list):
-        comma = " For a single one, write a comma after it: `return (something,)`." if inputs == 1 else ""
+        comma = " For a single entry, write a comma after it: `return (something,)`." if inputs == 1 else ""
         raise Complaint(f"`backward` must return a tuple with an entry for each input, here {inputs}.{comma}")
     if len(grads) != inputs:
         if inputs == 0:
@@ -63,7 +63,7 @@ def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tup
 
 
 READ_ONLY = (
-    "That line writes into the array that arrived (`*=`, `+=` and `out=` do). It is the engine's: an addition hands *the same* "
+    "That line writes into the array that arrived (`*=`, `+=` and `out=` do). It is the engine's: an addition passes *the same* "
     "array to both of its inputs, and the other one would get your changed numbers. Make a new array."
 )
 
@@ -76,7 +76,7 @@ def arriving(*values: float) -> np.ndarray:
 
 
 def unwritten(call: Callable[[], Any], told: str) -> Any:
-    """What `call` gives; a Complaint if it writes into an array that arrived."""
+    """The result of `call`; a Complaint if it writes into an array that arrived."""
     try:
         return call()
     except ValueError as error:
@@ -173,7 +173,7 @@ def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
 
 
 ALIASED = (
-    "The array that arrived first was kept, and now it is written into. It is the engine's array: another leaf may have been handed "
+    "The array that arrived first was kept, and now it is written into. It is the engine's array: another leaf may have got "
     "*the same* one, and would change as well. Keep `grad.copy()`."
 )
 
@@ -189,9 +189,9 @@ def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     for node in nodes:
         handed_on(node, first, 0)
     if callable(getattr(x.grad, "item", None)) and x.grad.dtype == object:
-        raise Complaint("`grad.copy` without brackets names the method. Call it: `grad.copy()`.")
+        raise Complaint("`grad.copy` without brackets only names the method. Call it: `grad.copy()`.")
     if callable(x.grad):
-        raise Complaint("`grad.copy` without brackets names the method. Call it: `grad.copy()`.")
+        raise Complaint("`grad.copy` without brackets only names the method. Call it: `grad.copy()`.")
     yield "`x.grad` after `[1, 2]` has arrived", None if x.grad is None else np.array(x.grad)
     kept_itself = x.grad is not None and np.shares_memory(x.grad, first)
     handed_on(nodes[0], arriving(10.0, 20.0), 0, told=ALIASED if kept_itself else None)
@@ -284,7 +284,7 @@ def _counted(count_consumers: Callable, root: Any) -> dict:
 
 
 def on_the_diamond(run: Callable) -> str:
-    """x.grad after `run`, and the first node that receives something else than it should, in words."""
+    """x.grad after `run`, and the first node that receives the wrong gradient, in words."""
     tensors = diamond()
     due = {"c": "1", "b": "1", "a": "1", "y": "3", "x": "12"}
     received: list[tuple[str, str]] = []
@@ -591,7 +591,7 @@ def sorts_recursively(root, grad):
 
 
 def sorts_first(root, grad):
-    """Another right engine: nodes by the time of their making, leaves last."""
+    """Another correct engine: nodes in order of creation, leaves last."""
     arrived = {root: grad}
     for node in sorted(engine.count_consumers(root), key=lambda n: -n.sequence if n.next_functions else 1):
         for parent, part in parts_of(node, arrived[node]):
@@ -670,7 +670,7 @@ QUESTIONS: list[Question] = [
         found="Yes: 12 and 12 again. Our nodes free nothing, so the second pass runs, and `AccumulateGrad` adds.",
         answers=r"""
             12.0  :: 12 is what each pass brings. `AccumulateGrad` adds the second one to the first: 24.
-            None  :: In PyTorch an error comes here, because the multiplications have freed what they kept. Our nodes free nothing.
+            None  :: PyTorch raises an error here, because the multiplications have freed what they kept. Our nodes free nothing.
             144.0 :: Nothing is multiplied: the second 12 is *added* to the first.
             36.0  :: The second pass begins with a 1 again, and brings 12, not 24. $12 + 12$.
         """,
@@ -697,13 +697,13 @@ EXERCISES: list[Exercise] = [
         solution=engine.AccumulateGrad,
         why=(
             "The first gradient is copied, because the engine may hand the same array to several leaves. All later ones are added. "
-            "With `=` in place of `+=` a leaf that is used in two passes would remember the last one only."
+            "With `=` instead of `+=`, a leaf that is used in two passes would remember only the last one."
         ),
-        shows="None, then a copy, then plus-equals. PyTorch's does the same, and avoids the copy where nothing else refers to the array.",
+        shows="None, then a copy, then plus-equals. PyTorch's `AccumulateGrad` does the same, and avoids the copy where nothing else refers to the array.",
         hints=(
             "If nothing is there yet, `self.variable.grad` becomes what arrives.",
             "If something is there, what arrives is *added*: `+=`.",
-            "An addition hands the same array to both of its inputs. If both leaves keep that one array, `+=` on one changes the other: keep a copy, `grad.copy()`.",
+            "An addition passes the same array to both of its inputs. If both leaves keep that one array, `+=` on one changes the other: keep a copy, `grad.copy()`.",
         ),
         probe=accumulate_probe,
         answers=r"""
@@ -714,11 +714,11 @@ EXERCISES: list[Exercise] = [
             self.variable.grad += grad => grad += self.variable.grad; self.variable.grad = grad :: That line writes into the array that arrived
             else: => ;; self.variable.grad += grad => :: Only the first gradient is kept. What comes later has to be added.
             self.variable.grad += grad => self.variable.grad = (self.variable.grad + grad) / 2 :: The mean of what came. Nothing is averaged at a leaf: each pass, and each path, *adds* its part.
-            self.variable.grad += grad => self.variable.grad = grad :: The second gradient has replaced the first. This is the `=` for `+=` of lesson 4: gradients *add up*.
+            self.variable.grad += grad => self.variable.grad = grad :: The second gradient has replaced the first. This is the `=` instead of `+=` of lesson 4: gradients *add up*.
             self.variable.grad = grad.copy() => self.variable.grad = np.ones_like(grad) + grad :: It began with a one. Begin with what arrives, or with zeros and add.
             self.variable.grad = grad.copy() => self.variable.grad = grad.copy() + grad :: The first gradient was counted twice: it is put there, and then added as well.
             return () => return (grad,) :: There is nothing behind a leaf: `backward` returns an empty tuple
-            grad.copy() => grad.copy :: `grad.copy` without brackets names the method.
+            grad.copy() => grad.copy :: `grad.copy` without brackets only names the method.
             grad.copy() => self.variable.data ;; self.variable.grad += grad => self.variable.grad = self.variable.grad + grad :: That is what the leaf itself holds, `data`. Its `.grad` begins with what *arrives*.
             self.variable.grad += grad => self.variable.grad -= grad :: What arrives is *added* to what is there, not taken away.
             self.variable.grad += grad => self.variable.grad *= grad :: At a leaf nothing is multiplied: the paths have been multiplied on their way. Here they *add*.
@@ -747,14 +747,14 @@ EXERCISES: list[Exercise] = [
             return grad * self._saved_other, grad * self._saved_self => first = grad * self._saved_other; grad *= self._saved_self; return first, grad :: That line writes into the array that arrived
             instead of grad * self._saved_other, grad * self._saved_self:
             grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: how the *first* factor counts. Swap the roles: what was the second factor multiplied by?
-            grad * self._saved_other, self._saved_self   :: That is the local derivative alone, right when 1 arrives and at no other time. Multiply it by `grad`.
+            grad * self._saved_other, self._saved_self   :: That is the local derivative alone, right only when 1 arrives. Multiply it by `grad`.
             grad * self._saved_other, grad               :: An *addition* passes on what arrives as it is. In a product it is multiplied by the other factor.
             grad * self._saved_other, grad * self        :: `self` alone is the node. What it kept of the first factor is `self._saved_self`.
             grad * self._saved_other, grad * _saved_self :: What a node has kept belongs to the node: `self._saved_self`.
             grad * self._saved_other, grad / self._saved_self :: Divided. What arrives is *multiplied* by the other factor, in both directions.
             grad * self._saved_other, -grad * self._saved_self :: No minus: when the second factor rises by 1, the product rises by the first.
             grad * self._saved_other, grad * self._saved_self**2 :: The other factor comes in once, not squared.
-            grad * self._saved_other, grad * self._saved_input :: A node has kept what `mul` hands to `record`, under these names: `_saved_self` and `_saved_other`.
+            grad * self._saved_other, grad * self._saved_input :: A node has kept what `mul` passes to `record`, under these names: `_saved_self` and `_saved_other`.
             grad * self._saved_other, None               :: `None` is for an input that did not ask
             grad * self._saved_other,                    :: `backward` returns 1 gradients, but the node has 2 inputs.
             grad * self._saved_other, grad + self._saved_self :: Added. What arrives is *multiplied* by the local derivative, which is the other factor.
@@ -765,7 +765,7 @@ EXERCISES: list[Exercise] = [
             grad, grad                                   :: That is the rule of an *addition*: it passes on what arrives as it is. In a product each factor gets that times the other one.
             grad * self._saved_other, grad * self._saved_self.T :: A product with `*` works entry by entry: nothing is transposed.
             grad * self._saved_other, grad * abs(self._saved_self) :: `abs` does not belong there: the other factor keeps its sign.
-            self._saved_other, self._saved_self          :: Those are the local derivatives alone, right when 1 arrives and at no other time. Multiply each by `grad`.
+            self._saved_other, self._saved_self          :: Those are the local derivatives alone, right only when 1 arrives. Multiply each by `grad`.
             grad * self._saved_other, np.multiply(grad, self._saved_self) :: right
             [self._saved_other * grad, self._saved_self * grad] :: right
         """,
@@ -791,19 +791,19 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             return (grad * (1 - self._saved_result**2),) => grad *= 1 - self._saved_result**2; return (grad,) :: That line writes into the array that arrived
             {"result": result} => {"result": x}        :: What is kept is an array, such as `result`. `x` is the whole Tensor.
-            return record(result, TanhBackward0, [x], {"result": result}) => return Tensor(result, True, TanhBackward0([x], {"result": result})) :: If no input asks for a gradient, there should be no node. `record` takes care of that: hand it the result, the kind, `[x]` and what to keep.
+            return record(result, TanhBackward0, [x], {"result": result}) => return Tensor(result, True, TanhBackward0([x], {"result": result})) :: If no input asks for a gradient, there should be no node. `record` takes care of that: pass it the result, the kind, `[x]` and what to keep.
             np.tanh(x.data) => np.tanh(x)              :: `x` is a Tensor, and NumPy cannot work with it. Its array is `x.data`.
             [x] => x                                   :: `record` takes a *list* of inputs, even for one: `[x]`.
-            TanhBackward0, [x] => TanhBackward0(), [x] :: Hand over the class itself, `TanhBackward0`, without brackets: `record` makes the node, if one is needed.
+            TanhBackward0, [x] => TanhBackward0(), [x] :: Pass the class itself, `TanhBackward0`, without brackets: `record` makes the node, if one is needed.
             {"result": result} => result               :: What is kept needs a name, so that the rule can find it: `{"result": result}`.
-            {"result": result} => {}                   :: The node has kept nothing under that name. Hand `record` what it should keep: `{"result": result}`.
+            {"result": result} => {}                   :: The node has kept nothing under that name. Tell `record` what to keep: `{"result": result}`.
             {"result": result} => {"result": x.data}   :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of it in the rule.
             {"result": result} => {"self": x.data} ;; (grad * (1 - self._saved_result**2),) => (grad / np.cosh(self._saved_self) ** 2,) :: right
             instead of (grad * (1 - self._saved_result**2),):
-            grad * (1 - self._saved_result**2)             :: For a single one, write a comma after it
+            grad * (1 - self._saved_result**2)             :: For a single entry, write a comma after it
             None,                                          :: `None` is for an input that did not ask
             grad + (1 - self._saved_result**2),            :: Added. What arrives is *multiplied* by the local derivative.
-            grad * (1 + self._saved_result**2),            :: A minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter to both sides, not steeper.
+            grad * (1 + self._saved_result**2),            :: A minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter on both sides, not steeper.
             grad * (self._saved_result**2 - 1),            :: The sign is flipped: $1 - \tanh^2$. The curve rises everywhere.
             grad * (1 - np.tanh(self._saved_result) ** 2), :: The $\tanh$ is taken twice: what was kept is the *result* already. Square it as it is.
             grad * 1 - self._saved_result**2,              :: Python multiplies before it subtracts. Use brackets: `grad * (1 - ...)`.
@@ -815,7 +815,7 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_result * (1 - self._saved_result), :: That is the rule of the *sigmoid*. For $\tanh$ it is $1 - \tanh^2$.
             grad * self._saved_result,                     :: That multiplies by the value of $\tanh$. You need its slope, $1 - \tanh^2$.
             grad,                                          :: That passes on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
-            grad * (1 - self._saved_result) ** 2,          :: There the difference is squared. It should be $1 - \tanh^2$: square the result alone.
+            grad * (1 - self._saved_result) ** 2,          :: That squares the difference. It should be $1 - \tanh^2$: square the result alone.
             grad - grad * self._saved_result * self._saved_result, :: right
         """,
     ),
@@ -828,12 +828,12 @@ EXERCISES: list[Exercise] = [
             "What broadcasting copied was used several times, and where something is used several times its gradients add. Axes that were put "
             "in front are summed away; an axis that was stretched from 1 is summed back to 1."
         ),
-        shows="What fans out on the way forward is summed on the way back. It is the plus of the diamond once more.",
+        shows="What fans out on the way forward is summed on the way back. It is the plus of the diamond again.",
         look={
-            "": "Print `grad.shape` and `shape` beside each other: which axes are too many, and which were stretched from 1?"
+            "": "Print `grad.shape` and `shape` next to each other: which axes are too many, and which were stretched from 1?"
         },
         hints=(
-            "It is the `unbroadcast` of lesson 6, this time for NumPy arrays. First the axes too many, then the axes of size 1.",
+            "It is the `unbroadcast` of lesson 6, this time for NumPy arrays. First the extra axes, then the axes of size 1.",
             "As long as `grad.ndim` is larger than `len(shape)`, sum over axis 0. A `while` does it.",
             "Then, for each axis where `shape` says 1: `grad = grad.sum(axis=axis, keepdims=True)`.",
         ),
@@ -860,7 +860,7 @@ EXERCISES: list[Exercise] = [
             for axis, size in enumerate(shape):
                 if size == 1:
                     grad = grad.sum(axis, keepdim=True)
-            return grad :: These are arrays, and they have `grad.ndim` in place of `grad.dim()`, and `keepdims` in place of `keepdim`.
+            return grad :: These are arrays, and they have `grad.ndim` instead of `grad.dim()`, and `keepdims` instead of `keepdim`.
 
             np.ndim(grad) => grad.ndim ;; keepdims => keepdim :: NumPy writes it with an s: `keepdims=True`.
             engine.unbroadcast(grad, shape) / (grad.size / np.ones(shape).size if grad.size else 1) :: That is the mean of the copies. Each counts in full: *add* them, with `sum`.
@@ -939,7 +939,7 @@ EXERCISES: list[Exercise] = [
             count_ways                         :: That adds up how many *paths* led from the root to a node when it was met. What counts is the arrows that lead to it: each adds 1.
             count_what_it_sends                :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
             count_at_the_sender                :: It was counted at `node`, which sends. It is `parent` that will receive one more.
-            count_recursively                  :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
+            count_recursively                  :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
             waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. An input that did not ask is skipped: `continue`.
             waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => break :: `break` at a `None` leaves out the inputs after it. Only that one should be skipped: `continue`.
 
@@ -985,7 +985,7 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived.get(parent, 0) + part
                     ready.append(parent) :: 96 is $4 \cdot 24$: each node goes into the list at every arrival, and fires with the total of that moment, in the order of the list. Count, and fire once: when all has arrived.
 
-            level_by_level                               :: On the diamond this order works, because all ways are equally long there. Where a short way and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
+            level_by_level                               :: On the diamond this order works, because all paths are equally long there. Where a short path and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
 
             waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
             while ready:
@@ -995,9 +995,9 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived[parent] + here if parent in arrived else here
                     waiting[parent] -= 1
                     if waiting[parent] == 0:
-                        ready.append(parent) :: 4 is 2 ways times 2: each parent got what had *arrived* at the node. It should get its `part`, which the rule has computed from that.
+                        ready.append(parent) :: 4 is 2 paths times 2: each parent got what had *arrived* at the node. It should get its `part`, which the rule has computed from that.
 
-            engine.run(root, np.ones_like(grad)); return :: It begins with ones, whatever is handed to it. What arrives at the root is `grad`.
+            engine.run(root, np.ones_like(grad)); return :: It begins with ones, whatever is passed to it. What arrives at the root is `grad`.
             averages                                     :: 3 is $1.5 \cdot 2$: the parts were averaged, at `y` and again at `x`. Nothing is averaged where paths meet: each brings its part, and they are *added*.
 
             waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
@@ -1066,7 +1066,7 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived.get(parent, 0) + part
                     waiting[parent] -= 1 :: The keys of the dictionaries are nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
 
-            arrived[parent] = arrived[parent] + part => arrived[parent] += part                                :: `+=` changes an array in place, and an addition had handed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
+            arrived[parent] = arrived[parent] + part => arrived[parent] += part                                :: `+=` changes an array in place, and an addition had passed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
 
             waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
             while ready:
@@ -1078,7 +1078,7 @@ EXERCISES: list[Exercise] = [
                         ready.append(parent) :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
 
             continue => break                               :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
-            continue => return                              :: At the first `None` everything ends: `return` leaves the whole function. `continue` goes on with the next one.
+            continue => return                              :: At the first `None` everything stops: `return` leaves the whole function. `continue` goes on with the next one.
 
             arrived, ready = {root: grad}, [root]
             while ready:
@@ -1110,7 +1110,7 @@ EXERCISES: list[Exercise] = [
                         ready.append(parent) :: Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?
 
             ready_when_one_is_missing                    :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
-            sorts_recursively                            :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop.
+            sorts_recursively                            :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
             last_first                                   :: right
             sorts_first                                  :: right
             engine.run                                   :: right
@@ -1130,7 +1130,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=choose_probe,
         answers=r"""
-            ready.pop()                                :: That is the one that came last into the list. Take the one that was *made* last: the largest `node.sequence`.
+            ready.pop()                                :: That is the one that was put into the list last. Take the one that was *made* last: the largest `node.sequence`.
             ready.pop(0)                               :: That is the one that has waited longest. Take the largest `node.sequence`.
             max => min :: That is the oldest: `min` takes the smallest number, `max` the largest.
             max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
@@ -1152,10 +1152,10 @@ EXERCISES: list[Exercise] = [
             "A node fires when all that it should receive has been added up, in every such order. So it receives the same sum, and passes on the "
             "same. What the order changes is when, and with it the order of hooks and what is in memory at a time."
         ),
-        shows="Waiting makes the numbers right, up to rounding. The order among those that are ready is a matter of taste, and of memory.",
+        shows="Waiting makes the numbers right, up to rounding. The order among ready nodes is a matter of taste, and of memory.",
         hints=(
             "Try it: give `choose` another form, `return ready.pop(0)`, and run the comparison again.",
-            "When a node becomes ready, what has been added up there? Does that depend on who fired first?",
+            "When a node becomes ready, what has been added up there? Does that depend on which node fired first?",
         ),
         answers=r"""
             "a" :: Your `run` has passed the twenty random graphs of 7.6 while it took its nodes with `ready.pop()`. The numbers did not depend on it.

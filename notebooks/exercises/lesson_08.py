@@ -133,7 +133,7 @@ def _frozen(learners, first, middle, last, x):
         raise Complaint(_why_not_frozen(learners))
     after = [param.detach() for layer in (first, middle, last) for param in layer.parameters()]
     if not all(torch.equal(old, new) for old, new in zip(before, after, strict=True)):
-        raise Complaint("A parameter has another value than before. Freezing leaves all values as they are.")
+        raise Complaint("A parameter has changed its value. Freezing leaves all values as they are.")
     for name, layer in {"first": first, "middle": middle, "last": last}.items():
         yield f"{name}.weight.grad", layer.weight.grad
         yield f"{name}.bias.grad", layer.bias.grad
@@ -192,7 +192,7 @@ def _copied(learners, x):
     _demand_tensor(copy)
     yield "Its values", copy.detach().clone()
     yield "Does it ask for a gradient?", copy.requires_grad
-    yield "Has it a `grad_fn`?", copy.grad_fn is not None
+    yield "Does it have a `grad_fn`?", copy.grad_fn is not None
     with torch.no_grad():
         copy[0] = 100.0
     yield "`t` after something was written into the copy", t.detach().clone()
@@ -251,17 +251,17 @@ QUESTIONS: list[Question] = [
         "8.a",
         asks="the gradient of x through y * 3 + y.detach() * 5",
         truth=_grad_of_sum,
-        found="Yes: only the attached way leads back, $3 \\cdot 2 = 6$. For the gradient the detached part is a constant.",
+        found="Yes: only the attached path leads back, $3 \\cdot 2 = 6$. For the gradient the detached part is a constant.",
         answers=r"""
             16.0 :: 16 is the slope of the *values*. The gradient does not see the detached part: $3 \cdot 2 = 6$.
-            10.0 :: $5 \cdot 2$ is the detached way. It is the *other* one that leads back.
+            10.0 :: $5 \cdot 2$ is the detached path. The *other* one leads back.
             3.0  :: 3 gets to `y`. From `y` to `x` there is the 2 still to come: 6.
-            None :: One way is cut, the other is whole. Through that one 6 arrives.
-            0.0  :: One way is cut, the other is whole. Through that one 6 arrives.
-            8.0  :: The mean of 6 and 10. Nothing is averaged where ways meet, and one of these is cut: 6.
-            32.0 :: 32 is the *value* of `out`. The gradient says how fast it moves, as far as it is seen: 6.
+            None :: One path is cut, the other is whole. Through that one 6 arrives.
+            0.0  :: One path is cut, the other is whole. Through that one 6 arrives.
+            8.0  :: The mean of 6 and 10. Nothing is averaged where paths meet, and one of these is cut: 6.
+            32.0 :: 32 is the *value* of `out`. The gradient says how fast it moves along the attached path: 6.
         """,
-        missed="Only the attached way counts: 3, and then 2 from `y` to `x`. That makes 6.",
+        missed="Only the attached path counts: 3, and then 2 from `y` to `x`. That makes 6.",
     ),
     Question(
         "8.b",
@@ -278,12 +278,12 @@ QUESTIONS: list[Question] = [
         "8.c",
         asks="what the first layer gets when the second one's result is detached",
         truth=_starved,
-        found="Yes: no way leads there, so nothing is computed. `None`, and for the second layer as well.",
+        found="Yes: no path leads there, so nothing is computed. `None`, and for the second layer as well.",
         answers=r"""
-            "a" :: The exercise says so. But a zero would be a computed answer, *it does not matter*. No way leads there, so nothing is computed: `None`.
+            "a" :: The exercise says so. But a zero would be a computed answer, *it does not matter*. No path leads there, so nothing is computed: `None`.
             "c" :: The cut is behind the *second* layer, so the walk never gets to the first. Nothing is computed: `None`.
         """,
-        missed="It is **b**: no way leads to the first layer, so nothing is computed for it.",
+        missed="It is **b**: no path leads to the first layer, so nothing is computed for it.",
     ),
     Question(
         "8.d",
@@ -291,11 +291,11 @@ QUESTIONS: list[Question] = [
         truth=_flag_and_block,
         found="Yes. The flag leaves out one gradient; the block cuts the path, and everything before it is lost.",
         answers=r"""
-            "a" :: With the block the middle layer was not recorded, so there is no way on to `a`.
+            "a" :: With the block the middle layer was not recorded, so there is no path on to `a`.
             "c" :: The other way round: with the flag the multiplication is recorded, because `h1` asks; in the block it is not.
-            "d" :: With the flag the multiplication is recorded, because `h1` asks for its gradient. The walk passes `b` by.
+            "d" :: With the flag the multiplication is recorded, because `h1` asks for its gradient. The walk goes past `b`.
         """,
-        missed="With the flag a number, 60; with the block `None`: what is not recorded cuts the way.",
+        missed="With the flag a number, 60; with the block `None`: an operation that is not recorded cuts the path.",
     ),
 ]
 
@@ -352,22 +352,22 @@ EXERCISES: list[Exercise] = [
             weighted = 150   # b * x, times the constant h = 10
             """,
         why=(
-            "Ask of each line: is there a way back from `y` to `a`, and what is multiplied along it? Detached tensors are constants; "
+            "Ask of each line: is there a path back from `y` to `a`, and what is multiplied along it? Detached tensors are constants; "
             "constants still multiply."
         ),
         shows="You can read off which gradients are there from the cuts alone, before anything runs.",
         look={
             "plain": "On the way from `y` to `a`: what is `h` multiplied by, and what is `a`?",
-            "detached": "Is there any way from `y` to `a`?",
-            "b_frozen": "Freezing changes which tensors are *given* a gradient. Does it change the way to `a`, or the value of `b`?",
+            "detached": "Is there any path from `y` to `a`?",
+            "b_frozen": "Freezing changes which tensors are *given* a gradient. Does it change the path to `a`, or the value of `b`?",
             "block": "What was recorded when `h` was made?",
             "both": "Two halves: which of them leads back to `a`, and what does it bring?",
             "weighted": "Put in 10 for `h.detach()`. What is left is $10\\,b\\,a\\,x$.",
         },
         hints=(
-            "First decide which are `None`: where is there no way from `y` back to `a` at all?",
+            "First decide which are `None`: where is there no path from `y` back to `a` at all?",
             "Without a cut: 1 arrives at `y`, times $b = 3$ at `h`, times $x = 5$ at `a`.",
-            "Freezing `b` does not change its value, nor the way past it.",
+            "Freezing `b` does not change its value, nor the path past it.",
             "In the last line `h.detach()` is the constant 10. So $y = 10\\,b\\,h$ as far as the gradient can see.",
         ),
         answers=r"""
@@ -382,27 +382,27 @@ EXERCISES: list[Exercise] = [
             plain = 1                           :: 1 is where the walk begins. Two multiplications lie between it and `a`.
             plain = 0                           :: `y` moves when `a` does. A gradient of 0 would say that it does not.
             b_frozen = 30                       :: 30 is the value of `y`, frozen or not. The question is how it moves with `a`.
-            b_frozen = 7.5                      :: Half. Freezing `b` does not share anything out: `a` gets all that it gets in the first line.
+            b_frozen = 7.5                      :: That is half of it. Freezing `b` does not share anything out: `a` gets all that it gets in the first line.
             b_frozen = 1                        :: Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.
             both = 5                            :: 5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.
             both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
             weighted = 50                        :: $10 \cdot 5$: the constant and $x$ are there, and $b$ is missing.
-            weighted = 75                        :: Half. The constant is not divided between the two `h`: it multiplies, whole.
+            weighted = 75                        :: That is half of it. The constant is not divided between the two `h`: all of it multiplies.
             weighted = 1                         :: 1 is where the walk begins. From `y` to `a` it meets the constant, $b$ and $x$.
-            15, 0, 15, 0, 15, 150               :: The right places, but nothing is computed where there is no way: `None`, not 0.
-            detached = 15                       :: The number is that of `plain`. But `detach` cuts the only way that leads from `y` to `a`.
-            detached = 3                        :: `detach` cuts the only way that leads from `y` to `a`. What is left of the way does not count for `a`.
+            15, 0, 15, 0, 15, 150               :: The right places, but nothing is computed where there is no path: `None`, not 0.
+            detached = 15                       :: The number is that of `plain`. But `detach` cuts the only path from `y` to `a`.
+            detached = 3                        :: `detach` cuts the only path from `y` to `a`. What is left of it does not count for `a`.
             plain = 30                          :: 30 is the value of `y`. Its slope in `a`: $b$ times $x$.
             plain = 6                           :: $2 \cdot 3$: but `a` does not meet itself. It meets $x$, and then $b$.
             plain = 8                           :: Added: $5 + 3$. Along a path the numbers are multiplied.
             plain = 4                           :: The mean of 5 and 3. Along a path the numbers are multiplied, nothing is averaged.
-            plain = 7.5                         :: Half. Nothing is shared out or averaged along a path: $b$ times $x$, whole.
+            plain = 7.5                         :: That is half of it. Nothing is shared out or averaged along a path: it is $b$ times $x$.
             plain = 10                          :: 10 is the value of `h`, and what `b` gets. `a` gets what *it* meets on its way: $x$, and then $b$.
             plain = 3                           :: 3 is what comes to `h`. From `h` to `a` there is the 5 of $x$ still to come.
-            plain = None                        :: Nothing is cut here: there is a way from `y` to `a`.
+            plain = None                        :: Nothing is cut here: there is a path from `y` to `a`.
             b_frozen = 0                        :: Freezing `b` leaves out the gradient *of* `b`. It leaves `a` alone: the value of `b` is 3 as before.
             b_frozen = 5                        :: The value of `b` is 3 as before, and `a` meets it on its way. Frozen is not gone.
-            block = 0                           :: There is no way to `a`, because `h` was made in the block. Nothing is computed: not even a zero.
+            block = 0                           :: There is no path to `a`, because `h` was made in the block. Nothing is computed: not even a zero.
             block = 5                           :: The walk from `y` gets to `b` and no further: `h` has no `grad_fn`.
             both = 7.5                          :: Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.
             both = 0                            :: One half is cut. The other is whole, and brings what `plain` brings.
@@ -410,7 +410,7 @@ EXERCISES: list[Exercise] = [
             weighted = 0                         :: One of the two `h` is attached: there is a way back, and the constant multiplies.
             weighted = 1500                      :: The constant counts once: $10 \cdot b \cdot x$.
             15, None, None, None, 15, 150       :: Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.
-            15, None, 15, 15, 15, 150           :: In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no way to `a`.
+            15, None, 15, 15, 15, 150           :: In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no path to `a`.
             15, None, 15, None, 30, 150         :: In the line `both` only the attached half leads back. Without `detach` it would be 30.
             15, None, 15, None, None, 150       :: In the line `both` one half is cut, the other is whole.
             15, None, 15, None, 15, 300         :: 300 is the slope of $b\,h^2$, with both factors seen. One of them is a constant here: half of it.
@@ -430,7 +430,7 @@ EXERCISES: list[Exercise] = [
             "The parameters of the middle layer stop asking, so they get no gradient. The layer itself is recorded, "
             "because what comes into it asks, and the walk goes through it to the first layer."
         ),
-        shows="Frozen, and not cut: the first layer has the very gradient that it has when nothing is frozen.",
+        shows="Frozen, and not cut: the first layer gets the same gradient as when nothing is frozen.",
         look={"": "Only the two lines of the loop should be filled in; what is below them stays as it is."},
         hints=(
             "`middle.parameters()` gives the layer's weight and bias, one after the other.",
@@ -442,15 +442,15 @@ EXERCISES: list[Exercise] = [
             h = torch.tanh(first(x))
             with torch.no_grad():
                 h = torch.tanh(middle(h))
-            return (last(h) ** 2).mean() :: The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the way. Turn off its parameters.
+            return (last(h) ** 2).mean() :: The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the path. Turn off its parameters.
 
             h = torch.tanh(middle(torch.tanh(first(x)).detach())); return (last(h) ** 2).mean() :: The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.
             middle.parameters() => [*first.parameters(), *last.parameters()] :: The other way round: you have frozen those that should learn.
             middle.parameters() => first.parameters() :: You have frozen `first`. Look at whose parameters the loop goes through.
             middle.parameters() => last.parameters()  :: You have frozen `last`. Look at whose parameters the loop goes through.
-            middle.parameters() => [*first.parameters(), *middle.parameters()] :: The first layer is frozen, too. It should learn: only `middle.parameters()`.
+            middle.parameters() => [*first.parameters(), *middle.parameters()] :: The first layer is frozen too. It should learn: only `middle.parameters()`.
             parameters(): => parameters: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: `parameters` is a method: `middle.parameters()`, with brackets.
-            middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: A layer is not a list. It gives its weight and its bias by `middle.parameters()`.
+            middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: A layer is not a list. `middle.parameters()` gives its weight and its bias.
 
             for param in middle.parameters():
                 param.requires_grad_(True)
@@ -508,11 +508,11 @@ EXERCISES: list[Exercise] = [
         title="a safe copy",
         names=("safe_copy",),
         solution=safe_copy,
-        why="`detach` takes away the history, `clone` gives the values a memory of their own. You need both.",
+        why="`detach` takes away the history, `clone` gives the values their own memory. You need both.",
         shows="What is written into the copy stays in the copy, and the backward pass of `t` still works.",
-        look={"": "The same values, in memory of their own, and no history."},
+        look={"": "The same values, in their own memory, and no history."},
         hints=(
-            "You need two things: no history, and memory of its own. Each is one method.",
+            "You need two things: no history, and its own memory. Each is one method.",
             "`t.clone()` copies the values, and is an operation like any other: it is recorded.",
             "`t.detach().clone()`",
         ),
@@ -520,7 +520,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             t.detach()   :: No history, but the same memory: what is written into it shows up in `t`. Copy it: `.clone()`.
             t.clone()    :: Its own memory, but it still asks for gradients: the copying was recorded like any operation. Detach it as well.
-            t            :: That is `t` itself, history and all.
+            t            :: That is `t` itself, with its history.
             clone() => clone().requires_grad_(True) :: Almost. It was right before you made it ask for gradients again: leave out the last step.
             return t.detach().clone() => t.detach_(); return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. Leave `t` itself as it is.
             t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
@@ -538,10 +538,10 @@ EXERCISES: list[Exercise] = [
         names=("target", "backbone", "validate", "serve", "shared_loop"),
         solution='target, backbone, validate, serve, shared_loop = "b", "c", "a", "e", "d"',
         why=(
-            "One value as a constant: `detach`. Weights that stay: `requires_grad_(False)`. Not recording for a while: `no_grad`; "
-            "for ever: `inference_mode`; by a flag: `set_grad_enabled`."
+            "One value as a constant: `detach`. Weights that stay as they are: `requires_grad_(False)`. No recording for a while: "
+            "`no_grad`; for ever: `inference_mode`; by a flag: `set_grad_enabled`."
         ),
-        shows="First say what it is about: a value, a weight, or a stretch of code. Then there is hardly a choice left.",
+        shows="First say what it is about: a value, a weight, or a stretch of code. Then there is hardly any choice left.",
         hints=(
             "Is it about *one value*, about *weights*, or about *a stretch of code*?",
             "A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and which one must never come back to training?",
@@ -558,8 +558,8 @@ EXERCISES: list[Exercise] = [
             backbone = 'e'             :: `inference_mode` around a layer in the middle starves all the layers before it, and more. All others should train.
             validate = 'b'             :: `detach` is for one value. A whole validation has thousands; switch off a *stretch of code*.
             validate = 'c'             :: You would have to freeze every weight, and unfreeze it after each epoch. Switch off a *stretch of code*.
-            validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a plainer one.
-            validate = 'e'             :: After validation the numbers go back into training code. `inference_mode` forbids nearly all that.
+            validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a simpler one.
+            validate = 'e'             :: After validation the numbers go back into training code. `inference_mode` forbids nearly all of that.
             serve = 'a'                :: `no_grad` works. But a program that *only ever* answers can promise more, and saves work: which switch is `no_grad` plus a promise?
             serve = 'b'                :: `detach` is for one value. A program that only makes predictions never needs a graph at all.
             serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only makes predictions can promise more, for a whole stretch of code.
@@ -579,10 +579,10 @@ EXERCISES: list[Exercise] = [
         names=("step_behind_a_cut",),
         solution=step_behind_a_cut,
         why=(
-            "`detach` behind `two` takes away the way back to `two` and to `one`. Their gradients stay `None`, and the "
-            "optimizer passes them over; `three` lies in front of the cut, and learns."
+            "`detach` behind `two` removes the way back to `two` and to `one`. Their gradients stay `None`, and the "
+            "optimizer skips them; `three` comes after the cut, and learns."
         ),
-        shows="You did the exercise that asks for zero gradients, and found `None`: a starved layer stays as it is.",
+        shows="The exercise asks for zero gradients, and you found `None`: a starved layer stays as it is.",
         look={"": "Two blanks: what goes into `three`, and the two calls after the loss."},
         hints=(
             "The first blank is the second layer, its `tanh`, and the cut behind it.",
@@ -604,7 +604,7 @@ EXERCISES: list[Exercise] = [
 
             for param in [*one.parameters(), *two.parameters()]:
                 param.requires_grad_(False)
-            return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they no longer ask, not in the next step either. A cut leaves them as they are.
+            return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they no longer ask, in later steps either. A cut leaves them as they are.
 
             optimizer.zero_grad() => ;; h = torch.tanh(one(x)) => ;; (two(h)).detach() => (two(torch.tanh(one(x)))).detach() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
 

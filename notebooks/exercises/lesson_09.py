@@ -107,7 +107,7 @@ QUESTIONS: list[Question] = [
         "9.a",
         asks="the bias after one step",
         truth=_bias_after_one_step,
-        found="Yes: $0 - 0.1 \\cdot (-4) = 0.4$. Against the gradient, so upwards.",
+        found="Yes: $0 - 0.1 \\cdot (-4) = 0.4$. It goes against the gradient, so upwards.",
         answers=r"""
             -0.4 :: That is *along* the gradient, which points uphill. The step is subtracted: $0 - 0.1 \cdot (-4)$.
             -4.0 :: That is the gradient itself. The step is a tenth of it, and goes the other way: 0.4.
@@ -141,7 +141,7 @@ QUESTIONS: list[Question] = [
         answers=r"""
             "a" :: The rates of SGD and momentum suit a slope of $50\,w_1$. With $5000\,w_1$ a step of 0.035 times that lands far outside. Adam alone arrives: **c**.
             "b" :: Momentum multiplies the gradient by its rate, as SGD does, so it is thrown out as well. Adam alone divides by the size: **c**.
-            "d" :: True of two of them. Adam divides each weight's gradient by its own size, so the factor cancels: **c**.
+            "d" :: That is true of two of them. Adam divides each weight's gradient by its own size, so the factor cancels: **c**.
         """,
         missed="**c**: Adam divides each weight's gradient by its own size, so the factor of 100 cancels.",
     ),
@@ -155,7 +155,7 @@ QUESTIONS: list[Question] = [
             -2.0 :: Half of the points, but not half of the slope: the mean is taken over these two alone, of $2$ and $-2$: 0.
             -8.0 :: That is the slope on the *other* two points. On these it is the mean of $2$ and $-2$: 0.
             -1.0 :: That is the slope with respect to the weight. For the bias it is the mean of $2$ and $-2$: 0.
-            2.0  :: The first point alone says 2. The second says $-2$, and the mean is 0.
+            2.0  :: The first point alone gives 2. The second gives $-2$, and the mean is 0.
         """,
         missed="0: the errors on these two points are 1 and $-1$, so their slopes 2 and $-2$ cancel.",
     ),
@@ -190,7 +190,7 @@ EXERCISES: list[Exercise] = [
             slow = 0.0   :: That is where $\text{lr} = 0.5$ leads. A tenth of the slope is a step of 1.
             slow = 2.0   :: That is where $\text{lr} = 0.3$ leads, as above the exercise. Here it is 0.1.
             slow = 5.0   :: That is where it begins. The slope is 10, so it does move.
-            slow = 3.0   :: Then the step would be 2. A tenth of the slope 10 is 1.
+            slow = 3.0   :: Then the step would be 2. But a tenth of the slope 10 is 1.
             slow = 8.0   :: Uphill, and too far. The step is 1, and it is subtracted.
             exact = 1.0  :: 1 is $2 \cdot 0.5$. The factor is what is left when that is taken from 1.
             exact = 5.0  :: 5 is how far it goes. Where does it end up, if it begins at 5?
@@ -276,7 +276,7 @@ EXERCISES: list[Exercise] = [
             adam = 0.0       :: It moves by the learning rate, 0.1.
             adam = 0.9       :: It moves by 0.1. Where does it begin?
             adam = 0.95      :: Nothing is halved: from 2 it moves by the learning rate.
-            zeros = 0.0      :: A gradient of zero does not make the weight zero. The velocity goes on from 1.6.
+            zeros = 0.0      :: A gradient of zero does not make the weight zero. The velocity carries on from 1.6.
             zeros = 1.0      :: The velocity is $0.9 \cdot 4$ in the second step, and a tenth of it is the step.
             zeros = 0.24     :: From 1.6, not from 0.6: the first step was 0.4 long.
             zeros = 1.28     :: That counts a second gradient and no velocity. It is the other way round: the gradient is zero, and 3.6 is left of the velocity.
@@ -302,7 +302,7 @@ EXERCISES: list[Exercise] = [
             zeros = 0.6      :: The first step is 0.4 long, to 1.6. The second uses what is left of the velocity, $0.9 \cdot 4$.
             adam = 1.0       :: $\hat m / \sqrt{\hat v}$ is 1, and that is multiplied by the learning rate.
             adam = 1.8       :: After two steps, nearly. After one it has gone as far as the learning rate.
-            zeros = 1.6      :: That would be `None`, which is skipped. A zero is a gradient, and the velocity goes on.
+            zeros = 1.6      :: That would be `None`, which is skipped. A zero is a gradient, and the velocity carries on.
             zeros = 1.2      :: Nine tenths of the velocity are left: 3.6.
             zeros = 0.92     :: That counts a second gradient. Here it is zero.
         """,
@@ -319,10 +319,10 @@ EXERCISES: list[Exercise] = [
             steady = -0.1                            # both averages are of equal numbers: 10 and 100
             """,
         rtol=0.008,
-        why="$m$ has forgotten nearly all it held: $0.9 - 1 = -0.1$, and $\\hat m = -0.1/0.19$. Squares have no sign, so "
+        why="$m$ has forgotten nearly everything: $0.9 - 1 = -0.1$, and $\\hat m = -0.1/0.19$. Squares have no sign, so "
         "$\\hat v$ stays at 100. The step is $0.1 \\cdot 0.526 / 10$, upwards.",
-        shows="The same size of gradient, and a step a nineteenth as long: Adam moves by the rate where gradients agree, and "
-        "hardly at all where they alternate.",
+        shows="The gradients have the same size, and the step is a nineteenth as long: Adam moves by the rate where gradients "
+        "agree, and hardly at all where they alternate.",
         look={
             "m": "Nine tenths of what $m$ was, and a tenth of the new gradient.",
             "v_hat": "$v$ is 0.1 after the first step. Add the *square* of the new gradient with its weight, and correct with $k = 2$.",
@@ -372,7 +372,7 @@ EXERCISES: list[Exercise] = [
             turned = 1.0                                :: That is SGD: $0.1 \cdot 10$. Adam divides by $\sqrt{\hat v}$.
             turned = -1.0                               :: That is SGD, and with the wrong sign: the gradient is negative, so $w$ goes up.
             turned = 0.2                                :: That is the length of two full steps. This is one step, and a short one: $\hat m$ is $-0.53$.
-            turned = 0.0                                :: Nearly: the old gradient and the new one all but cancel, but the newer one counts for a little more.
+            turned = 0.0                                :: Nearly: the old gradient and the new one almost cancel, but the newer one counts for a little more.
             turned = 0.1 / 0.19 / 10                    :: Either the learning rate is missing, or the division by $\sqrt{\hat v}$, which is 10. You need both: a tenth of that.
             turned = 0.01 / 0.1999**0.5                 :: The corrections are missing: $\hat m = m/0.19$, $\hat v = v/0.001999$.
             turned = 0.1 * 0.1 / 10                     :: $m$ is not corrected yet: $\hat m = m/0.19$.
@@ -426,7 +426,7 @@ EXERCISES: list[Exercise] = [
             (w - lr * (momentum * velocity + lr * (g + decay * w)), momentum * velocity + lr * (g + decay * w)) :: The learning rate is in it twice. Once is enough, in the step.
             (w - (momentum * velocity + lr * (g + decay * w)), momentum * velocity + lr * (g + decay * w)) :: Your velocity includes the learning rate, as some books write it. Here, as in PyTorch, the rate multiplies the whole velocity in the step.
             (w - lr * (momentum * velocity + (1 - momentum) * (g + decay * w)), momentum * velocity + (1 - momentum) * (g + decay * w)) :: That is an average, as Adam keeps it. Momentum adds the gradient whole.
-            (w - lr * (momentum * velocity + g - decay * w), momentum * velocity + g - decay * w) :: The decay is added to the gradient; subtracted it would push *away* from zero.
+            (w - lr * (momentum * velocity + g - decay * w), momentum * velocity + g - decay * w) :: The decay is added to the gradient; if it were subtracted, it would push *away* from zero.
             (w - lr * (momentum * velocity + g + decay * g), momentum * velocity + g + decay * g) :: The pull is a part of the *weight*, `decay * w`, not of the gradient.
             (w - lr * (momentum * velocity + g + decay), momentum * velocity + g + decay) :: The pull is `decay` times the weight: the larger the weight, the harder the pull.
             (w - lr * (momentum * velocity + g) - lr * decay * w, momentum * velocity + g) :: That shrinks the weight separately, as AdamW does. In SGD the decay is added to the *gradient*, so the velocity remembers it.
@@ -467,7 +467,7 @@ EXERCISES: list[Exercise] = [
         hints=(
             "One of the five goes up from the start. Which rate went uphill on the map above?",
             "Two of them go down at an even pace. One of the two has hardly begun.",
-            "One reaches the bottom in three steps and leaves it again: something carries it on.",
+            "One reaches the bottom in three steps and leaves it again: something carries it past.",
         ),
         patterns=tuple(
             Wrong({name: other}, f"Curve {other} {SHAPES[owner]}. {REASONS[name]}")
@@ -517,7 +517,7 @@ EXERCISES: list[Exercise] = [
             last = 31         :: That is how many full mini-batches there are. How many examples are left after them?
             last = 24         :: That is what is missing for a full mini-batch. How many are there?
             all_steps = 155   :: Each epoch has a smaller last mini-batch as well: that is one more step in each of the five.
-            all_steps = 156.25 :: Each epoch ends with a mini-batch of its own, which is a whole step, even if it is small.
+            all_steps = 156.25 :: Each epoch ends with its own mini-batch, which is a whole step, even if it is small.
             all_steps = 157   :: The data is not joined from epoch to epoch: each epoch ends with its own smaller mini-batch.
             all_steps = 156   :: The data is not joined from epoch to epoch: each epoch ends with its own smaller mini-batch.
             all_steps = 5     :: That is the number of epochs. Each has many steps.
@@ -527,17 +527,17 @@ EXERCISES: list[Exercise] = [
             last = 16         :: That is half of a mini-batch. $1000 - 31 \cdot 32$ are left.
             even = 2          :: That is the sum of 3 and $-1$. Each of the two counts half.
             even = 4          :: Those are the gradients of the *sums*, added. The loss is a mean over four examples.
-            even = 3          :: The first mini-batch is half of the four. The other half says $-1$.
-            even = -1         :: The second mini-batch is half of the four. The other half says 3.
+            even = 3          :: The first mini-batch is half of the four. The other half gives $-1$.
+            even = -1         :: The second mini-batch is half of the four. The other half gives 3.
             even = 0.5        :: That divides by 4, but each mini-batch has two examples: $(2 \cdot 3 - 2 \cdot 1)/4$.
             uneven = 1        :: That is the mean of the two mini-batches. Here the first one has three of the four examples, so it counts more.
             uneven = 4        :: That gives each mini-batch the same weight, or divides by 2. There are four examples: $(3 \cdot 3 - 1)/4$.
             uneven = 1.5      :: The first mini-batch brings three quarters of 3, the second a quarter of $-1$.
             uneven = 8        :: That is the gradient of the *sum* over the four examples. The loss is their mean.
-            uneven = 0        :: The weights are exchanged: it is the first mini-batch, with the 3, that has three examples.
+            uneven = 0        :: The weights are swapped: it is the first mini-batch, with the 3, that has three examples.
             uneven = 2.5      :: The second gradient is *minus* 1: three quarters of 3 and a quarter of $-1$.
             uneven = 10       :: The second gradient is $-1$, and the loss is a mean: divide by 4.
-            uneven = 3        :: Three of the four examples say 3, and one says $-1$.
+            uneven = 3        :: Three of the four examples give 3, and one gives $-1$.
         """,
     ),
 ]

@@ -109,7 +109,7 @@ class _Watched(torch.optim.SGD):
         if not self.found:
             return "The optimizer never steps: the gradients are there, and nothing uses them. `optimizer.step()` is missing."
         if self.found[0] == ("empty", 0):
-            return "The step comes before the backward pass of its iteration. In the first one there is nothing yet to step with."
+            return "The step comes before the backward pass of its iteration. In the first iteration there is nothing to step with yet."
         if any(state == "empty" for state, _passes in self.found):
             return (
                 "At `step()` there are no gradients: they were cleared *between* `backward()` and `step()`. (Or all of them are 0: "
@@ -378,7 +378,7 @@ def _averaged(function, steps: int, lr: float) -> Iterator[tuple]:
     yield f"The bias after {steps} steps", model.bias.detach()
     if isinstance(average, torch.Tensor) and average.grad_fn is not None:
         raise Complaint(
-            "The loop learns, and the number is right. But it has a `grad_fn`: it holds on to the graphs of all steps. Add up *values*."
+            "The loop learns, and the number is right. But it has a `grad_fn`: it holds the graphs of every step. Add up *values*."
         )
     yield f"The mean of the losses of {steps} steps", average
     if told := watch.told():
@@ -587,7 +587,7 @@ EXERCISES: list[Exercise] = [
         hints=("Which of the two is not in the picture, and what was done to it?", "`w * x + b`"),
         probe=_both_learn,
         answers=r"""
-            (w * x + b - t).mean()           :: That adds up the distances with their signs: large ones above and below cancel, and there is no lowest point. Square them: leave the last line as it was.
+            (w * x + b - t).mean()           :: That adds up the distances with their signs: distances above and below the line cancel, and there is no lowest point. Square them: leave the last line as it was.
             ((w * x + b - t) ** 2).sum()     :: That is the sum of the squares. The loss is their *mean*.
             ((w * x + b - t).abs()).mean()   :: Those are the distances, not their squares: `** 2`.
             ((w * x + b) ** 2 - t**2).mean() :: First the difference, then the square: `(prediction - t) ** 2`.
@@ -604,7 +604,7 @@ EXERCISES: list[Exercise] = [
             w + b                   :: `x` is not in it. The line is $w\,x + b$.
             b                       :: That is the intercept alone, the same for each point. Add $w\,x$.
             w                       :: That is the slope alone. The line is $w\,x + b$.
-            2 * x + 1               :: That is the line that the model should find. Nothing is left to learn. Use `w` and `b`.
+            2 * x + 1               :: That is the line that the model should find. There is nothing left to learn. Use `w` and `b`.
             w * (x + b)             :: The bias is added after the product: $w\,x + b$.
             abs(w) * x + b          :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
             b + x * w               :: right
@@ -816,7 +816,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             loss.backward() => ;; total = total + loss.item() => total = total + loss; total.backward(retain_graph=True); optimizer.step() ;; optimizer.step() => :: `backward()` starts at the total, so each pass goes through the earlier steps again. That is patient 8.
             loss.backward() => ;; total = total + loss.item() => total = total + loss; total.backward(); optimizer.step() ;; optimizer.step() => :: The total leads into the graph of the previous step, which was freed by that step's pass. Start at `loss`.
-            loss.item() => loss :: it holds on to the graphs of all steps
+            loss.item() => loss :: it holds the graphs of every step
             optimizer.zero_grad() => :: That is patient 1: where is `zero_grad()`?
             loss.backward() => ;; total = total + loss.item() => total = total + loss.detach(); total.backward(); optimizer.step() ;; optimizer.step() => :: `backward()` starts at a tensor that has been detached, so nothing leads back from it. Call it on the loss first, and detach only what you add up.
             total / steps => total :: That is the sum of the losses. The mean is the sum divided by `steps`.
@@ -865,7 +865,7 @@ EXERCISES: list[Exercise] = [
             ((w * x + b - t) ** 2).mean() + 0.01 + w * w :: That adds 0.01. It is a factor of the square: `0.01 * w * w`.
             instead of 0.01 * w * w:
             0.01 * torch.sqrt(w * w)          :: The root is still there: at 0 its rule divides by 0. The square needs no root.
-            0.01 * w.abs()                    :: Finite now, but that is the size. Take the *square*: its pull fades as `w` comes near 0.
+            0.01 * w.abs()                    :: That is finite now, but it is the size. Take the *square*: its pull fades as `w` comes near 0.
             0.01 * torch.sqrt(w * w) ** 2     :: The square of a root still goes through the root, and on the way back through its rule, which divides by 0.
             w * w                             :: The factor 0.01 is missing: that pulls a hundred times as hard.
             0.01 * w                          :: That has no lowest point at 0: it pulls `w` down for ever. Square it.
@@ -893,7 +893,7 @@ EXERCISES: list[Exercise] = [
         shows="A shape that is written down cannot be broadcast by accident. Some write `assert prediction.shape == target.shape`.",
         look={"": "Bring both to one shape first. Then the mean of the squared differences."},
         hints=(
-            "Which operation gives a tensor another shape and keeps its numbers?",
+            "Which operation changes the shape of a tensor and keeps its numbers?",
             "The shape to aim at is there: `prediction.shape`. Or flatten both.",
             "`((prediction - target.reshape(prediction.shape)) ** 2).mean()`",
         ),
@@ -901,7 +901,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             ((prediction - target) ** 2).mean() :: That is the patient unchanged: (4, 1) minus (4,) is (4, 4), in `mse_loss` too. Bring both to one shape first.
             ((prediction - target.reshape(-1, 1)) ** 2).mean() :: That helps if the predictions are a column. If they are flat and the targets a column, it is the same bug the other way round.
-            ((prediction - target.unsqueeze(-1)) ** 2).mean() :: That helps if the targets are flat and the predictions a column. Other shapes get a dimension too many.
+            ((prediction - target.unsqueeze(-1)) ** 2).mean() :: That helps if the targets are flat and the predictions a column. Other shapes get one dimension too many.
             ((prediction.squeeze() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
             ((prediction.flatten() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
             ((prediction - target.flatten()) ** 2).mean() :: Flat targets and a column of predictions are broadcast to a table. Give both the same shape.

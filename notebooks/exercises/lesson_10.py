@@ -120,7 +120,7 @@ def _averaged(function, model, batches) -> Iterator[tuple]:
     if kept:
         raise Complaint(
             f"The value is right, and what you return holds nothing. But within the iterations {kept} bytes were kept: the forward "
-            "pass was recorded, and then let go. Switch recording off around it."
+            "pass was recorded for nothing. Switch recording off around it."
         )
     yield "Do the parameters still require gradients?", all(p.requires_grad for p in model.parameters())
     if told := watch.told():
@@ -220,7 +220,7 @@ QUESTIONS: list[Question] = [
         truth=_after_the_pass,
         found="Yes. Each node drops its values when it has used them; the nodes are held by `loss`.",
         answers=r"""
-            "a" :: They are dropped one by one while the pass goes: each node lets go of what it has used.
+            "a" :: They are dropped one by one during the pass: each node drops what it has used.
             "b" :: The values are gone. The nodes live as long as a name holds the result, and `loss` does.
             "d" :: The sigmoid's rule has used its result, and then it was dropped as well.
         """,
@@ -257,7 +257,7 @@ EXERCISES: list[Exercise] = [
         why="Write down the rule of each. The tensors in it are kept, for each input that requires a gradient; nothing else is.",
         shows="The rule tells you what is kept. An addition is free; a product costs the other factor of each input that requires a gradient.",
         look={
-            "both": "Write the gradient of `u` and that of `v`. Which tensors are in them?",
+            "both": "Write down the gradients of `u` and `v`. Which tensors are in them?",
             "data": "Which tensor requires a gradient, and what does the rule need for it?",
             "total": "Write the rule of the addition. Is there a tensor in it?",
             "growth": "The slope of $e^u$ is $e^u$. How many tensors is that?",
@@ -270,12 +270,12 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             total = 4.0                  :: Not even the number of entries is kept: what arrives is passed on as it is.
-            both = 0.0                   :: You need two gradients, and each is what arrives times the *other* factor. Those have to be there.
+            both = 0.0                   :: You need two gradients, and each is what arrives times the *other* factor. So both factors have to be there.
             both = 16000.0               :: Each of the two is kept once, and each takes 4,000 bytes.
             both = 2666.667              :: Nothing is divided: two tensors of 4,000 bytes.
             data = 2000.0                :: Nothing is halved: a whole tensor is kept, or none.
             growth = 2000.0              :: Nothing is halved: the whole result is kept, because each entry is its own slope.
-            both = 4000                  :: You need two gradients. For that of `u` the rule needs `v`, for that of `v` it needs `u`.
+            both = 4000                  :: You need two gradients. For the gradient of `u` the rule needs `v`, for that of `v` it needs `u`.
             both = 12000                 :: The result is not kept: a product's rule needs the two factors only.
             both = 2000                  :: That counts numbers. Each takes 4 bytes.
             both = 8                     :: That would be right for one number each. Here `u` and `v` hold 1,000 numbers.
@@ -288,7 +288,7 @@ EXERCISES: list[Exercise] = [
             both = 24000                 :: Two tensors are kept, $u$ and $v$, each once: 2,000 numbers of 4 bytes.
             growth = 0                   :: What arrives is multiplied by the slope $e^u$. That has to be there.
             growth = 8000                :: One tensor will do: the result $e^u$ is itself the slope.
-            growth = 1000                :: That many numbers; in bytes it is four times as much.
+            growth = 1000                :: That is the count of numbers; in bytes it is four times as much.
             whole = 4000                 :: Each entry gets what arrives, whatever its own value is. A size will do.
             whole = 4                    :: Not even the result is kept: each entry gets what arrives, as it is.
             8000, 8000, 8000, 4000, 4000 :: That is *every node remembers its inputs*. Ask of each node what its rule reads.
@@ -325,23 +325,23 @@ EXERCISES: list[Exercise] = [
         about={"doubled": "Everything that is kept has a row for each row of the batch."},
         answers=r"""
             first = 1000.0       :: That would be two bytes per number. Here a number takes 4.
-            first = 666.667      :: Nothing is divided. Rows times columns times 4, of what goes in.
+            first = 666.667      :: Nothing is divided. It is rows times columns times 4, of what goes in.
             relu = 1333.333      :: Nothing is divided: rows times columns times 4, of what ReLU returns.
-            doubled = 0.0        :: Each of the first two keeps something, and no less with 100 rows.
+            doubled = 0.0        :: Each of the first two keeps something, and more with 100 rows.
             doubled = 4000.0     :: That is the data of 100 rows alone. ReLU keeps its result as well.
             doubled = 8000.0     :: That is what ReLU keeps for 100 rows. The data is kept as well.
-            first = 500          :: That many numbers. Each takes 4 bytes.
+            first = 500          :: That is the count of numbers. Each takes 4 bytes.
             first = 800          :: Those are the bytes of its weights: $20 \cdot 10 \cdot 4$. They are parameters, which do not count here.
             first = 880          :: Those are the bytes of its weights and biases. Parameters do not count here.
             first = 2800         :: The weights would be needed for the gradient of the data, and the data requires none.
             first = 4000         :: 50 rows of 20 is what comes *out*. Its rule needs what went in.
-            first = 6000         :: What goes in, yes; what comes out is not read by the rule of a linear layer.
+            first = 6000         :: What goes in counts; but the rule of a linear layer does not read what comes out.
             first = 0            :: For the gradient of its weights it needs its input.
-            relu = 1000          :: That many numbers come out; in bytes it is four times as much.
+            relu = 1000          :: That is how many numbers come out; in bytes it is four times as much.
             relu = 8000          :: The result alone is kept: it is positive where the input was.
             relu = 2000          :: ReLU works on what the first layer gave: 50 rows of 20.
             relu = 0             :: Its rule must know where the input was positive. It reads that off its result.
-            second = 4000        :: It holds on to that tensor, but it is the very one that ReLU's node holds. Memory is counted once.
+            second = 4000        :: It holds that tensor, but it is the same one that ReLU's node holds. Memory is counted once.
             second = 4080        :: Its input is the tensor that ReLU's node holds already, and its weights are parameters.
             doubled = 6400       :: Double each of the three: $2 \cdot (2000 + 4000 + 0)$.
             second = 80          :: Those are its weights, which exist anyway, as parameters.
@@ -379,9 +379,9 @@ EXERCISES: list[Exercise] = [
             "ad"                 :: Two are missing. It need not be a list: any name that outlives the iteration will do.
             "ag"                 :: Two are missing. It need not be a list or a dictionary: any name will do.
             "a"                  :: That one, yes. But it need not be a list: any name that outlives the iteration will do.
-            "abdeg"              :: One too many. `item()` gives a plain Python number, which holds nothing.
-            "acdeg"              :: One too many. `loss.detach()` has no history, so neither has the sum of such tensors.
-            "adefg"              :: One too many. A detached output holds its numbers, and no graph.
+            "abdeg"              :: One is too many. `item()` gives a plain Python number, which holds nothing.
+            "acdeg"              :: One is too many. `loss.detach()` has no history, and neither does the sum of such tensors.
+            "adefg"              :: One is too many. A detached output holds its numbers, and no graph.
             "bcf"                :: The other way round: those are the ones that hold *no* graph.
             "abcdefg"            :: Not all of them. Which ones take the value out of the graph first?
             ""                   :: Some do. Which names hold a tensor with a `grad_fn` when the iteration is over?
@@ -396,13 +396,13 @@ EXERCISES: list[Exercise] = [
         names=("average_loss",),
         solution=average_loss,
         why="Inside `no_grad` nothing is recorded, so nothing is kept, and `total` is a tensor without a history.",
-        shows="The same number, and not a byte was kept for a backward pass that never comes.",
+        shows="You get the same number, and not a byte is kept for a backward pass that never comes.",
         look={
             "": "The average is the sum of the losses divided by the number of batches. Change nothing else about the value."
         },
         hints=(
             "`total` is the sum. The average is that, divided by how many batches there are.",
-            "`detach()` or `item()` on the loss lets the graph go at the end of each iteration. It was there until then.",
+            "`detach()` or `item()` on the loss frees the graph at the end of each iteration. It was there until then.",
             "Put `with torch.no_grad():` around the whole loop.",
         ),
         probe=_average_probe,
@@ -415,7 +415,7 @@ EXERCISES: list[Exercise] = [
             total = 0.0
             for x, t in batches:
                 total = total + ((model(x) - t) ** 2).mean()
-            return total :: That is the sum of the losses, and it holds on to every graph. Divide it, and record nothing.
+            return total :: That is the sum of the losses, and it holds every graph. Divide it, and record nothing.
 
             _item_each                  :: and what you return holds nothing. But within the iterations
 
@@ -496,14 +496,14 @@ EXERCISES: list[Exercise] = [
             blocks[3](blocks[2](t)) => blocks[2](blocks[3](t)) :: In the last group the fourth block runs before the third. The inner call runs first.
             blocks[3](blocks[2](t)) => blocks[3](t)   :: The third block, number 2, does not run: it belongs to the last group as well.
             blocks[3](blocks[2](t)) => blocks[2](t)   :: The last block, number 3, does not run.
-            _each_alone                :: Each block is a group of its own, so four inputs are kept. Two blocks should share a checkpoint.
+            _each_alone                :: Each block is its own group, so four inputs are kept. Two blocks should share a checkpoint.
 
             def run(t):
                 for block in blocks:
                     t = block(t)
                 return t
 
-            return checkpoint(run, x, use_reentrant=False) :: That is one group of four: all of them are filled at once on the way back. There should be two groups.
+            return checkpoint(run, x, use_reentrant=False) :: That is one group of four: all four blocks have their tensors in memory at once on the way back. There should be two groups.
 
             checkpoint(last, x, use_reentrant=False) => last(x)                :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
             checkpoint(first, x, use_reentrant=False) => first(x)                 :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.

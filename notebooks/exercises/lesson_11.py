@@ -207,8 +207,8 @@ QUESTIONS: list[Question] = [
         found="Yes: $1.5^{20} = 3325$.",
         answers=r"""
             "a" :: Along a chain factors are *multiplied*, not added: $1.5^{20}$.
-            "b" :: Too careful: $1.5^{10}$ is 58 already, and that squared is $1.5^{20}$.
-            "d" :: The same weight, but used twenty times: $1.5^{20}$.
+            "b" :: Too small: $1.5^{10}$ is already 58, and that squared is $1.5^{20}$.
+            "d" :: It is the same weight, but it is used twenty times: $1.5^{20}$.
         """,
         missed="It is **c**: $1.5^{20} = 3325$.",
     ),
@@ -254,7 +254,7 @@ EXERCISES: list[Exercise] = [
             short = 0.5   :: Nothing is averaged: `y` is `x`.
             middle = 0.0  :: One product was computed, so `y` is $x \cdot x$. That is not flat at 3.
             middle = 1.0  :: That would be `y = x`, without a product. 3 is not more than 5, so there is one.
-            middle = 12.0 :: Twice too much: one iteration, $x \cdot x$, and its slope at 3 is $2 \cdot 3$.
+            middle = 12.0 :: That is twice too much: one iteration, $x \cdot x$, and its slope at 3 is $2 \cdot 3$.
             middle = 2.0  :: The slope of $x \cdot x$ is $2x$, and `x` is 3.
             long = 0.0    :: The value stays 1, but only at $x = 1$. How does $x^4$ change when $x$ does?
             long = 1.333  :: Nothing is averaged: four factors, and each brings 1.
@@ -268,7 +268,7 @@ EXERCISES: list[Exercise] = [
             below = -8    :: That is the slope of the line that did *not* run.
             below = 3     :: Check the sign: the line is $-3x$, whatever the sign of `x`.
             below = -11   :: That adds up both lines. The condition chose the second one alone.
-            short = 12    :: 6 is more than 5 at once, so the loop ends before it multiplies.
+            short = 12    :: 6 is already more than 5, so the loop ends before it multiplies.
             short = 6     :: That is the value. `y` is `x`, with the slope 1.
             short = 0     :: Nothing is multiplied, but `y` is `x`: when `x` changes, so does `y`.
             short = None  :: `y` is `x` itself, so the way back is short. The gradient is 1.
@@ -370,7 +370,7 @@ EXERCISES: list[Exercise] = [
             sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() for g in gradients)) :: That is the square of the length: the root is missing.
             most / n => n / most :: Upside down: `n / most` makes long gradients even longer.
             n > most => True :: That stretches short gradients. Leave them alone unless they are too long.
-            n > most => n < most :: The other way round: short gradients are stretched, and long ones are left.
+            n > most => n < most :: It is the other way round: short gradients are stretched, and long ones are left alone.
             most / n => 1 / n :: Their length is 1 afterwards, whatever `most` is.
             sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) ;; n > most => True :: Two things: lengths do not add up like that (add the squares, take the root once), and short gradients must be left alone.
             most / n => most  :: That multiplies by `most` itself. They should *be* `most` long: divide by the length they have.
@@ -476,10 +476,10 @@ EXERCISES: list[Exercise] = [
         names=("read_on",),
         solution=read_on,
         why="`h.detach()` has the numbers of the last state and no history. So each graph begins with its piece.",
-        shows="Reading goes on for as long as you like, and each graph is as long as one piece.",
-        look={"": "The state goes on as a number."},
+        shows="You can read on for as long as you like, and each graph is as long as one piece.",
+        look={"": "The state is carried on as a number."},
         hints=(
-            "What should go on from piece to piece, and what should not?",
+            "What should be carried from piece to piece, and what should not?",
             "Lesson 8: a new tensor with the same numbers and no history.",
             "`h = h.detach()`",
         ),
@@ -497,7 +497,7 @@ EXERCISES: list[Exercise] = [
             torch.zeros_like(h)      :: Each piece begins from zero: what was read before is forgotten. Keep the numbers.
             h.mean().detach()        :: That carries over the mean of the states. Carry over each number.
             _each_step               :: That detaches in every *step*, so that only the last one of a piece is seen. Once per piece is enough.
-            torch.ones_like(h)       :: Each piece begins from ones. The state should go on.
+            torch.ones_like(h)       :: Each piece begins from ones. The state should be carried on.
             h.detach().clone()       :: right
             torch.tensor(h.tolist()) :: right
         """,

@@ -229,7 +229,7 @@ QUESTIONS: list[Question] = [
         truth=_unused,
         found="Yes: the missing gradient is filled in with zeros, so that the rule can add it like any other.",
         answers=r"""
-            "a" :: No gradient comes, that is right. But a rule would stumble over `None`, so zeros are filled in: **b**.
+            "a" :: No gradient comes, that is right. But a rule would fail on `None`, so zeros are filled in: **b**.
             "c" :: The pass begins with a 1 at `product` alone. For `total` zeros are filled in: **b**.
             "d" :: `backward` always gets one gradient per output. For one that is not used, zeros are filled in: **b**.
         """,
@@ -264,7 +264,7 @@ EXERCISES: list[Exercise] = [
             ctx.alpha * _on(x > 0, upstream), None        :: That is the local derivative alone. Multiply it by what arrives, `upstream`.
             upstream * ctx.alpha, None                    :: That passes it on everywhere. Where `x` is not positive the result does not change: 0.
             upstream * ctx.alpha * x * _on(x > 0, upstream), None :: That has the *value* of `x` in it. The slope is alpha, however large `x` is.
-            upstream * ctx.alpha * _on(x < 0, upstream), None :: The other way round: pass it on where `x` is *positive*.
+            upstream * ctx.alpha * _on(x < 0, upstream), None :: It is the other way round: pass it on where `x` is *positive*.
             upstream * ctx.alpha * _on(x >= 0, upstream), None :: Nearly. At exactly 0 the slope should be 0: `x > 0`, not `x >= 0`.
             upstream * ctx.alpha * _on(x != 0, upstream), None :: `x != 0` is true for negative `x` as well. Pass it on only where `x` is positive.
             upstream * torch.relu(x), None                :: That is upstream times the *value* of the ReLU. You need the slope: alpha or 0.
@@ -339,7 +339,7 @@ EXERCISES: list[Exercise] = [
         solution='first, second, third, fourth = "b", "c", "e", "d"',
         why=(
             "Without upstream every output claims every input: whole rows are filled. Half-way between two slopes: a kink. The right numbers in the wrong "
-            "places: exchanged. Both a little off: rounding."
+            "places: swapped. Both a little off: rounding."
         ),
         shows="A report is a picture of the mistake. Two of the four contain no mistake.",
         look={
@@ -357,11 +357,11 @@ EXERCISES: list[Exercise] = [
             first = 'a'           :: One factor would leave the zeros at zero. Here entries beside the diagonal are filled: each output claims both inputs.
             first = 'c'           :: A kink spoils single entries, where the finite difference is between the two slopes. Here whole rows are filled.
             first = 'd'           :: Rounding makes entries slightly wrong. Here zeros have become 6 and 10.
-            first = 'e'           :: Exchanged entries would leave the diagonal empty. Here it is right, and the rest is filled as well.
+            first = 'e'           :: Swapped entries would leave the diagonal empty. Here it is right, and the rest is filled as well.
             second = 'a'          :: The entry 1 is right, so no factor is missing in the whole rule. What is special about the other entry?
             second = 'b'          :: A forgotten `upstream` fills the entries beside the diagonal. They are 0, as they should be.
             second = 'd'          :: Rounding errors are small. 0.5 instead of 0 is half a slope.
-            second = 'e'          :: If they were exchanged, the 1 would have moved. It is in its place.
+            second = 'e'          :: If they were swapped, the 1 would have moved. It is in its place.
             third = 'a'           :: One factor cannot fill a zero. Look where the 4 and the 2 are now.
             third = 'b'           :: If `upstream` were forgotten, the diagonal would be right and the rest filled. Here the diagonal is empty.
             third = 'c'           :: At a kink one entry is half-way between two slopes. Here both numbers are there, in other places.
@@ -382,7 +382,7 @@ EXERCISES: list[Exercise] = [
         probe=_polar_probe,
         why="Each output brings its own upstream gradient. `r` moves $x$ by $\\cos\\varphi$ and $y$ by $\\sin\\varphi$; the angle moves "
         "$x$ by $-r\\sin\\varphi$ and $y$ by $r\\cos\\varphi$. The parts are added.",
-        shows="Two inputs, two outputs: four local derivatives, and none of them is computed for nothing.",
+        shows="Two inputs, two outputs: four local derivatives, and none of them is computed without need.",
         look={
             "": "Four local derivatives: of $x$ and of $y$, with respect to $r$ and to the angle. Each meets what arrives at its output."
         },
@@ -394,8 +394,8 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.cos(angle) :: `r` moves $y$ as well. Add what arrives at $y$, times $\sin\varphi$.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_y * torch.sin(angle) :: `r` moves $x$ as well. Add what arrives at $x$, times $\cos\varphi$.
-            to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.sin(angle) + to_y * torch.cos(angle) :: The two factors of `grad_r` are exchanged: $x$ goes with the cosine, $y$ with the sine.
-            to_x * torch.cos(angle) + to_y * torch.sin(angle) => r * (to_x * torch.cos(angle) + to_y * torch.sin(angle)) :: In `grad_r` there is an `r` too many: $r\cos\varphi$ changes by $\cos\varphi$ for each 1 of $r$.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.sin(angle) + to_y * torch.cos(angle) :: The two factors of `grad_r` are swapped: $x$ goes with the cosine, $y$ with the sine.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => r * (to_x * torch.cos(angle) + to_y * torch.sin(angle)) :: In `grad_r` there is one `r` too many: $r\cos\varphi$ changes by $\cos\varphi$ for each 1 of $r$.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => torch.cos(angle) + torch.sin(angle) :: Those are the local derivatives of `r` alone. Multiply each by what arrives at its output.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x + to_y) * (torch.cos(angle) + torch.sin(angle)) :: Each upstream gradient meets its own local derivative: $x$ the cosine, $y$ the sine.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x * torch.cos(angle) + to_y * torch.sin(angle)) / 2 :: The two parts of `grad_r` are added, not averaged.
@@ -405,7 +405,7 @@ EXERCISES: list[Exercise] = [
             to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => to_y * torch.cos(angle) - to_x * torch.sin(angle) :: In `grad_angle` the factor `r` is missing: the further out, the more the point moves.
             to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * to_y * torch.cos(angle) :: The angle moves $x$ as well. Add what arrives at $x$, times $-r\sin\varphi$.
             to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => -r * to_x * torch.sin(angle) :: The angle moves $y$ as well. Add what arrives at $y$, times $r\cos\varphi$.
-            to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (to_x * torch.cos(angle) - to_y * torch.sin(angle)) :: Sine and cosine are exchanged in `grad_angle`: $x$ brings $-\sin$, $y$ brings $\cos$.
+            to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (to_x * torch.cos(angle) - to_y * torch.sin(angle)) :: Sine and cosine are swapped in `grad_angle`: $x$ brings $-\sin$, $y$ brings $\cos$.
             to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (torch.cos(angle) - torch.sin(angle)) :: Those are the local derivatives of the angle alone. Multiply each by what arrives at its output.
             r, angle = ctx.saved_tensors => angle, r = ctx.saved_tensors :: The bag returns the tensors in the order in which they were saved: `r`, then `angle`.
             return grad_r, grad_angle => return grad_r :: `forward` has two arguments, so return two values: `grad_r, grad_angle`.
@@ -429,8 +429,8 @@ EXERCISES: list[Exercise] = [
             for_steps = None   # a plain number
             """,
         rtol=1e-4,
-        why="`backward` is `forward` turned round: outputs come in as gradients, arguments go out as gradients.",
-        shows="One in for each output, one out for each argument, and `None` where there is nothing to say.",
+        why="`backward` is `forward` reversed: the gradients of the outputs come in, the gradients of the arguments go out.",
+        shows="One in for each output, one out for each argument, and `None` where there is no gradient.",
         look={
             "arriving": "How many tensors does `forward` return?",
             "returned": "How many arguments does `forward` have, besides `ctx`?",
@@ -440,7 +440,7 @@ EXERCISES: list[Exercise] = [
         },
         hints=(
             "In comes one gradient for each output of `forward`, out goes one value for each argument.",
-            "`data` asks for nothing, and a 10 cannot ask.",
+            "`data` asks for no gradient, and a 10 cannot ask.",
             "For an output that is not used, zeros are filled in.",
         ),
         answers=r"""

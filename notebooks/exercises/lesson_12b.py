@@ -111,9 +111,9 @@ EXERCISES: list[Exercise] = [
         probe=_probe([[0.0, 1.0, -3.0], [89.0, 1000.0, 0.5], [-89.0, -1000.0], [-0.5, -2.0]]),
         why=(
             "In the forward the exponential is taken of $-|x|$, so it is never above 1. The backward does not go through it at all: the slope is the "
-            "sigmoid, and `torch.sigmoid` is written with care."
+            "sigmoid, and `torch.sigmoid` does not overflow."
         ),
-        shows="The cliff is gone, in the value and in the slope: a better rule than the chain of right ones.",
+        shows="The cliff is gone, in the value and in the slope: your rule is better than the chain of correct ones.",
         look={
             "": "Forward: the formula with $\\max(x, 0)$. Backward: what arrives, times the sigmoid of `x`."
         },
@@ -143,7 +143,7 @@ EXERCISES: list[Exercise] = [
             upstream * torch.exp(x) / (1 + torch.exp(x)) :: The value is right, the slope is not: $e^x / (1 + e^x)$ is $\infty / \infty$ for large `x`. `torch.sigmoid` avoids that.
             torch.sigmoid(x)                             :: That is the local derivative alone. Multiply it by what arrives.
             upstream * torch.sigmoid(x) * (1 - torch.sigmoid(x)) :: That is the slope *of the sigmoid*. The slope of softplus is the sigmoid itself.
-            upstream * (1 - torch.sigmoid(x))            :: The other way round: that tends to 0 for large `x`, where softplus rises like `x`.
+            upstream * (1 - torch.sigmoid(x))            :: It is the other way round: that tends to 0 for large `x`, where softplus rises like `x`.
             upstream * _careful(x)                       :: That multiplies by the value. The slope is the sigmoid.
             upstream * (1 - torch.exp(-x))               :: $1 - e^{-x}$ is not the sigmoid: it is negative for negative `x`, and has no lower bound. The sigmoid is $1/(1 + e^{-x})$.
             upstream / torch.sigmoid(x)                  :: That divides by the slope. Multiply.
@@ -190,7 +190,7 @@ EXERCISES: list[Exercise] = [
             _box(x)                                        :: That is the local derivative alone. Multiply it by what arrives.
             upstream                                       :: That passes on what arrives as it is. The slope of sinh, cosh, is missing.
             torch.from_numpy(np.cosh(upstream.numpy()))    :: That is the cosh of what *arrives*. The slope is taken at `x`, and then multiplied.
-            upstream * x * _box(x)                         :: There is a factor `x` too many. The slope is cosh alone.
+            upstream * x * _box(x)                         :: There is one factor `x` too many. The slope is cosh alone.
             upstream / _box(x)                             :: That divides by the slope. Multiply.
             upstream * torch.from_numpy(np.cos(x.numpy())) :: That is cos. The slope of sinh is cosh, the hyperbolic one: `np.cosh`.
             (upstream * _box(x)).numpy()                   :: `backward` returns a NumPy array. The engine needs a tensor: `torch.from_numpy(...)`.
@@ -213,7 +213,7 @@ EXERCISES: list[Exercise] = [
         solution=Sign,
         probe=_probe([[0.3, -1.7, -0.6, 1.4], [1.0, -1.0, 0.0, -3.0]]),
         why="Forward the sign, backward a gate: what arrives where $|x| \\le 1$, 0 elsewhere. It is not the slope of the sign, and yet networks train with it.",
-        shows="The truth would be 0 everywhere. Yours is a chosen gradient: useful near the edge, silent far from it.",
+        shows="The true slope is 0 nearly everywhere. Yours is a chosen gradient: useful near the edge, zero far from it.",
         look={"": "What arrives, times 1 where $|x| \\le 1$ and 0 elsewhere."},
         hints=(
             "Forward: `torch.sign`, and save `x`.",
@@ -229,7 +229,7 @@ EXERCISES: list[Exercise] = [
             upstream * x * (abs(x) <= 1)                 :: That multiplies what arrives by `x`. Inside the gate it should pass unchanged.
             upstream * torch.sign(x)                     :: That flips the sign of what arrives where `x` is negative. Inside the gate it should pass unchanged.
             upstream                                     :: That passes it on everywhere. Outside $|x| \le 1$ it should be 0.
-            torch.zeros_like(upstream)                   :: That is the truth: the slope of the sign is 0. Here you need a lie, near the edge.
+            torch.zeros_like(upstream)                   :: That is the true slope of the sign: 0. Here you need a false one, near the edge.
             _on(abs(x) <= 1, upstream)                   :: That is the gate alone. Multiply what arrives by it.
             upstream * _on(abs(x) > 1, upstream)         :: The other way round: inside $|x| \le 1$ it passes, outside it is 0.
             upstream * _on(abs(x) < 1, upstream)         :: Nearly. At exactly 1 and $-1$ it passes: `<=`.
@@ -237,7 +237,7 @@ EXERCISES: list[Exercise] = [
             upstream * _on(abs(upstream) <= 1, upstream) :: The gate looks at what *arrives*. It should look at `x`.
             upstream.clamp(-1, 1)                        :: That clips what arrives. The gate depends on `x`, and passes on what arrives unchanged.
             upstream * torch.clamp(x, -1, 1)             :: That multiplies by `x`. The gate is 1 or 0.
-            upstream * torch.sign(x) * _on(abs(x) <= 1, upstream) :: There is a sign too many in the backward: what passes should pass unchanged.
+            upstream * torch.sign(x) * _on(abs(x) <= 1, upstream) :: There is one sign too many in the backward: what passes should pass unchanged.
             upstream * _on(abs(x) <= 0.5, upstream)      :: The gate is half as wide as it should be: it is open wherever $|x| \le 1$.
             upstream * _on(abs(x) <= 2, upstream)        :: The gate is twice as wide as it should be: it is open wherever $|x| \le 1$.
             upstream.clamp(-1, 1) * _on(abs(x) <= 1, upstream) :: The gate is right, but what arrives is clipped as well. Inside the gate it should pass unchanged.

@@ -395,12 +395,12 @@ QUESTIONS: list[Question] = [
         "13.b",
         asks="how many of five batches are alive when outputs are stored as they are",
         truth=_alive,
-        found="Yes: each stored output holds its graph, and the graph the batch.",
+        found="Yes: each stored output holds its graph, and the graph holds the batch.",
         answers=r"""
             0 :: The names are gone, but each stored output holds its graph, whose first node has kept the batch: all five.
             1 :: Not only the last. Each stored output holds its own graph, and each graph its batch: all five.
         """,
-        missed="All five: each stored output holds its graph, and the graph its batch.",
+        missed="All five: each stored output holds its graph, and the graph holds its batch.",
     ),
     Question(
         "13.c",
@@ -409,7 +409,7 @@ QUESTIONS: list[Question] = [
         found="Yes: one hook in the first epoch, two in the second, three in the third.",
         answers=r"""
             3 :: That would be right if a registration replaced the one before. It adds a hook: 1 call, then 2, then 3.
-            1 :: Each registration counts, and none is taken back: 1 call, then 2, then 3.
+            1 :: Each registration counts, and none is undone: 1 call, then 2, then 3.
             9 :: At the end there are three hooks. But in the first epoch there was one, in the second two.
         """,
         missed="1 in the first epoch, 2 in the second, 3 in the third: 6.",
@@ -418,12 +418,12 @@ QUESTIONS: list[Question] = [
         "13.d",
         asks="what a hook on a starved layer prints",
         truth=_starved_hook,
-        found="Yes: no gradient comes by, so the hook is not called.",
+        found="Yes: no gradient arrives, so the hook is not called.",
         answers=r"""
-            "a" :: The exercise says so. But a zero would have to be computed and sent. Nothing comes by, and the hook is not called.
-            "c" :: Nothing comes by, so the hook is not called at all, not even with `None`.
+            "a" :: The exercise says so. But a zero would have to be computed and sent. Nothing arrives, and the hook is not called.
+            "c" :: Nothing arrives, so the hook is not called at all, not even with `None`.
         """,
-        missed="It is **b**: no gradient comes by, so the hook is not called.",
+        missed="It is **b**: no gradient arrives, so the hook is not called.",
     ),
 ]
 
@@ -435,7 +435,7 @@ EXERCISES: list[Exercise] = [
         solution=spy,
         probe=_spied,
         why="`seen.append` takes one argument and returns `None`: just right for a hook that only looks. The handle is returned.",
-        shows="A tap with a list under it, and a handle to take it off.",
+        shows="You have a tap that fills a list, and a handle to take it off.",
         look={
             "": "One line: register a function that appends what it is given, and return what `register_hook` returns."
         },
@@ -491,12 +491,12 @@ EXERCISES: list[Exercise] = [
             norm = grad.norm() => if grad.norm() > limit: ;; return grad * (limit / norm) if norm > limit else grad => >> grad.mul_(limit / grad.norm()) :: Your hook writes into the tensor that it is given
             t.register_hook(lambda grad: grad * (limit / t.norm()) if t.norm() > limit else grad) :: That measures `t`, a *value*. Measure the gradient that the hook is given: `grad.norm()`.
             instead of grad * (limit / norm) if norm > limit else grad:
-            grad.clamp(-limit, limit)                     :: `clamp` limits each entry separately and bends the direction. You need one factor for all.
+            grad.clamp(-limit, limit)                     :: `clamp` limits each entry separately and changes the direction. You need one factor for all.
             grad * (limit / grad.norm())                  :: That brings *every* gradient to the length of the limit, short ones too. Those should stay.
             grad / grad.norm() if grad.norm() > limit else grad :: That gives the long ones the length 1. Their length should be the limit.
             grad / limit if grad.norm() > limit else grad :: That divides by the limit. The factor is limit / norm.
             grad * grad.norm() / limit if grad.norm() > limit else grad :: The factor is upside down: it makes long ones longer.
-            grad * (limit / grad.norm()) if grad.norm() < limit else grad :: The other way round: scale the *long* ones.
+            grad * (limit / grad.norm()) if grad.norm() < limit else grad :: It is the other way round: scale the *long* ones.
             grad * (limit / abs(grad).sum()) if abs(grad).sum() > limit else grad :: That uses the sum of the absolute values as the length. The length is `grad.norm()`, the root of the sum of squares.
             grad * (limit / abs(grad).max()) if abs(grad).max() > limit else grad :: That measures the largest entry. The length is `grad.norm()`.
             grad * (limit / grad.norm() ** 2) if grad.norm() > limit else grad :: That divides by the *square* of the length.
@@ -515,7 +515,7 @@ EXERCISES: list[Exercise] = [
             abs(grad) * (limit / grad.norm()) if grad.norm() > limit else grad :: `abs` does not belong there: the direction must not change, and neither must the signs.
             grad * 0.5                                    :: That halves every gradient. Scale only those that are too long, by limit / norm.
             grad - limit if grad.norm() > limit else grad :: That *subtracts* the limit from each entry. Multiply the whole gradient by one factor: limit / norm.
-            grad.clamp(max=limit)                         :: `clamp` limits single entries, and the direction bends. Use one factor for all of them: limit / norm.
+            grad.clamp(max=limit)                         :: `clamp` limits single entries, and the direction changes. Use one factor for all of them: limit / norm.
             grad * torch.clamp(limit / grad.norm(), max=1.0) :: right
             grad * min(1.0, limit / grad.norm().item())   :: right
             grad / max(1.0, grad.norm().item() / limit)   :: right
@@ -538,7 +538,7 @@ EXERCISES: list[Exercise] = [
             "`keep(name)` makes a hook that knows its own name. It stores the output without its history, and at the end every handle is "
             "used."
         ),
-        shows="The output of each layer without a graph behind it, and the model as it was.",
+        shows="The output of each layer without a graph behind it, and the model unchanged.",
         look={
             "": "Three things: what you store, which hook you register on `module`, and what you do with each handle."
         },
@@ -669,7 +669,7 @@ EXERCISES: list[Exercise] = [
             "twice_used": "When is the gradient of `y` complete?",
             "two_calls": "How often is the *layer* called?",
             "no_grad": "Does the layer run in there?",
-            "starved": "What comes by at this layer?",
+            "starved": "What arrives at this layer?",
             "by_forward": "What runs the hooks: the call of the layer, or its `forward`?",
             "epochs": "How many hooks are on the layer in the first epoch, and in the second?",
         },
@@ -682,7 +682,7 @@ EXERCISES: list[Exercise] = [
             twice_used = 3    :: The three parts are added first, and then the hook is called.
             twice_used = 2    :: The parts are added first, however many there are, and then the hook is called.
             twice_used = 12   :: 12 is the gradient that it is given. How often is it called?
-            twice_used = 0    :: A gradient comes by, so it is called.
+            twice_used = 0    :: A gradient arrives, so it is called.
             twice_used = 4    :: The parts are added first, and then the hook is called.
             two_calls = 1     :: One layer, but it runs twice in the one call of the model. The hook is on the layer.
             two_calls = 4     :: The layer runs twice, and each time the hook is called once.
@@ -691,15 +691,15 @@ EXERCISES: list[Exercise] = [
             no_grad = 0       :: `no_grad` turns recording off. A *forward* hook has nothing to do with recording: the layer runs.
             no_grad = 2       :: One call of the layer, one call of the hook.
             no_grad = None    :: Enter a number: how often does the layer run?
-            starved = 1       :: No gradient comes by, so there is nothing to call it with.
-            starved = 2       :: Nothing comes by at that layer, neither once nor twice.
+            starved = 1       :: No gradient arrives, so there is nothing to call it with.
+            starved = 2       :: Nothing arrives at that layer, neither once nor twice.
             starved = None    :: `None` is what its `.grad` will be. Enter a count.
-            by_forward = 1    :: Hooks are run by *calling* the layer. `forward` is what the call runs in between: it goes past them.
-            by_forward = 2    :: Hooks are run by *calling* the layer. `forward` goes past them.
+            by_forward = 1    :: Hooks are run by *calling* the layer. `forward` is only what the call runs in between, so it bypasses them.
+            by_forward = 2    :: Hooks are run by *calling* the layer. `forward` bypasses them.
             by_forward = None :: Enter a number: how often is the hook called?
             epochs = 4        :: Each registration adds a hook, and the old ones stay: 1, then 2, and so on.
             epochs = 16       :: At the end there are four hooks. But in the first epoch there was one.
-            epochs = 1        :: There are four epochs, and in each one more hook is on the layer.
+            epochs = 1        :: There are four epochs, and each adds one more hook to the layer.
             epochs = 8        :: Add them up: in the first epoch 1, in the second 2, and so on.
             epochs = 6        :: That is right for three epochs.
             epochs = 24       :: They are added, not multiplied: 1, then 2, and so on.
@@ -712,7 +712,7 @@ EXERCISES: list[Exercise] = [
         names=("step_on_arrival",),
         solution=step_on_arrival,
         probe=_stepped,
-        why="The hook is given the leaf when its `.grad` is complete. It takes the step in place and clears `.grad`, while the pass goes on.",
+        why="The hook is given the leaf when its `.grad` is complete. It takes the step in place and clears `.grad`, while the pass is still running.",
         shows="A whole training step without an optimizer and without a second loop; each gradient exists only for a moment.",
         look={"": "A post-accumulate hook on each parameter: a step in place, then `.grad = None`."},
         hints=(
@@ -755,7 +755,7 @@ EXERCISES: list[Exercise] = [
             param -= lr * param.grad => param += lr * param.grad :: The step goes uphill. Subtract it.
             lr * param.grad => param.grad           :: The step is the whole gradient. It should be `lr` times that.
             for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad) and None) :: That hook is called *before* the gradient is in `.grad`, so `.grad` is filled after the step. Use the hook that comes after.
-            for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * param.grad) and None) :: `.grad` is `None` when that line runs. Either it runs too early (a `register_hook` hook is called before `.grad` is filled, a line outside a hook before any pass): use the hook that comes *after*. Or `.grad` was cleared one line too soon.
+            for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * param.grad) and None) :: `.grad` is `None` when that line runs. Either it runs too early (a `register_hook` hook is called before `.grad` is filled, a line outside a hook before any pass): use the hook that comes *after*. Or `.grad` was cleared one line too early.
             param -= lr * param.grad => new = param - lr * param.grad :: `.grad` is cleared, and the leaf has not moved. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
             param -= lr * param.grad => new = param.detach() - lr * param.grad ;; param.grad = None => param.grad = None; return new :: This hook must return nothing. Change the leaf in place.
             param.grad = None => param.grad.zero_() :: The step is right. But `.grad` should be `None` again, and yours holds zeros.

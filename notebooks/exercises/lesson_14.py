@@ -256,7 +256,7 @@ EXERCISES: list[Exercise] = [
             nan_zero = "c"  # nothing heals it
             log_zero = "b"     # -inf
             """,
-        why="Where all ways to the limit agree there is a number, or an infinity. Where they do not, there is `nan`; and whatever is computed with a `nan` is one.",
+        why="Where every path to the limit gives the same, there is a number, or an infinity. Where they do not, there is `nan`; and whatever is computed with a `nan` is one.",
         shows="$0/0$, $0 \\cdot \\infty$ and $\\infty - \\infty$ make a `nan`; $1/0$ and $\\log 0$ make an infinity. There are more ways to get a `nan`: a table below lists them.",
         look={
             "by_zero": "Put smaller and smaller numbers in place of the 0.",
@@ -270,24 +270,24 @@ EXERCISES: list[Exercise] = [
         hints=(
             "Put small numbers in place of 0 and large ones in place of `inf`, in more than one way. Do the results agree?",
             "$u \\cdot \\frac{1}{u}$ is 1 and $u \\cdot \\frac{2}{u}$ is 2, however small $u$ is.",
-            "You may ask: `torch.tensor(0.0) * float('inf')` in a cell of your own.",
+            "You may ask PyTorch: run `torch.tensor(0.0) * float('inf')` in a new cell.",
         ),
         words={"nan": "c", "inf": "b", "-inf": "b", "infinite": "b", "finite": "a"},
         answers=r"""
             by_zero = 'a'                     :: As the divisor goes to 0, $1/u$ grows beyond every number.
-            by_zero = 'c'                     :: All ways lead to the same: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`, which is infinite too.)
+            by_zero = 'c'                     :: Every path leads to the same: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`, which is infinite too.)
             zeros = 'a'                       :: $u/u$ tends to 1, $2u/u$ to 2, $u^2/u$ to 0: no number is right for all.
             zeros = 'b'                       :: $u/u$ stays 1, however small $u$ is. But $2u/u$ stays 2.
             by_inf = 'b'                      :: The divisor grows beyond every number. What becomes of the fraction?
-            by_inf = 'c'                      :: All ways lead to the same: the fraction goes to 0.
+            by_inf = 'c'                      :: Every path leads to the same: the fraction goes to 0.
             times = 'a'                       :: Not 0: $u \cdot \frac{1}{u}$ stays 1, $u \cdot \frac{2}{u}$ stays 2. No number is right for all.
-            times = 'b'                       :: Not infinite: $u \cdot \frac{1}{u}$ stays 1 on the way there. Different ways lead to different numbers.
-            minus = 'a'                       :: Not 0: $(n + 5) - n$ stays 5 while both grow. Different ways lead to different numbers.
-            minus = 'b'                       :: $(n + 5) - n$ stays 5 while both grow, $2n - n$ grows. Different ways lead to different numbers.
+            times = 'b'                       :: Not infinite: $u \cdot \frac{1}{u}$ stays 1 on the way there. Different paths lead to different numbers.
+            minus = 'a'                       :: Not 0: $(n + 5) - n$ stays 5 while both grow. Different paths lead to different numbers.
+            minus = 'b'                       :: $(n + 5) - n$ stays 5 while both grow, $2n - n$ grows. Different paths lead to different numbers.
             nan_zero = 'a'                    :: Zero does not heal it: whatever is computed with a `nan` is one.
             nan_zero = 'b'                    :: Whatever is computed with a `nan` is a `nan`.
             log_zero = 'a'                    :: The logarithm falls below every number as its argument goes to 0.
-            log_zero = 'c'                    :: All ways lead to the same: it falls below every number. That is $-\infty$, infinite.
+            log_zero = 'c'                    :: Every path leads to the same: it falls below every number. That is $-\infty$, infinite.
             "B", "C", "A", "C", "C", "C", "B" :: right
             "inf", "nan", "finite", "nan", "nan", "nan", "-inf" :: right
         """,
@@ -302,28 +302,28 @@ EXERCISES: list[Exercise] = [
         shows="A 0 arrives at a root that never saw a 0: $0 \\cdot \\frac{1}{2} = 0$.",
         look={"": "`inside` is what the root gets: `x` where that is positive, a harmless number elsewhere."},
         hints=(
-            "The outer `where` is right as it stands. What may the root be given where `x` is not positive?",
+            "The outer `where` is right as it is. What may the root be given where `x` is not positive?",
             "`inside` is a `where` as well, with the same condition. Any positive number does, such as 1.",
             "`inside = torch.where(x > 0, x, 1.0)`",
         ),
         answers=r"""
             torch.where(x > 0, torch.sqrt(x), 0.0)      :: The root still gets the 0, and its rule runs: $0 \cdot \infty$. Give it something else there.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: Where `x` is not positive, the root still gets a number at which it has no finite slope (0, or one outside its domain), and its rule makes a `nan`. Something in front happens to stop that `nan`, but anomaly mode would stop your program here.
-            torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are the wrong way round: where `x > 0` the root should get `x`.
+            torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are swapped: where `x > 0` the root should get `x`.
             torch.where(x > 0, x, 1.0) => torch.ones_like(x) :: `x` is not in it: the root gets ones everywhere. Where `x > 0` it should get `x`.
             torch.where(x > 0, x, 1.0) => x ** 2 :: The root of $x^2$ is the size of `x`, not its root; and at 0 its slope is infinite. Choose between `x` and a harmless number.
-            torch.where(x > 0, x, 1.0) => torch.exp(x) :: The root gets a power of `x`, so another number comes out. Where `x > 0` it should get `x` itself.
+            torch.where(x > 0, x, 1.0) => torch.exp(x) :: The root gets a power of `x`, so the result is a different number. Where `x > 0` it should get `x` itself.
             torch.where(x > 0, x, 1.0) => x.clamp(min=1e-6) :: The clamp changes the numbers between 0 and 0.000001: there the value is no longer the root of `x`, and the gradient is 0.
             torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0) :: That changes the values. Where `x` is positive the root should get `x` itself; and $-9$ is still too low.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x) :: The root gets a constant, so nothing flows back through it. Leave `x` attached.
             torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: The negative ones are cured by that. At 0 it is still 0 that the root gets.
             torch.sqrt(torch.where(x > 0, x, 1.0))      :: The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.
-            torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: The positive numbers come out as they went in: the root is missing.
+            torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: Positive numbers come back unchanged: the root is missing.
             torch.sqrt(x) * (x > 0)                     :: Multiplied by a mask *after* the root: $0 \cdot \infty$, as before.
             torch.sqrt(x[x > 0])                        :: The bad entries have been left out in front of the root, and that is a cure. But the shape should stay: 0 where `x` is not positive.
             torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: The 0 itself still reaches the root (by `>=`, or by a clamp at 0). Only numbers above 0 may pass: `x > 0`.
             torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.
-            torch.sqrt(torch.clamp(x, min=1e-12))       :: Close: the root of the limit comes out where `x` is not positive, a small number and not 0. Set the value with a `where`.
+            torch.sqrt(torch.clamp(x, min=1e-12))       :: Close: where `x` is not positive you get the root of the limit, a small number but not 0. Set the value with a `where`.
             torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired behind the root. Its rule still runs where `x` is 0 or less.
             torch.where(x > 0, torch.sqrt(x.clamp(min=0.2)), 0.0) :: The clamp is so high that it changes small numbers: below 0.2 the root is no longer that of `x`. Give the root `x` itself wherever `x` is positive.
             torch.where(x > 0, torch.sqrt(x.clamp(min=1e-3)), 0.0) :: The clamp changes the numbers between 0 and 0.001: there the root is no longer that of `x`, and their gradient is 0.
@@ -415,7 +415,7 @@ EXERCISES: list[Exercise] = [
             in_probability = 'b' :: $\infty/\infty$ is bad, but where does the infinity come from? Look one line up: $e^{200}$.
             in_probability = 'c' :: The logarithm gets something bad already. What is $e^{200}$ in `float32`?
             in_cosine = 'a'      :: A sum of products with 0: `dot` is 0, a good number.
-            in_cosine = 'b'      :: `sizes` is $5 \cdot 0 = 0$, a good number. (No gradient is asked for `v`, so its root has no rule to run.)
+            in_cosine = 'b'      :: `sizes` is $5 \cdot 0 = 0$, a good number. (`v` does not need a gradient, so its root has no rule to run.)
             finite_loss = 'b'    :: There $e^{200}$ is infinite, and $0/\infty = 0$ has the logarithm $-\infty$: the loss is infinite.
             finite_loss = 'c'    :: There 0 is divided by 0: the loss is `nan`.
             "B", "A", "C", "A"   :: right
@@ -441,8 +441,8 @@ EXERCISES: list[Exercise] = [
             "`shifted - torch.log(torch.exp(shifted).sum())`",
         ),
         answers=r"""
-            s / s.max() - torch.log(torch.exp(s / s.max()).sum()) :: Divided by the largest: that changes the probabilities. Subtracting changes none, since $e^{s - m} = e^s / e^m$.
-            (s - s.max()) / torch.exp(s - s.max()).sum() :: Divided by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.
+            s / s.max() - torch.log(torch.exp(s / s.max()).sum()) :: You divide by the largest, which changes the probabilities. Subtracting does not change them, since $e^{s - m} = e^s / e^m$.
+            (s - s.max()) / torch.exp(s - s.max()).sum() :: You divide by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.
             torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores; $e^{200}$ does not fit.
             s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first (the score itself, not its position).
             torch.log(torch.softmax(s, 0))               :: The softmax is careful; but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
@@ -450,7 +450,7 @@ EXERCISES: list[Exercise] = [
             s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there as well.
             (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ does not fit.
             s - s.max()                                  :: Only the largest is taken away. The logarithm of the sum of the powers is missing.
-            s.max() - s - torch.log(torch.exp(s.max() - s).sum()) :: The wrong way round: the largest score is taken away from each, `s - s.max()`.
+            s.max() - s - torch.log(torch.exp(s.max() - s).sum()) :: The order is swapped: subtract the largest score from each, `s - s.max()`.
             (s - s.max()) - torch.exp(s - s.max()).sum() :: The logarithm of the sum is missing.
             (s - s.max()) - torch.exp(s - s.max()).log().sum() :: That is the sum of the logarithms. You need the logarithm of the *sum*.
             (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()) :: The logarithm of the sum should be *subtracted*.
@@ -499,17 +499,17 @@ EXERCISES: list[Exercise] = [
 
             length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is saved behind the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
             v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
-            v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: Divided by the *square* of the length. The root is missing.
+            v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: You divide by the *square* of the length. The root is missing.
             v / torch.sqrt((v * v).sum() + 1e-6) :: Finite, but short vectors are no longer right: 0.000001 is as large as the square of a vector that is 0.001 long.
             v / ((v * v).sum() ** 0.5 + 1e-6) :: The small number is added *behind* the root. The root itself still gets a 0, and its slope there is infinite.
             v / torch.sqrt(torch.where(v != 0, v * v, 1.0).sum()) :: You replace every *entry* that is 0, so a vector with one 0 in it gets the wrong length. Replace the sum, where it is 0.
             v / torch.sqrt(torch.where((v * v).mean() > 0, (v * v).mean(), 1.0)) :: That is the mean of the squares. The length is the root of their *sum*.
             torch.sign(v)                                :: Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.
-            v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0) :: Divided by the sum of the sizes. The length is the root of the sum of squares.
+            v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0) :: You divide by the sum of the sizes. The length is the root of the sum of squares.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach() :: The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.
             v / torch.sqrt((v * v).sum().clamp(min=1.0)) :: The clamp is so high that vectors shorter than 1 are not made longer. Anything but 0 has a direction: a much smaller number, or `where`.
             abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` does not belong there: a direction has signs.
-            v / v.abs().max()                            :: Divided by the largest size. The length is the root of the sum of squares.
+            v / v.abs().max()                            :: You divide by the largest size. The length is the root of the sum of squares.
             return 1.0 * v                               :: That is `v` as it came in. A direction has length 1: divide by the length.
             v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: The clamp comes *after* the root: the root itself still gets a 0, and its rule divides by it. Put the clamp under the root.
             v / (abs(v) + 1e-12)                         :: Each entry is divided by its own size, so only signs are left. The whole vector is divided by one length.

@@ -167,7 +167,7 @@ def _slopes(cube, x: float) -> tuple:
 def _repaired(Again, Both) -> Iterator[tuple]:
     """Slopes of the cube squared, and of the second output of Both. A first derivative alone would not see the fault."""
     if Again is ... or Both is ...:
-        yield "what you handed over", ...
+        yield "your answer", ...
         return
     for at in (2.0, -3.0):
         parts = (
@@ -236,7 +236,7 @@ QUESTIONS: list[Question] = [
         truth=_short_cut_letter,
         found="Yes: a sum of all entries of $g$ has as its gradient the sum of the rows of $H$.",
         answers=r"""
-            "a" :: That would be so if $H$ had nothing off its diagonal. Here $g_0$ depends on $x_1$ as well, and the sum includes that.
+            "a" :: That would be true if $H$ had nothing off its diagonal. Here $g_0$ depends on $x_1$ as well, and the sum includes that.
             "c" :: One backward pass gives one number for each *input*: two numbers, not four.
             "d" :: `g.sum()` is a single number with a recorded history, so a pass can begin there.
         """,
@@ -283,9 +283,9 @@ EXERCISES: list[Exercise] = [
             slope = 16.5  :: That is half of it. The slopes of the two terms are added, not averaged.
             slope = 66    :: That is twice as much: each term is differentiated once.
             slope = 0     :: A slope of 0 would be a flat place. At 3 both terms rise.
-            second = 10   :: Half of it: the slopes of $3x^2$ and of $2x$ are added, not averaged.
+            second = 10   :: That is half of it: the slopes of $3x^2$ and of $2x$ are added, not averaged.
             second = 40   :: Twice as much: $3x^2$ and $2x$ are each differentiated once.
-            third = 3     :: Half of it: $6x$ rises by more than that with each unit.
+            third = 3     :: That is half of it: $6x$ rises by more than that with each unit.
             third = 12    :: Twice as much: differentiate $6x + 2$ once.
             fourth = 1    :: A constant does not change at all.
             slope = 27    :: That is $x^3$'s part alone. $x^2$ brings its own slope.
@@ -332,7 +332,7 @@ EXERCISES: list[Exercise] = [
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             return torch.stack([torch.autograd.grad(g[i], x, retain_graph=False)[0] for i in range(len(x))]) :: The first row has freed the graph of `g`, and the second row needs it too.
 
-            _column_sums                             :: Each row is the sum of *all* rows: `g.sum()` mixes the entries, and so does one `x.grad` that goes on adding up. Begin at one entry, with `torch.autograd.grad`.
+            _column_sums                             :: Each row is the sum of *all* rows: `g.sum()` mixes the entries, and so does a single `x.grad` that keeps adding up. Start from one entry, with `torch.autograd.grad`.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for _ in range(len(x))]) :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
@@ -446,7 +446,7 @@ EXERCISES: list[Exercise] = [
             x - torch.linalg.solve(H, x)       :: It is `g` that should be brought to 0, not `x`.
             x - 0.5 * torch.linalg.solve(H, g) :: That is half of the step. On a bowl the whole step leads to the bottom.
             x - torch.linalg.solve(g, H)       :: `solve` takes the table first, then the gradient: `torch.linalg.solve(H, g)`.
-            x - torch.linalg.solve(H, g).sum() :: The step is summed, so every entry moves by the same. Each has a step of its own: leave out the `sum`.
+            x - torch.linalg.solve(H, g).sum() :: The step is summed, so every entry moves by the same. Each has its own step: leave out the `sum`.
             x - torch.inverse(H) @ g           :: right
         """,
     ),
@@ -487,7 +487,7 @@ EXERCISES: list[Exercise] = [
             (g.norm() - 1) ** 2 => ((g - 1) ** 2).sum() :: That pulls *each entry* of the gradient to 1. It is the length of the whole that should be 1: `g.norm()`.
             out + (g.norm() - 1) ** 2 => out + g.norm() ** 2 - 1 :: The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.
             out + (g.norm() - 1) ** 2 => out + abs(g.norm() - 1) :: The distance from 1 is not squared: `** 2`.
-            g.norm() => g.norm() / len(g) ** 0.5 :: Divided by the root of the number of entries. The length is `g.norm()`, nothing more.
+            g.norm() => g.norm() / len(g) ** 0.5 :: You divide by the root of the number of entries. The length is `g.norm()`, nothing more.
             g.norm() => g[0].abs() :: That is the size of a single entry. The length of the whole gradient is `g.norm()`.
 
             (g,) = torch.autograd.grad(out.sum(), x, create_graph=True, retain_graph=True)
@@ -529,7 +529,7 @@ EXERCISES: list[Exercise] = [
             return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad * x :: In `Both` half is missing: the slope of $x^2$ is $2x$.
             return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square - square_grad * 2 * x :: In `Both` the second term has the wrong sign: what comes back from two outputs is added.
             return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square, square_grad * 2 * x :: `Both` has one input, so `backward` returns one gradient: the two terms are added.
-            return grad * 3 * square + square_grad * 2 * x => return (grad + square_grad) * 3 * square :: In `Both` each output has a slope of its own: $3x^2$ for the cube, $2x$ for the square.
+            return grad * 3 * square + square_grad * 2 * x => return (grad + square_grad) * 3 * square :: In `Both` each output has its own slope: $3x^2$ for the cube, $2x$ for the square.
             return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square.detach() + square_grad * 2 * x :: In `Both` the saved square is a constant for the second pass: `detach()` cuts it off, or the square that is returned is not the one that was saved.
             return square * x, square => return square, square * x :: `Both` returns its two outputs in the wrong order: first the cube, then the square.
             return square * x, square => return square * x, x :: The second output of `Both` should be the square.

@@ -124,7 +124,7 @@ def _rules(Richer) -> Iterator[tuple]:
     deep = (a * b - a.exp()).exp()
     if not isinstance(deep, Richer):
         raise Complaint(
-            f"The result is a `{type(deep).__name__}`, and cannot go on: make it with `type(self)(value, tangent)`."
+            f"The result is a `{type(deep).__name__}`, so the next operation on it fails: make it with `type(self)(value, tangent)`."
         )
     yield "The tangent of exp(a * b - exp(a))", deep.tangent
 
@@ -210,7 +210,7 @@ EXERCISES: list[Exercise] = [
             sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] + a[0] * b[1]) / b[0] ** 2) :: The sign: when `b` grows, the quotient gets *smaller*.
             sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1]) :: The division by $b^2$ is missing.
             sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0]) :: You divide by $b$. Divide by $b^2$.
-            sine, lambda a, b: (a[0] / b[0], (a[0] * b[1] - a[1] * b[0]) / b[0] ** 2) :: The two products are the wrong way round: first $a'b$, minus $ab'$.
+            sine, lambda a, b: (a[0] / b[0], (a[0] * b[1] - a[1] * b[0]) / b[0] ** 2) :: The two products are swapped: first $a'b$, minus $ab'$.
             sine, lambda a, b: (a[0] / b[0], a[1] / b[1]) :: You divide by `b[1]`, the *speed* of `b`, which may be 0. Divide by the square of its value, `b[0] ** 2`.
             lambda a: (math.sin(math.radians(a[0])), a[1] * math.cos(math.radians(a[0]))), divide :: `math.radians` takes the number for degrees. The sine here is the mathematician's: `math.sin(a[0])` as it is.
             sine, lambda a, b: (a[0] // b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ** 2) :: `//` divides and rounds down. The value of a quotient is `a[0] / b[0]`.
@@ -378,7 +378,7 @@ EXERCISES: list[Exercise] = [
             self.tangent * torch.exp(self.value) => self.tangent * self.value * torch.exp(self.value - 1) :: That is the rule for powers, $x^n$. Here the exponent moves: $e^x$ is its own derivative.
             self.tangent * torch.exp(self.value) => self.tangent + torch.exp(self.value) :: The local derivative and the tangent are multiplied, not added.
             self.tangent - other.tangent => self.tangent + other.tangent  :: That is the rule of a sum. In a difference the tangents are subtracted.
-            self.tangent - other.tangent => other.tangent - self.tangent  :: That is the wrong way round: `self` minus `other`.
+            self.tangent - other.tangent => other.tangent - self.tangent  :: The order is swapped: `self` minus `other`.
             self.tangent - other.tangent => self.tangent       :: `other` moves as well.
             self.tangent - other.tangent => self.value - other.value    :: That is the *value* once more. How fast does it move?
             self.tangent - other.tangent => self.tangent * other.value - self.value * other.tangent :: That looks like the rule of a quotient. A difference is simpler.

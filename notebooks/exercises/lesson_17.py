@@ -217,7 +217,7 @@ def _forged(forge) -> Iterator[tuple]:
             raise Complaint(told)
         if tensor and got.requires_grad:
             raise Complaint(
-                "The picture is right, but its whole history hangs on it. Return `x.detach()`: the caller only needs the numbers."
+                "The picture is right, but it still carries its whole history. Return `x.detach()`: the caller only needs the numbers."
             )
 
 
@@ -240,7 +240,7 @@ QUESTIONS: list[Question] = [
             0.0    :: A loss of 0 would mean that it is sure, and right.
             0.9    :: That is one minus the probability of the right digit. The loss is $-\log$ of the probability.
             10.0   :: Ten digits, yes. The loss is the logarithm of that.
-            -2.303 :: The size is right. The logarithm of 0.1 is negative, and the minus before it turns that round.
+            -2.303 :: The size is right. The logarithm of 0.1 is negative, and the minus sign makes it positive.
         """,
         missed="A tenth for each digit: $-\\log 0.1 = 2.303$.",
     ),
@@ -287,7 +287,7 @@ EXERCISES: list[Exercise] = [
         why="A window is used at all places of the picture, so it costs 9 weights and not 9 for each pixel. Nearly all numbers are in the linear layer.",
         shows="2,730 numbers, and one backward pass finds a gradient for each of them.",
         look={
-            "conv": "How many numbers has one window, and how many windows are there? And the biases?",
+            "conv": "How many numbers does one window have, and how many windows are there? And the biases?",
             "pooled": "What becomes of 8 × 8 if only one of each 2 × 2 is kept? And how many such pictures are there?",
             "linear": "One weight from each entry to each score. And the biases?",
             "gradients": "Which of the layers have numbers to learn?",
@@ -313,7 +313,7 @@ EXERCISES: list[Exercise] = [
             conv = 144       :: Those are the weights. Each window has a bias as well.
             conv = 9         :: That is one window, without its bias. There are 16.
             conv = 10        :: That is one window with its bias. There are 16.
-            conv = 145       :: Each of the 16 windows has a bias of its own.
+            conv = 145       :: Each of the 16 windows has its own bias.
             conv = 9216      :: A window's weights are the *same* at all 64 places. They count once.
             conv = 10240     :: A window's weights and bias are the *same* at all 64 places. They count once.
             conv = 80        :: That is half of it: 16 windows, 9 weights and a bias each.
@@ -326,7 +326,7 @@ EXERCISES: list[Exercise] = [
             linear = 2560    :: Those are the weights. Each score has a bias as well.
             linear = 266     :: 256 and 10 are multiplied: a weight from each entry to each score.
             linear = 2816    :: A bias belongs to a score, of which there are 10, and not to an entry.
-            linear = 2561    :: Each of the ten scores has a bias of its own.
+            linear = 2561    :: Each of the ten scores has its own bias.
             linear = 1285    :: That is half of it: a weight from each of 256 entries to each of 10 scores.
             linear = 5140    :: That is twice as many: there is one table, and ten biases.
             gradients = 1    :: The *loss* is one number. A gradient is found for each number that learns.
@@ -385,8 +385,8 @@ EXERCISES: list[Exercise] = [
                 cross_entropy(model(x), y).backward()
                 optimizer.step() :: `model` is left in eval mode
 
-            loss = cross_entropy(model(x), y) => (cross_entropy(model(x), y) / len(batches)).backward() ;; loss.backward() => :: The loss is divided by the number of batches. Each batch has a step of its own here, and its loss counts in full.
-            optimizer.zero_grad() => optimizer = torch.optim.SGD(model.parameters(), lr=0.1) :: You make an optimizer of your own. Use the one that is passed in, and clear the gradients.
+            loss = cross_entropy(model(x), y) => (cross_entropy(model(x), y) / len(batches)).backward() ;; loss.backward() => :: The loss is divided by the number of batches. Each batch has its own step here, and its loss counts in full.
+            optimizer.zero_grad() => optimizer = torch.optim.SGD(model.parameters(), lr=0.1) :: You make a new optimizer. Use the one that is passed in, and clear the gradients.
             cross_entropy(model(x), y) => torch.nn.functional.nll_loss(model(x), y) :: `nll_loss` expects *logarithms* of probabilities. `cross_entropy` takes the scores as they are.
             optimizer.zero_grad() => ;; loss.backward() => optimizer.zero_grad(); loss.backward() :: right
             optimizer.zero_grad() => ;; optimizer.step() => optimizer.step(); optimizer.zero_grad() :: right
@@ -412,8 +412,8 @@ EXERCISES: list[Exercise] = [
             (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
             return g.abs().reshape(8, 8) :: `picture` itself asks for a gradient now
 
-            loss = cross_entropy(model(x), label) => scores = model(x) ;; loss, => cross_entropy(scores, scores.argmax(1)), :: That uses the network's own answer as the truth. Use `label`.
-            model(picture)                             :: Those are the scores. No gradient has been asked for.
+            loss = cross_entropy(model(x), label) => scores = model(x) ;; loss, => cross_entropy(scores, scores.argmax(1)), :: That uses what the network says as the truth. Use `label`.
+            model(picture)                             :: Those are the scores. No gradient has been computed.
             picture.reshape(8, 8)                      :: That is the picture. How much the loss moves with each pixel is its *gradient*.
             cross_entropy(model(x), label) => model(x).sum() :: That is the gradient of the sum of all scores. `label` is not in it.
             saliency(model, picture, label) * picture.reshape(8, 8) :: That multiplies by the picture itself: where there is no ink, nothing would ever matter.
@@ -424,17 +424,17 @@ EXERCISES: list[Exercise] = [
             saliency(model, picture, label)[None, None].squeeze() :: right
             instead of g.abs().reshape(8, 8):
             g.clamp(min=0).reshape(8, 8)            :: The negative ones are cut off. They matter as much: take the size, `abs()`.
-            g.abs().reshape(8, 8).T                 :: The picture is transposed: rows and columns are exchanged.
-            (g.abs() / g.abs().max()).reshape(8, 8) :: Divided by the largest. For a drawing that would do; here you need the sizes themselves.
+            g.abs().reshape(8, 8).T                 :: The picture is transposed: rows and columns are swapped.
+            (g.abs() / g.abs().max()).reshape(8, 8) :: You divide by the largest. That would do for a drawing; here you need the sizes themselves.
             g.reshape(8, 8)                         :: The sign is still there. You need the *size*: `abs()`.
             g.abs()                                 :: The size is right, the shape not yet: `reshape(8, 8)`.
-            (g * g).reshape(8, 8)                   :: That is the square. Strong pixels come out far too strong.
+            (g * g).reshape(8, 8)                   :: That is the square. Strong pixels become far too strong.
             g.abs().sum()                           :: One number for the whole picture. You need one for each pixel.
             g.sign().reshape(8, 8)                  :: That is only the sign. You need the size.
             cross_entropy(model(x), label) => model(x)[0, label[0]] :: That is the gradient of one *score*. The loss depends on all ten.
             cross_entropy(model(x), label) => torch.softmax(model(x), 1)[0, label[0]] :: That is the gradient of a *probability*. The loss is $-\log$ of it.
             g.abs().reshape(8, 8).flip(0)           :: The picture is upside down: leave the rows in their order.
-            g.abs().reshape(8, 8) / g.abs().sum()   :: Divided by their sum. Here you need the sizes themselves, as they come.
+            g.abs().reshape(8, 8) / g.abs().sum()   :: You divide by their sum. Here you need the sizes themselves.
             g.abs().sum(0)                          :: The first axis is gone, the second is still there. Make it 8 × 8: `reshape(8, 8)`.
         """,
     ),
@@ -552,7 +552,7 @@ EXERCISES: list[Exercise] = [
             torch.cat(grads).norm()                        :: The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.
             torch.stack([g.norm() for g in grads]).mean()  :: A mean of the lengths of parts. Squares add up to the square of the whole length.
             sum((g * g).sum() for g in grads[:4]).sqrt()   :: Only the first four tensors are counted. A model may have more of them: take all of `grads`.
-            sum((g * g).sum() for g in grads).sqrt() / len(grads) :: Divided by the number of tensors. A length has no division in it.
+            sum((g * g).sum() for g in grads).sqrt() / len(grads) :: You divide by the number of tensors. A length has no division in it.
             grads[0].sum()                                 :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.
             sum(abs(g).max() for g in grads)               :: Those are the largest entries of the tensors. The length squares *every* entry, adds them all up, and takes one root.
             torch.cat([g.flatten() for g in grads]).norm() :: right
@@ -567,10 +567,10 @@ EXERCISES: list[Exercise] = [
         look={
             "": "In each step: the loss of `target`, its gradient at the picture *as it is now*, and a step of `eps` against its sign, clamped to the range from 0 to 1."
         },
-        why="The loss of `target` should fall, so the step goes *against* its gradient, as in training; only the leaf is another one. The gradient is computed again after each step, since it changes with the picture.",
+        why="The loss of `target` should fall, so the step goes *against* its gradient, as in training; only the leaf is different. The gradient is computed again after each step, since it changes with the picture.",
         shows="The same loop as in training. There the weights learn, here the picture does.",
         hints=(
-            "Which label belongs into the loss, if the picture should become a `target`?",
+            "Which label belongs in the loss, if the picture should become a `target`?",
             "The loss should *fall*: plus or minus?",
             "`loss = cross_entropy(model(x), target)` and `x = (x - eps * g.sign()).clamp(0, 1)`",
         ),
@@ -585,8 +585,8 @@ EXERCISES: list[Exercise] = [
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.abs()).clamp(0, 1) :: The sizes give no direction: with `abs()` every pixel gets lighter.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - 0.1 * g.sign()).clamp(0, 1) :: 0.1 is the size in one call. Use `eps`.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (-eps * g.sign()).clamp(0, 1) :: That is the step alone. Take it from `x`.
-            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.sign() / g.norm()).clamp(0, 1) :: Divided by the length of the gradient, the pixels do not move by `eps`.
-            cross_entropy(model(x), target) => cross_entropy(model(x), model(x).argmax(1)) :: That is the loss of the network's own answer: the picture becomes more of what it is. Use `target`.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.sign() / g.norm()).clamp(0, 1) :: You divide by the length of the gradient, so the pixels do not move by `eps`.
+            cross_entropy(model(x), target) => cross_entropy(model(x), model(x).argmax(1)) :: That is the loss of what the network says now: the picture becomes more of what it is. Use `target`.
             cross_entropy(model(x), target) => cross_entropy(model(picture), target) :: The loss is that of the first picture, and `x` is not in it.
             cross_entropy(model(x), target) => model(x)[0, target[0]] :: That is the *score* of `target`, and you go down: the picture is driven away from it. Use the loss, `cross_entropy`.
             cross_entropy(model(x), target) => model(x).sum() :: That is the sum of all scores. `target` is not in it.
@@ -595,7 +595,7 @@ EXERCISES: list[Exercise] = [
             return x.detach() => >> return x.detach() :: Only the first step counts: a `return` inside the loop ends it, or each step begins at `picture` again.
             return x.detach() => return picture :: That is the picture as it came in. Return the last one, `x`.
             x = (x - eps * g.sign()).clamp(0, 1) => x = x - (eps * g.sign()).clamp(0, 1) :: You cut off the *step*, so no pixel gets darker. Cut off the result.
-            return x.detach() => return x :: its whole history hangs on it
+            return x.detach() => return x :: it still carries its whole history
             x = (x - eps * g.sign()).clamp(0, 1) => x = torch.clip(x - eps * torch.sign(g), 0, 1) :: right
             cross_entropy(model(x), target) => -torch.log_softmax(model(x), 1)[0, target[0]] :: right
         """,

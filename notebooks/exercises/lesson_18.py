@@ -113,7 +113,7 @@ def _masked_weights(safe_weights: Callable) -> Iterator[tuple]:
 
 
 def _one(x: Any) -> Any:
-    """One number a position."""
+    """One number per position."""
     return x[:, 0] - x[:, 1]
 
 
@@ -222,16 +222,16 @@ def _centred() -> int:
 QUESTIONS: list[Question] = [
     Question(
         "18.a",
-        asks="what a query reads that finds all four keys alike",
+        asks="what a query reads that fits all four keys equally",
         truth=_undecided,
         found="Yes: four equal weights, so the result is the plain mean of the values.",
         answers=r"""
             16.0 :: That is the sum of the values. The weights add up to 1, so the result is a *mean*.
             8.0  :: That is the largest value. A query that finds all keys alike does not choose.
             0.0  :: That is the smallest value. With equal scores all four values have the same weight.
-            1.0  :: That is each scaled score. What comes out is a mean of the *values*.
+            1.0  :: That is each scaled score. The result is a mean of the *values*.
             0.25 :: That is each weight. The result is the mean of the values 0, 4, 4 and 8 with these weights.
-            2.0  :: That is each score before it is scaled. What comes out is a mean of the *values*.
+            2.0  :: That is each score before it is scaled. The result is a mean of the *values*.
         """,
         missed="Equal scores become equal weights, a quarter each: $(0 + 4 + 4 + 8)/4 = 4$.",
     ),
@@ -253,7 +253,7 @@ QUESTIONS: list[Question] = [
         "18.c",
         asks="the gradient of the first position's query",
         truth=_first_query,
-        found="Yes. It sees itself only, so its one weight is 1, whatever the score is.",
+        found="Yes. It sees only itself, so its one weight is 1, whatever the score is.",
         answers=r"""
             1.0 :: 1 is the *weight*. It stays 1 whatever the query is, so the query's gradient is 0.
             4.0 :: Four entries, yes, and all of them are 0: the one weight stays 1 whatever the query does.
@@ -391,11 +391,11 @@ EXERCISES: list[Exercise] = [
             torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1).masked_fill(later, float("-inf")) if causal else torch.softmax(scores, dim=-1) :: Minus infinity among the *weights* makes everything infinite or `nan`. Mask the scores, before the softmax.
             weights @ v => weights.transpose(-2, -1) @ v :: `weights` is transposed in the last product. It has a row for each query, just as the result does: `weights @ v`.
             weights @ v => weights :: Those are the weights. Take the mean of the values with them: `weights @ v`.
-            weights @ v => v :: The values come out as they went in. Multiply: `weights @ v`.
+            weights @ v => v :: The values come back unchanged. Multiply: `weights @ v`.
             scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
             return torch.softmax(scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) > 0, float("-inf")), dim=-1) @ v :: You mask even where `causal` is False. Only `if causal:`.
             return attention(q, k, k, causal) :: You read from the keys. It is the *values*, `v`, that are mixed.
-            return attention(k, q, v, causal) :: `q` and `k` are exchanged: there is a row for each *key* in your table.
+            return attention(k, q, v, causal) :: `q` and `k` are swapped: there is a row for each *key* in your table.
             math.sqrt(q.shape[-1]) => math.sqrt(len(q)) :: That is the root of the number of queries (or of samples). $d$ is the length of one query: `q.shape[-1]`.
             k.transpose(-2, -1) => k.T :: `k.T` exchanges *all* axes, which is right for one table only. For a batch exchange the last two: `k.transpose(-2, -1)`.
             dim=-1 => dim=1 :: Axis 1 is the axis of the keys only without a batch. The last axis always is: `dim=-1`.
@@ -451,7 +451,7 @@ EXERCISES: list[Exercise] = [
 
             a = upstream @ v.T
             g = weights * (a - (weights * a).sum()) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ q, weights.T @ upstream :: One mean for the whole table. Each row has a softmax of its own: `sum(1, keepdim=True)`.
+            return g @ k, g.T @ q, weights.T @ upstream :: One mean for the whole table. Each row has its own softmax: `sum(1, keepdim=True)`.
 
             a = upstream @ v.T
             g = weights * (a - a.mean(1, keepdim=True)) / math.sqrt(q.shape[-1])
@@ -463,7 +463,7 @@ EXERCISES: list[Exercise] = [
 
             a = upstream @ v.T
             g = -weights * (a - (weights * a).sum(1, keepdim=True)) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ q, weights.T @ upstream :: The bracket is the wrong way round: what arrived, *minus* the mean.
+            return g @ k, g.T @ q, weights.T @ upstream :: The bracket is swapped: what arrived, *minus* the mean.
 
             q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
 
@@ -524,7 +524,7 @@ EXERCISES: list[Exercise] = [
             masked = scores.masked_fill(~allowed, float("-inf"))
             return torch.where(some, torch.softmax(torch.where(some, masked, 0.0), dim=1), 0.0) :: You ask whether anything is allowed in a *column*. A row is `any(1, keepdim=True)`.
             safe_weights(scores.detach(), allowed) :: No graph leads back from these weights
-            safe_weights(scores, ~allowed) :: The mask is the wrong way round: `allowed` is True where a position may be read.
+            safe_weights(scores, ~allowed) :: The mask is inverted: `allowed` is True where a position may be read.
             safe_weights(scores.T, allowed.T).T if scores.shape[0] == scores.shape[1] else safe_weights(scores, allowed) :: Your columns add up to 1. A *row* belongs to a query.
             masked = scores.masked_fill(~allowed, -1e9)
             return torch.softmax(masked, dim=1) * allowed.any(1, keepdim=True) :: right
