@@ -21,7 +21,7 @@ from viz.show.page import (
     PROGRAM,
     asset,
     frame,
-    lean,
+    minified,
     page,
     program,
     shared,
@@ -85,7 +85,7 @@ def test_what_a_page_need_not_carry_is_blanks_and_last_semicolons():
     """Every string, template and regular expression of the program is there as it was written, and so is every word."""
     for name in PROGRAM.split():
         text = (FRONT / f"{name}.js").read_text(encoding="utf-8")
-        short, whole = lean([FRONT / f"{name}.js"]), _LEFT_OUT.sub("", text)
+        short, whole = minified([FRONT / f"{name}.js"]), _LEFT_OUT.sub("", text)
         bare = [re.sub(r"\s|;\s*(?=\})", "", re.sub(_KEPT, "", t)) for t in (whole, short)]
         assert bare[0] == bare[1] and re.findall(_KEPT, short) == re.findall(_KEPT, whole), name
         assert not re.search(r"^//", short, re.M), f"a comment of {name} is sent"

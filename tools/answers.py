@@ -30,9 +30,9 @@ from exercises.replies import say
 from exercises.symptoms import advise
 from exercises.values import describe, plain
 from tools.mathml import FORMULA, mathml
-from viz.show.page import FRONT, lean
+from viz.show.page import FRONT, minified
 
-PROGRAM = lean([FRONT / "typed.js", Path(__file__).with_name("answers.js")])
+PROGRAM = minified([FRONT / "typed.js", Path(__file__).with_name("answers.js")])
 SCRIPT = f"<script>(() => {{{PROGRAM}}})();</script>"
 
 STYLE = """

@@ -29,13 +29,13 @@ def program() -> str:
         r"^export default\{.*?\};|^export ", "", pages.program("lanes", "narrow_layout"), flags=re.M
     )
     names = ", ".join(re.findall(r"(\w+)(?=,|$)", re.sub(r": \w+", "", FROM_STEPPER)))
-    own = pages.lean([FRONT / f"{name}.js" for name in PROGRAM.split()])
+    own = pages.minified([FRONT / f"{name}.js" for name in PROGRAM.split()])
     return f"const {{ {FROM_STEPPER} }} = (() => {{\n{stepper}\nreturn {{ {names} }};\n}})();\n{own}"
 
 
 @cache
 def style() -> str:
-    return pages.lean([pages.FRONT / "stepper.css", FRONT / "film.css"])
+    return pages.minified([pages.FRONT / "stepper.css", FRONT / "film.css"])
 
 
 def page(

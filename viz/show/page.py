@@ -55,17 +55,17 @@ def asset(name: str) -> str:
     """A file of the front end; of ``stepper.js`` the whole program."""
     if name == "stepper.js":
         return program(*PARTS.split())
-    return lean([FRONT / name]) + (edge_rules() if name == "stepper.css" else "")
+    return minified([FRONT / name]) + (edge_rules() if name == "stepper.css" else "")
 
 
 @cache
 def program(*parts: str) -> str:
     """The program as one text, with these of its ``PARTS``."""
     left_out = {*PARTS.split()} - {*parts}
-    return lean([FRONT / f"{name}.js" for name in PROGRAM.split() if name not in left_out])
+    return minified([FRONT / f"{name}.js" for name in PROGRAM.split() if name not in left_out])
 
 
-def lean(files: list[Path]) -> str:
+def minified(files: list[Path]) -> str:
     """Files of one kind joined, without what only their readers need."""
     text = "\n".join(_LEFT_OUT.sub("", file.read_text(encoding="utf-8")) for file in files)
     return _BLANKS[files[0].suffix].sub(lambda found: next(filter(None, found.groups())), text)
@@ -133,7 +133,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
             for part, keys in _READ.items()
         }
         within = {key: picture(one) for key, one in drawn.get("insides", {}).items()}
-        return {**drawn, **read, "insides": within, "svg": _thin(drawn)}
+        return {**drawn, **read, "insides": within, "svg": _compact_svg(drawn)}
 
     def step(told: Mapping) -> dict:
         """Of a step what it does not say already: an only part is the total, what is stored is the total of its leaf."""
@@ -149,7 +149,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
     return walk(whole) | {"arrays": arrays}
 
 
-def _thin(drawn: Mapping) -> str:
+def _compact_svg(drawn: Mapping) -> str:
     """The SVG without what the pane works out again: colours, plates, where nodes stand; arrows in steps of 0.1."""
 
     def near(found: re.Match) -> str:
@@ -179,7 +179,7 @@ def text_of(content: Mapping[str, Any]) -> str:
 
 
 @cache
-def _begun(text: str) -> tuple[bytes, Any]:
+def _deflated_start(text: str) -> tuple[bytes, Any]:
     """How a deflated text begins, and the state in which it goes on: a program is deflated once, not for each page."""
     packer = zlib.compressobj(9)
     return packer.compress(text.encode()), packer
@@ -187,7 +187,7 @@ def _begun(text: str) -> tuple[bytes, Any]:
 
 def packed(begin: str, text: str) -> str:
     """Two texts as one, deflated, base85: five of 85 characters, none special in HTML or JSON, for four bytes."""
-    first, state = _begun(begin)
+    first, state = _deflated_start(begin)
     packer = state.copy()
     data = first + packer.compress(text.encode()) + packer.flush()
     words = np.frombuffer(data + bytes(-len(data) % 4), ">u4")

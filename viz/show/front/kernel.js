@@ -42,7 +42,7 @@ Object.assign(abilities, {
   },
 
   // The first move of a control around the pane begins a change: what follows is compared with the state before it.
-  tellPresses(around) {
+  reportPresses(around) {
     if (this.pressing) return;
     this.pressing = ({ target }) => target.closest(".widget-slider, .widget-text") && this.model.send({ press: true });
     for (const type of ["pointerdown", "focusin"]) around?.addEventListener(type, this.pressing, true);

@@ -22,14 +22,14 @@ Object.assign(abilities, {
 
   // One step on, the step's number goes from its function along each arrow that it sends on; where the reader's system allows motion.
   travel(k, from) {
-    if (this.drawn.view !== "lanes" || k !== from + 1 || k < 1 || this.calm.matches || this.asking) return;
+    if (this.drawn.view !== "lanes" || k !== from + 1 || k < 1 || this.reducedMotion.matches || this.asking) return;
     for (const edge of this.data.steps[k - 1].outgoing || []) {
       const item = this.edges.get(edge.edge);
       if (!item || !edge.value) continue;
       const number = s("g", { class: "mgv-order" }), w = 9 + 5.5 * String(k).length;
       number.append(s("rect", { x: -w / 2, y: -7, width: w, height: 14, rx: 7 }), s("text", { y: 3.2, "text-anchor": "middle" }, k));
       item.group.append(number);
-      const stops = this.wayOf(item).map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)` })); // a picture in lanes is never set in columns
+      const stops = this.pathOf(item).map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)` })); // a picture in lanes is never set in columns
       number.animate(stops, { duration: TRAVEL / this.speed, easing: "ease-in-out" }).onfinish = () => number.remove();
     }
   },

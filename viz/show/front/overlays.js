@@ -65,7 +65,7 @@ export const overlays = {
   },
 
   // What of the picture a pointer is on.
-  under(event) {
+  elementsAt(event) {
     const { target } = event, toggle = target.closest("[data-toggle]")?.dataset.toggle, node = this.nodeAt(target), { cut } = target.dataset;
     return { toggle, node, cut, edge: toggle || node || this.options.cut ? null : this.edgeAt(event) };
   },

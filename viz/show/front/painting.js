@@ -61,7 +61,7 @@ export const painting = {
     }
     for (const [x, y, w] of captions) box(x - w / 2, y - 12, w, 15, 9);
     for (const [id, item] of edges) {
-      const [dx, dy] = item.shift, way = edges.size <= 80 ? this.wayOf(item) : []; // of more they are not asked: there an arrow says nothing but in its step
+      const [dx, dy] = item.shift, way = edges.size <= 80 ? this.pathOf(item) : []; // of more they are not asked: there an arrow says nothing but in its step
       way.forEach(([x, y], i) => (way[i + 1] ? box(x, y, 0, 0, 1, item) : box(x - 5, y - 5, 10, 10, 3)));
       for (const hook of item.group.querySelectorAll(".hook")) { const [x, y] = numbersOf(hook.getAttribute("d")); box(x - 6 + dx, y - 1 + dy, 12, 12, 3); } // its path begins at the top
       const [x, y, w, h] = this.drawn.edges[id].label_box ?? [];
@@ -77,7 +77,7 @@ export const painting = {
   },
 
   // Points of an arrow, about 3 apart, where it stands in the picture.
-  wayOf(item) {
+  pathOf(item) {
     if (item.way) return item.way;
     const v = numbersOf(item.group.querySelector(".line")?.getAttribute("d") ?? ""), way = (item.way = []);
     for (let i = 0; i + 7 < v.length; i += 6) {
@@ -89,7 +89,7 @@ export const painting = {
 
   // Where a label of this size touches least, on its arrow or beside it, and how much. `from`: where it stays if it touches nothing there.
   clear(id, w, h, from) {
-    const item = this.edges.get(id), way = this.wayOf(item), start = from ?? way[way.length >> 1], ends = [[w, 0], [h, 1]].map(([by, o]) => { const at = [start[o], ...way.map((p) => p[o])]; return [Math.min(...at) - 1.5 * by - 9, Math.max(...at) + 1.5 * by + 9]; });
+    const item = this.edges.get(id), way = this.pathOf(item), start = from ?? way[way.length >> 1], ends = [[w, 0], [h, 1]].map(([by, o]) => { const at = [start[o], ...way.map((p) => p[o])]; return [Math.min(...at) - 1.5 * by - 9, Math.max(...at) + 1.5 * by + 9]; });
     const [[low, high], [top, end]] = ends, others = (this.around = this.around.filter((one) => one[5] !== id));
     const near = others.filter(([x, y, wide, tall, , of]) => of !== item && x + wide / 2 > low && x - wide / 2 < high && y + tall / 2 > top && y - tall / 2 < end).sort((a, b) => b[4] - a[4]); // what costs most first
     const trouble = (x, y, most, more) => { // no further than to the most

@@ -57,7 +57,7 @@ class Pane {
     Object.assign(this, { model, el, options: model.get("options") || {}, keepKeys });
     this.timer = null;
     this.speed = 1;
-    this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+    this.reducedMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.waiting = new Set();
     const later = (f) => () => (this.held?.isConnected ? this.waiting.add(f) : f());
     this.onSize = later(() => this.settle());
@@ -147,14 +147,14 @@ class Pane {
     for (const part of [this.panels, this.flow]) part.addEventListener("scroll", () => { this.scrolled = true; }, { passive: true });
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.view.addEventListener("click", (event) => this.clicked(event));
-    this.view.addEventListener("dblclick", (event) => { this.opens((this.pressed ?? this.under(event)).node); this.pressed = null; }); // the view holds the pointer
+    this.view.addEventListener("dblclick", (event) => { this.opens((this.pressed ?? this.elementsAt(event)).node); this.pressed = null; }); // the view holds the pointer
     let rests = ""; // where the pointer stands: what a step moves under it there asks for no tip
     const place = ({ clientX, clientY }) => `${clientX} ${clientY}`;
     this.frame.addEventListener("pointermove", (event) => { rests = place(event); });
     this.view.addEventListener("pointerover", (event) => { const id = event.pointerType === "touch" || this.moved || place(event) === rests ? null : this.nodeAt(event.target); if (id) this.showTip(id, event); });
     this.view.addEventListener("pointerout", () => this.hideTip());
-    this.holdPresses();
-    this.offerHands();
+    this.capturePresses();
+    this.listenToPointer();
   }
 
   // One of the pictures of the pass takes the stage. What is true stays what it is; other boxes ask for it.
@@ -185,7 +185,7 @@ class Pane {
   // A click selects, and says what it is; a second one opens a box.
   clicked(event) {
     if (this.moved || event.detail > 1) return; // it was dragged; or it is the second of a double click
-    const { toggle, node, cut, edge } = (event.detail && this.pressed) || this.under(event); // without a press a program clicks
+    const { toggle, node, cut, edge } = (event.detail && this.pressed) || this.elementsAt(event); // without a press a program clicks
     this.pressed = null;
     if (toggle) this.toggle(toggle);
     else if (node) this.posed && this.questions[this.posed].kind === "order" ? this.answerOrder(node) : this.select(node);
@@ -340,7 +340,7 @@ class Pane {
     if (this.scrolled) { this.panels.scrollTop = this.flow.scrollTop = 0; this.scrolled = false; } // a step is read from its beginning on
     if (this.alarm) this.alarm.hidden = this.asking && this.limit <= this.badAt; // who is asked finds it: it is told when that step is reached
     this.followNow();
-    this.litLine(now ? now.line : null);
+    this.highlightLine(now ? now.line : null);
     this.paint(k, at);
     this.counter.textContent = `${at} / ${this.count}`;
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
@@ -352,7 +352,7 @@ class Pane {
     this.hideTip();
     if (!this.pop.hidden) this.fillPop();
     this.settlePanels();
-    this.keepLine();
+    this.showLine();
   }
 
   fillPanels() {

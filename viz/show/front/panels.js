@@ -164,7 +164,7 @@ export const panels = {
     return this.column("Source", h("pre.source", { tabindex: 0, role: "group", "aria-label": source.file || "source" }, this.lines));
   },
 
-  litLine(line) {
+  highlightLine(line) {
     if (!this.lines || line === this.lit) return;
     const before = this.lines[this.lit], now = this.lines[line];
     if (before) { before.classList.remove("mgv-lit"); before.removeAttribute("aria-current"); }
@@ -175,7 +175,7 @@ export const panels = {
   },
 
   // The line of this step in the middle of its source, when the panels have the sizes that they keep.
-  keepLine() {
+  showLine() {
     const now = this.lines?.[this.lit], list = now?.parentNode;
     if (list) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2 + now.offsetHeight / 2;
   },

@@ -18,13 +18,13 @@ export function unpack(sent) {
     return out;
   };
   const { arrays: _, ...rest } = data, whole = walk(rest);
-  const plate = (picture) => { picture.svg = plated(picture); Object.values(picture.insides || {}).forEach(plate); };
+  const plate = (picture) => { picture.svg = restored(picture); Object.values(picture.insides || {}).forEach(plate); };
   [whole, ...(whole.pictures || [])].forEach(plate);
   return whole;
 }
 
 // Nodes and arrows as they were painted: where they stand, points and heads.
-const plated = ({ svg, nodes }) => svg.replace(/<g class="node[^"]*" id="(\w+)">.*?<\/g>/g, (group, id) => {
+const restored = ({ svg, nodes }) => svg.replace(/<g class="node[^"]*" id="(\w+)">.*?<\/g>/g, (group, id) => {
   const [x, y] = nodes[id].at;
   return group.replace(/[ ]([xy])="(-?\d+(?:\.\d)?)"/g, (place, o, by) => ` ${o}="${Number((Number(by) + (o === "x" ? x : y)).toFixed(1))}"`);
 }).replace(/\bd="([-\d ]+)"\/>/g, (path, steps) => {

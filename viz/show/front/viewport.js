@@ -93,10 +93,10 @@ export const viewport = {
     this.el.dataset.scale = chosen.scale.toFixed(3);
     const around = this.el.closest(".widget-vbox"); // what Python puts around the pane
     around?.addEventListener("focusin", this.keepKeys);
-    if (this.options.cut) this.tellPresses?.(around);
+    if (this.options.cut) this.reportPresses?.(around);
     this.el.dataset.ready = "true";
     this.settlePanels();
-    this.keepLine();
+    this.showLine();
   },
 
   // As many lines for the sentence as the longest of this pass takes: none is cut, and none moves the picture.
@@ -200,10 +200,10 @@ export const viewport = {
   },
 
   // Drag moves, Ctrl + wheel and two fingers zoom; the wheel moves once the pane has the focus, at the end the page scrolls on.
-  offerHands() {
+  listenToPointer() {
     const { view } = this, fingers = new Map();
     let apart = 0;
-    view.addEventListener("pointerdown", (event) => { if (event.button === 0) { fingers.set(event.pointerId, [event.clientX, event.clientY]); this.moved = false; apart = 0; this.pressed = this.under(event); } });
+    view.addEventListener("pointerdown", (event) => { if (event.button === 0) { fingers.set(event.pointerId, [event.clientX, event.clientY]); this.moved = false; apart = 0; this.pressed = this.elementsAt(event); } });
     view.addEventListener("pointermove", (event) => {
       const from = fingers.get(event.pointerId);
       if (!from) return;
@@ -231,7 +231,7 @@ export const viewport = {
 
   // A press counts for what it began on, wherever that is when it ends: the page around may move, a step may come from another
   // pane. What was pressed keeps the pointer (drawn away from a button, it lets go), and what would change the pane waits.
-  holdPresses() {
+  capturePresses() {
     const { frame } = this, apart = (event) => Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY);
     let from;
     frame.addEventListener("pointerdown", (event) => {
@@ -262,6 +262,6 @@ export const viewport = {
     const dx = left < view.scrollLeft + 20 || right < 20, dy = top < view.scrollTop + TOP || low < 10;
     if (!dx && !dy) return;
     view.scrollTo({ left: dx ? left + w / 2 - view.clientWidth / 2 : view.scrollLeft, top: dy ? top + t / 2 - view.clientHeight / 2 : view.scrollTop,
-      behavior: this.calm.matches || this.timer === null ? "auto" : "smooth" });
+      behavior: this.reducedMotion.matches || this.timer === null ? "auto" : "smooth" });
   },
 };
