@@ -61,7 +61,11 @@ def test_the_examples_are_found():
     assert {"[0.33, 0.33, 0.33]", '["a", "b"]', '"abc"', "[0.5, 0.5]"} <= texts
 
 
-@pytest.mark.parametrize(("path", "place", "cell", "text"), TYPED, ids=lambda part: str(part)[:20])
+def named(examples):
+    return [f"{path.stem}-{place}-{text[:20]}" for path, place, _, text in examples]
+
+
+@pytest.mark.parametrize(("path", "place", "cell", "text"), TYPED, ids=named(TYPED))
 def test_check_and_predict_understand_the_example(path, place, cell, text):
     value = ast.literal_eval(text)
     if key := tagged(cell, "predict"):
@@ -114,7 +118,7 @@ def replies_to(text: str, questions: list[dict]) -> list[dict]:
 ASKED = [case for case in TYPED if "ask=" in case[2].source]
 
 
-@pytest.mark.parametrize(("path", "place", "cell", "text"), ASKED, ids=lambda part: str(part)[:20])
+@pytest.mark.parametrize(("path", "place", "cell", "text"), ASKED, ids=named(ASKED))
 def test_the_stepper_takes_the_example(path, place, cell, text):
     questions = questions_of(path, place)
     replies = replies_to(text, questions)
