@@ -146,3 +146,9 @@ def test_backward_passes_are_counted():
         (x * x).backward()
         torch.autograd.grad(x * x, x)
     assert len(passes) == 2
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_limit_is_named_where_a_right_number_lies_on_it_too(side):
+    due = side * np.array([0.5, 1.0, 2.0, 3.0])
+    assert "comes out as" in relations.told([Tried(side * np.minimum(side * due, 1.0), due)])

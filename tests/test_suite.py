@@ -101,6 +101,15 @@ def test_boxes_of_the_map_do_not_overlap():
             assert abs(x - other_x) >= suite.WIDTH or abs(y - other_y) >= suite.HEIGHT
 
 
+def test_all_boxes_of_the_map_are_inside_with_the_same_margin():
+    places = suite._places(EVERY)
+    width, height = suite._size(places)
+    left, right = (f(x for x, _ in places.values()) for f in (min, max))
+    top, bottom = (f(y for _, y in places.values()) for f in (min, max))
+    assert left - suite.WIDTH / 2 == width - right - suite.WIDTH / 2 == suite.MARGIN
+    assert top == height - bottom - suite.HEIGHT == suite.MARGIN
+
+
 def test_who_has_solved_something_sees_it_on_the_map():
     lesson = EVERY[0]
     assert " solved" not in suite.map_svg(EVERY)

@@ -199,3 +199,8 @@ def test_a_rounded_number_that_is_exactly_a_known_mistake_is_that_mistake():
     assert judge(exercise, (0.197,)).message == "a known mistake"
     assert judge(exercise, (0.1966,)).state == judge(exercise, (0.19661,)).state == "correct"
     assert judge(exercise, (0.2,)).cause == say("rounded")
+
+
+def test_what_an_option_says_in_brackets_may_be_left_out():
+    told = {"a": "it (the leaf) stays", "b": "it moves"}
+    assert answers.option("it stays", told) == "a" and answers.option("the leaf", told) == "a"
