@@ -6,7 +6,7 @@ PORT   ?= 8888
 # where the environment and the learner's copy are; given on the command line only: what a shell calls VENV is not ours to fill
 VENV    = .venv
 LESSONS = my_lessons
-# with FROM_ELSEWHERE=1 `make trylite` lets the browser fetch Python from Pyodide's server
+# with FROM_ELSEWHERE=1 `make lite` and `make trylite` may ask Pyodide's server for Python
 export FROM_ELSEWHERE
 # which tests: a pytest -m expression; `make torch` and `make browser` run what is left out here
 TESTS  ?= not torch and not browser

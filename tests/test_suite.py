@@ -227,6 +227,19 @@ def test_the_site_has_a_page_for_each_and_links_that_lead_somewhere(tmp_path):
         assert [link for link in links if not (tmp_path / link).is_file()] == [], page.name
 
 
+def test_a_link_to_the_site_shows_a_picture_with_its_size(monkeypatch):
+    """Only where the site's address is known: a preview takes no relative one."""
+    assert "og:image" not in site.page_of("index", "Lessons", "")
+    monkeypatch.setattr(site, "ADDRESS", "https://someone.example/lessons/")
+    page = site.page_of("index", "Lessons", "")
+    said = dict(re.findall(r'<meta (?:property|name)="([\w:]+)" content="([^"]*)">', page))
+    assert said["og:image"] == "https://someone.example/lessons/stepper.png" and said["og:image:alt"]
+    assert (int(said["og:image:width"]), int(said["og:image:height"])) == site.size_of(
+        site.STEPPER.read_bytes()
+    )
+    assert said["description"] == said["og:description"] != ""
+
+
 ROUTE = {  # the cells that the plan of two hours in TEACHING.md comes to
     "0": "setup predict-a forward draw before step grad nudge exercise-0-1",
     "3": "setup worked exercise-3-1 forward forward-y forward-z before predict-a predict-b predict-c draw start-one "

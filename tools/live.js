@@ -6,13 +6,43 @@
   const button = bar.querySelector("button"), status = bar.querySelector("[role=status]");
   const cells = [...document.querySelectorAll("main .code")].map((box, number) => ({ box, number, pre: box.querySelector("pre"), ran: false }));
   const waiting = new Map();
+  const save = document.createElement("button");
+  save.type = "button";
+  save.hidden = true;
+  save.textContent = "Save my progress";
+  save.onclick = () => worker?.postMessage({ progress: true });
+  button.after(save);
   let worker = null;
+
+  // What was typed into a cell, kept in this browser until the page itself says something else there; null where nothing is.
+  const kept = {
+    key: (cell) => `${location.pathname} ${cell.number}`,
+    get(cell) {
+      try {
+        const { original, typed } = JSON.parse(localStorage.getItem(this.key(cell)) ?? "{}");
+        return original === cell.original ? typed : null;
+      } catch { return null; } // a window that keeps nothing
+    },
+    set(cell) {
+      try { localStorage.setItem(this.key(cell), JSON.stringify({ original: cell.original, typed: cell.pre.innerText })); } catch { /* the same, and the status says so */ }
+    },
+  };
+
+  function download(progress) {
+    if (!progress) { status.textContent = "There is no progress yet: solve an exercise first."; return; }
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([progress], { type: "application/json" }));
+    link.download = "progress.json";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
 
   if (location.protocol === "file:") { bar.hidden = true; return; }
 
   function stopped(sentence) {
     worker?.terminate();
     worker = null;
+    save.hidden = true;
     for (const cell of cells) cell.ran = false;
     for (const { finish } of waiting.values()) finish("Python was stopped.");
     waiting.clear();
@@ -21,25 +51,31 @@
   }
 
   function start() {
-    if (typeof WebAssembly !== "object") { status.textContent = "This browser does not run WebAssembly, which Python needs."; return; }
+    if (typeof WebAssembly !== "object") { status.textContent = "This browser does not run WebAssembly, which Python needs: allow it in the settings, or use a current Firefox, Chrome, Edge or Safari."; return; }
     button.textContent = "Stop Python";
     status.textContent = "Looking for Python …";
     worker = new Worker("live-worker.js");
-    worker.onerror = (event) => stopped(`Python could not be started (${event.message || "its program was not found"}).`);
+    worker.onerror = (event) => stopped(`Python could not be started (${event.message || `live-worker.js could not be loaded from ${location.host}`}). Is this computer online?`);
     worker.onmessage = ({ data }) => {
-      if ("loading" in data) status.textContent = `Loading Python, NumPy and Graphviz: ${Math.round(100 * Math.min(1, data.loading))} % (once; after that it is on this computer)`;
+      if ("loading" in data) status.textContent = `Loading Python, once: ${data.loading}.`;
       else if (data.starting) status.textContent = "Starting Python …";
       else if (data.failed) stopped(data.failed);
       else if (data.ready) {
-        status.textContent = "Python runs in this tab. Change a cell and press Run, or Shift + Enter in it; what is above it runs first.";
+        const lost = data.kept ? "" : " This window keeps nothing, as private windows do: save your progress before you close it.";
+        status.textContent = `Python runs in this tab. Change a cell and press Run, or Shift + Enter in it; what is above it runs first.${lost}`;
+        save.hidden = false;
         for (const cell of cells) equip(cell);
-      } else waiting.get(data.id)?.take(data);
+      } else if ("progress" in data) download(data.progress);
+      else waiting.get(data.id)?.take(data);
     };
     worker.postMessage({ start: true });
   }
 
   function equip(cell) {
     if (cell.run) return;
+    cell.original = cell.pre.innerText;
+    const typed = kept.get(cell);
+    if (typed !== null) cell.pre.textContent = typed;
     cell.pre.contentEditable = "plaintext-only";
     cell.pre.spellcheck = false;
     for (const [name, value] of [["role", "textbox"], ["aria-multiline", "true"], ["aria-label", `Code of cell ${cell.number + 1}`], ["tabindex", "0"]]) cell.pre.setAttribute(name, value);
@@ -53,7 +89,7 @@
     cell.pre.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); upTo(cell); }
     });
-    cell.pre.addEventListener("input", () => { cell.ran = false; });
+    cell.pre.addEventListener("input", () => { cell.ran = false; kept.set(cell); });
   }
 
   // Run a cell, after those above it that have not run; only its own output is shown.

@@ -54,6 +54,13 @@ DESCRIPTION = (
 ADDRESS = os.environ.get(
     "SITE_ADDRESS", ""
 )  # where the site will be: a preview's picture needs a whole address
+STEPPER = DOCS / "stepper-light.png"  # what a link to the site shows
+PREVIEW = """
+<meta property="og:image" content="{address}stepper.png">
+<meta property="og:image:width" content="{wide}">
+<meta property="og:image:height" content="{tall}">
+<meta property="og:image:alt" content="The stepper: a backward pass, one node at a time.">
+<meta name="twitter:card" content="summary_large_image">"""
 LINKS = {
     "index": "Lessons",
     "glossary": "Glossary",
@@ -223,6 +230,7 @@ def page_of(
         f'<a href="{file}.html"{" aria-current=" + chr(34) + "page" + chr(34) if file == name else ""}>{word}</a>'
         for file, word in LINKS.items()
     )
+    wide, tall = size_of(STEPPER.read_bytes())
     before, after = (
         f'<nav class="beside" aria-label="{where}">{beside}</nav>' if beside else ""
         for where in ("Beside this lesson", "On from here")
@@ -230,7 +238,7 @@ def page_of(
     return SHELL.format(
         icon=ICON,
         description=html.escape(description or DESCRIPTION),
-        preview=f'\n<meta property="og:image" content="{ADDRESS}stepper.png">' if ADDRESS else "",
+        preview=PREVIEW.format(address=ADDRESS, wide=wide, tall=tall) if ADDRESS else "",
         name=name,
         title=html.escape(title),
         style=STYLE + MATH_STYLE + answers.STYLE + _code_style() + style,
@@ -414,7 +422,7 @@ def build(folder: Path, notebooks: Path = NOTEBOOKS, lite: Path = ROOT / "lite")
             f'<a href="{n}.html">{words}</a>' if n else "<span></span>" for n, words in arrows
         )
     about = {lesson.file.removesuffix(".ipynb"): lesson.objective.replace("`", "") for lesson in every}
-    shutil.copyfile(DOCS / "stepper-light.png", folder / "stepper.png")  # what a link to the site shows
+    shutil.copyfile(STEPPER, folder / "stepper.png")
     written = []
     for name, body in bodies.items():
         style = CARDS if name == "cards" else ""

@@ -5,56 +5,19 @@ Only where the site has its own Python (conftest.py).
 
 from __future__ import annotations
 
-import functools
-import threading
-from collections.abc import Callable, Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.lesson_files import LESSONS
-from tools.lite.__main__ import elsewhere
+from tools.lite.__main__ import LAB
 
 NAMES = [*(path.stem for path in LESSONS), "index", "glossary", "exam"]
 WIDGET = "window.jupyterapp?.shell.currentWidget"
 WAIT = 240_000  # milliseconds: Python starts in 10 seconds on an idle machine
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *values: Any) -> None:
-        pass
-
-
-@pytest.fixture(scope="session")
-def address(site: Path) -> Iterator[str]:
-    """Where the site is served."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://localhost:{server.server_port}/"
-        server.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    from tools.jupyterlab import chromium
-
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-def page(browser, address) -> Iterator[Any]:
-    """A page in a window of its own; it fails the test if it asked a host for something that the site does not name."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    page, asked = context.new_page(), []
-    page.on("request", lambda request: asked.append(request.url))
-    yield page
-    context.close()
-    assert not [
-        url for url in asked if not url.startswith(("http://localhost:", "data:", "blob:", elsewhere()))
-    ]
 
 
 @pytest.fixture
@@ -64,10 +27,15 @@ def opened(page, address) -> Callable[[str], Any]:
     def open_it(name: str) -> Any:
         page.goto(f"{address}index.html?lesson={name}")
         page.wait_for_url("**/lab/**", timeout=WAIT)
-        page.wait_for_function(f"{WIDGET}?.sessionContext?.session?.kernel?.status === 'idle'", timeout=WAIT)
+        ready(page)
         return page
 
     return open_it
+
+
+def ready(page: Any) -> None:
+    """Wait until the notebook's kernel has started."""
+    page.wait_for_function(f"{WIDGET}?.sessionContext?.session?.kernel?.status === 'idle'", timeout=WAIT)
 
 
 DONE = """() => {
@@ -100,6 +68,21 @@ def test_a_lesson_runs_whole(opened, name):
     assert all(cell["execution_count"] for cell in cells if "".join(cell["source"]).strip())
 
 
+@pytest.mark.timeout(600)
+def test_jupyterlab_is_as_large_as_the_first_page_says(page, opened, site):
+    asked: set[str] = set()
+    page.on("request", lambda request: asked.add(request.url.partition("?")[0]))
+    opened("03_one_node_at_a_time")
+    root = page.url.partition("lab/")[0]
+    own = {url.removeprefix(root) for url in asked if url.startswith(root) and "/pyodide/" not in url}
+    assert 1e6 < sum(weight(site / path) for path in own) < LAB
+
+
+def weight(file: Path) -> int:
+    """A file as hosts pack it, in bytes."""
+    return len(gzip.compress(file.read_bytes(), 6)) if file.is_file() else 0
+
+
 def run_cell(page: Any, source: str) -> str:
     """What a new cell with this source prints or shows as text."""
     page.evaluate("window.jupyterapp.commands.execute('notebook:insert-cell-below')")
@@ -114,40 +97,81 @@ def run_cell(page: Any, source: str) -> str:
     )
 
 
-@pytest.mark.timeout(600)
-def test_an_answer_is_kept_across_a_reload_an_endless_one_is_stopped_and_a_picture_is_saved_as_svg(opened):
+@pytest.fixture
+def lesson_3(opened) -> Any:
+    """The page with lesson 3, its first cell run."""
     page = opened("03_one_node_at_a_time")
     begin = "from exercises import check, progress; import minigrad as torch, viz; x = torch.ones(3, requires_grad=True)"
     assert run_cell(page, begin) == ""
-    solve = "from exercises.lessons import find_exercise\nfound = find_exercise('3.1'); check(found.id, found.solution)"
-    assert "3.1 correct" in run_cell(page, solve)
-    endless = "def f(*values):\n    while True: pass\nfound = find_exercise('3.3'); check(found.id, *[f for _ in found.names])"
-    assert "topped after" in run_cell(page, endless)
-    assert "cannot write a PNG file" in run_cell(page, "viz.draw(x.sum()).save('picture.png')")
-    assert (
-        run_cell(page, "viz.draw(x.sum()).save('picture.svg'); print(open('picture.svg').read()[:4])").strip()
-        == "<svg"
-    )
-    page.reload()
-    page.wait_for_function(f"{WIDGET}?.sessionContext?.session?.kernel?.status === 'idle'", timeout=WAIT)
-    assert "1 of 5" in run_cell(page, "from exercises import progress\nprogress(3)")
+    return page
+
+
+SOLVE = "from exercises.lessons import find_exercise\nfound = find_exercise('3.1'); check(found.id, found.solution)"
 
 
 @pytest.mark.timeout(600)
-def test_a_lesson_page_becomes_live(page, site, tmp_path):
+def test_an_answer_is_kept_across_a_reload_and_can_be_downloaded(lesson_3):
+    page = lesson_3
+    assert "3.1 correct" in run_cell(page, SOLVE)
+    page.reload()
+    ready(page)
+    assert "1 of " in run_cell(page, "from exercises import progress\nprogress(3)")
+    page.locator(".jp-DirListing-item", has_text="progress.json").click(button="right")
+    with page.expect_download() as coming:
+        page.locator(".lm-Menu-item", has_text="Download").first.click()
+    assert "3.1" in Path(coming.value.path()).read_text(encoding="utf-8")
+
+
+@pytest.mark.timeout(600)
+def test_a_stepper_steps(lesson_3):
+    """A widget, with the kernel behind it."""
+    run_cell(lesson_3, "viz.step((x * x).sum())")
+    pane = lesson_3.locator(".jp-OutputArea-output .mgv[data-ready]").last
+    pane.get_by_role("button", name="Forward one step").click()
+    lesson_3.locator('.mgv[data-ready][data-step="1"]').wait_for()
+    pane.locator(".mgv-frame").press("ArrowRight")
+    lesson_3.locator('.mgv[data-ready][data-step="2"]').wait_for()
+
+
+@pytest.mark.timeout(600)
+def test_an_endless_answer_is_stopped_and_a_picture_is_saved_as_svg(lesson_3):
+    page = lesson_3
+    endless = "def f(*values):\n    while True: pass\nfrom exercises.lessons import find_exercise\n"
+    endless += "found = find_exercise('3.3'); check(found.id, *[f for _ in found.names])"
+    assert "topped after" in run_cell(page, endless)
+    assert "cannot write a PNG file" in run_cell(page, "viz.draw(x.sum()).save('picture.png')")
+    saved = "viz.draw(x.sum()).save('picture.svg'); print(open('picture.svg').read()[:4])"
+    assert run_cell(page, saved).strip() == "<svg"
+
+
+@pytest.mark.timeout(600)
+def test_a_lesson_page_becomes_live(page, site, serve, tmp_path):
     """Without JupyterLab: a cell is changed by hand and run, after those above it."""
     from tools import site as pages
 
     pages.build(tmp_path, lite=site)
-    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(tmp_path))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        page.goto(f"http://localhost:{server.server_port}/03_one_node_at_a_time.html")
-        page.get_by_role("button", name="Run this page").click()
-        cell = page.locator(".code", has=page.get_by_role("button", name="Run cell 4", exact=True))
-        cell.locator("pre").wait_for(timeout=WAIT)
-        page.get_by_role("button", name="Run cell 4", exact=True).wait_for(timeout=WAIT)
-        cell.locator("pre").evaluate("(pre) => { pre.textContent = 'print(6 * 7)'; pre.focus(); }")
-        page.keyboard.press("Shift+Enter")
-        shown = cell.locator("xpath=following-sibling::*[1]")
-        shown.get_by_text("42").wait_for(timeout=WAIT)
-        server.shutdown()
+    page.goto(f"{serve(tmp_path)}03_one_node_at_a_time.html")
+    page.get_by_role("button", name="Run this page").click()
+    cell = page.locator(".code", has=page.get_by_role("button", name="Run cell 4", exact=True))
+    cell.locator("pre").wait_for(timeout=WAIT)
+    page.get_by_role("button", name="Run cell 4", exact=True).wait_for(timeout=WAIT)
+    cell.locator("pre").evaluate("(pre) => { pre.textContent = 'print(6 * 7)'; pre.focus(); }")
+    page.keyboard.press("Shift+Enter")
+    shown = cell.locator("xpath=following-sibling::*[1]")
+    shown.get_by_text("42").wait_for(timeout=WAIT)
+    cell.locator("pre").evaluate(
+        "(pre, code) => { pre.textContent = code; pre.dispatchEvent(new Event('input')); }", SOLVE
+    )
+    page.get_by_role("button", name="Run cell 4", exact=True).click()
+    shown.get_by_text("Exercise 3.1").wait_for(timeout=WAIT)
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Save my progress").click()
+    assert "3.1" in Path(coming.value.path()).read_text(encoding="utf-8")
+
+    page.reload()  # what was typed is there again, and so is what was solved
+    page.get_by_role("button", name="Run this page").click()
+    page.get_by_role("button", name="Run cell 4", exact=True).wait_for(timeout=WAIT)
+    assert cell.locator("pre").inner_text() == SOLVE
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Save my progress").click()
+    assert "3.1" in Path(coming.value.path()).read_text(encoding="utf-8")

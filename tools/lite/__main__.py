@@ -10,6 +10,8 @@ JupyterLite is built in an environment of its own (build/lite), as it brings an 
 from __future__ import annotations
 
 import argparse
+import gzip
+import hashlib
 import json
 import os
 import re
@@ -37,7 +39,9 @@ JUPYTERLITE = [
 WIDGETS = ["jupyterlab_widgets==3.0.15", "anywidget==0.9.21"]  # for their extensions of JupyterLab
 PYODIDE = "0.29.3"  # what this kernel is made for
 GRAPHVIZ = "1.29.2"
-# Pyodide itself: its files, and their size
+LAB = 2_100_000  # bytes of JupyterLab with a lesson open, packed
+NUMPY = 3_644_060  # bytes of NumPy's wheel on Pyodide's server
+# Pyodide itself: its files, and their size there
 CORE = {"pyodide.js": 18_597, "pyodide.asm.js": 1_074_322, "pyodide.asm.wasm": 8_647_684}
 LIBRARY = "python_stdlib.zip"  # Python's own library; always served from here, without what no lesson uses
 # JupyterLab compiles templates and Python with eval; all else comes from this site, and from Pyodide's server where it is used
@@ -195,9 +199,15 @@ def python_for_browsers(folder: Path) -> tuple[list[Package], dict[str, Any], st
     if not lock_file.is_file():
         sys.exit(f"minigrad: {source} is not a Pyodide distribution: it has no pyodide-lock.json.")
     lock = json.loads(lock_file.read_text(encoding="utf-8"))
-    wheels.slimmed(source / LIBRARY, folder, wheels.UNUSED_LIBRARY)
+    wheels.slimmed(source / LIBRARY, folder, wheels.UNUSED_LIBRARY, wheels.bare)
     if not chosen and not wheel:
-        return wheels.of_pyodide(lock, "matplotlib", elsewhere()), lock["info"], elsewhere() + "pyodide.js"
+        found = wheels.of_pyodide(lock, "matplotlib", elsewhere())
+        if os.environ.get("FROM_ELSEWHERE"):
+            numpy = next(package for package in found if package.name == "numpy")
+            whole = wheels.fetch(numpy.address, numpy.sha256, WORK / "wheels-of-pyodide")
+            numpy.file = wheels.slimmed(whole, folder, wheels.UNUSED_NUMPY)
+            numpy.address, numpy.sha256 = "", ""
+        return found, lock["info"], elsewhere() + "pyodide.js"
     for name in CORE:
         if not (source / name).is_file():
             sys.exit(f"minigrad: {source / name} is missing: PYODIDE must name a whole Pyodide distribution.")
@@ -314,18 +324,7 @@ def build(site: Path) -> Path:
 
 def start_page(site: Path, where: str) -> None:
     """The first page, which loads everything with a word on how far it is, and the list of what it loads."""
-    lock = json.loads((site / "pyodide/pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
-    elsewhere = where.rpartition("/")[0] + "/" if where.startswith("https:") else "pyodide/"
-    files = [{"address": elsewhere + name, "bytes": size, "sha256": ""} for name, size in CORE.items()]
-    library = site / "pyodide" / LIBRARY
-    files.append({"address": f"pyodide/{LIBRARY}", "bytes": library.stat().st_size, "sha256": ""})
-    later = {name for name in lock if name not in needed(lock)}
-    for name in sorted({*lock} - later):
-        file = lock[name]["file_name"]
-        own = site / "pyodide" / file
-        size = own.stat().st_size if own.is_file() else 3_000_000
-        address = file if file.startswith("https:") else f"pyodide/{file}"
-        files.append({"address": address, "bytes": size, "sha256": lock[name]["sha256"]})
+    files = downloads(site, where)
     (site / "start.json").write_text(json.dumps(files), encoding="utf-8")
     live = {
         "pyodide": where,
@@ -334,13 +333,16 @@ def start_page(site: Path, where: str) -> None:
         "packages": AT_ONCE,
     }
     (site / "live.json").write_text(json.dumps(live), encoding="utf-8")
-    shutil.copyfile(HERE / "download.js", site / "download.js")
+    for name in ("download.js", "watch.js"):
+        shutil.copyfile(HERE / name, site / name)
     host = f" {'/'.join(where.split('/')[:3])}" if where.startswith("https:") else ""
     policy = (
         "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     )
     policy += f"connect-src 'self'{host}"
     page = (HERE / "start.html").read_text(encoding="utf-8").replace("POLICY", policy).replace("ICON", ICON)
+    megabytes = round((packed(site, files) + LAB) / 1e6)
+    page = page.replace("MEGABYTES", str(megabytes))
     script = (HERE / "start.js").read_text(encoding="utf-8")
     (site / "index.html").write_text(page.replace("SCRIPT", script), encoding="utf-8")
     for icon in (site / "lab").glob("favicon.ico"):  # 300 kB
@@ -349,7 +351,42 @@ def start_page(site: Path, where: str) -> None:
     text = lab.read_text(encoding="utf-8")
     text = re.sub(r'<link[^>]*rel="[^"]*icon"[^>]*>', f'<link rel="icon" href="{ICON}">', text)
     meta = f'<meta http-equiv="Content-Security-Policy" content="{LAB_POLICY.format(host=host)}">'
-    lab.write_text(text.replace("<head>", f"<head>\n    {meta}", 1), encoding="utf-8")
+    scripts = "".join(f'<script defer src="../{name}"></script>' for name in ("download.js", "watch.js"))
+    lab.write_text(text.replace("<head>", f"<head>\n    {meta}{scripts}", 1), encoding="utf-8")
+
+
+def downloads(site: Path, where: str) -> list[dict[str, Any]]:
+    """What a kernel loads: for each file its address, the part of the whole that it is, its size unpacked and, where it is
+    served from here, its hash."""
+    lock = json.loads((site / "pyodide/pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
+    base = where.rpartition("/")[0].removeprefix("./") + "/"
+    parts = {"see-autograd-lessons": "the lessons", "numpy": "NumPy"}
+    files = [
+        {"address": base + name, "part": "Python", "bytes": size, "sha256": ""} for name, size in CORE.items()
+    ]
+    files.append({"address": f"pyodide/{LIBRARY}", "part": "Python", "bytes": 0, "sha256": ""})
+    for name in sorted(needed(lock)):
+        file, part = lock[name]["file_name"], parts.get(name, "notebooks and widgets")
+        address = file if file.startswith("https:") else f"pyodide/{file}"
+        files.append({"address": address, "part": part, "bytes": NUMPY, "sha256": lock[name]["sha256"]})
+    for file in files:
+        own = site / file["address"]
+        if own.is_file():
+            file |= {"bytes": own.stat().st_size, "sha256": hashlib.sha256(own.read_bytes()).hexdigest()}
+    return files
+
+
+def packed(site: Path, files: list[dict[str, Any]]) -> int:
+    """The bytes of these files as they come over the network: hosts pack programs, and packages are packed."""
+    total = 0
+    for file in files:
+        name = file["address"].rpartition("/")[2]
+        own = site / file["address"] if ":" not in file["address"] else npm("pyodide", PYODIDE) / name
+        if own.is_file() and own.suffix in (".js", ".wasm"):
+            total += len(gzip.compress(own.read_bytes(), 6))
+        else:
+            total += file["bytes"]
+    return total
 
 
 def needed(lock: dict[str, Any]) -> set[str]:

@@ -4,6 +4,8 @@ const at = (id) => document.getElementById(id);
 const open = () => location.replace(`lab/index.html?path=${lesson}.ipynb`);
 
 function stop(sentence, label, then) {
+  at("now").textContent = "";
+  at("bar").hidden = true;
   at("what").textContent = sentence;
   at("again").textContent = label || "Try again";
   at("again").onclick = then || (() => location.reload());
@@ -11,41 +13,19 @@ function stop(sentence, label, then) {
   at("again").focus();
 }
 
-// what the browser cannot do without, or a sentence
-function missing() {
-  if (location.protocol === "file:") return "This page was opened from a disk. It needs a web server: run `python -m http.server` in this folder and open http://localhost:8000.";
-  if (typeof WebAssembly !== "object") return "This browser does not run WebAssembly, which Python needs: allow it in the settings, or use a current Firefox, Chrome, Edge or Safari.";
-  if (!window.isSecureContext) return "This page must come over https, or from localhost: ask whoever runs this site to turn https on.";
-  return "";
-}
-
-// whether what is written here will still be here at the next visit
-async function keeps() {
-  if (!navigator.serviceWorker) return false;
-  const stored = new Promise((resolve) => {
-    const asked = indexedDB.open("see-autograd-try");
-    asked.onsuccess = () => { asked.result.close(); resolve(true); };
-    asked.onerror = () => resolve(false);
-  });
-  try { return await stored; } catch { return false; }
-}
-
 async function start() {
-  const sentence = missing();
+  if (typeof downloadAll === "undefined") return stop(`download.js could not be loaded from ${location.host}. Is this computer online?`);
+  const sentence = unable();
   if (sentence) return stop(sentence);
-  try {
-    await downloadAll(new URL(".", location), (loaded, total, ready, all) => {
-      at("bar").value = Math.min(1, loaded / total);
-      at("now").textContent = `${(loaded / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB unpacked; ${ready} of ${all} files are here.`;
-    });
-  } catch (error) {
-    return stop(error.message);
-  }
-  if (!(await keeps())) {
+  await downloadAll(new URL(".", location), (share, words) => {
+    at("bar").value = share;
+    at("now").textContent = `${words}.`;
+  });
+  if (!navigator.serviceWorker || !(await keeps())) {
     return stop("This window keeps nothing, as private windows do: the lessons run, but your answers are gone when you close it.", "Open the lesson", open);
   }
   at("now").textContent = "Opening the lesson …";
   open();
 }
 
-start().catch((error) => stop(`The lessons could not be started (${error.message}).`));
+start().catch((error) => stop(error.message));

@@ -6,13 +6,15 @@ against its hash. Packages of the index are cut down to what a notebook uses: a 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import re
 import subprocess
 import sys
+import urllib.request
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,16 +43,30 @@ PINNED = [
 ]
 # What a notebook in a browser never uses, by package: prefixes of paths in the wheel
 UNUSED = {
-    "ipython": ["IPython/testing/plugin/", "IPython/sphinxext/", "IPython/terminal/"],
+    "ipython": [
+        *(
+            "IPython/testing/",
+            "IPython/sphinxext/",
+            "IPython/terminal/",
+            "IPython/extensions/",
+        ),
+        *(
+            f"IPython/lib/{name}.py"
+            for name in ("backgroundjobs", "deepreload", "demo", "editorhooks", "lexers")
+        ),
+    ],
     "anywidget": ["anywidget/nbextension/", "anywidget/labextension/"],
-    "pygments": ["pygments/styles/", "pygments/lexers/", "pygments/formatters/"],
+    "pygments": [
+        *("pygments/styles/", "pygments/lexers/", "pygments/formatters/", "pygments/filters/"),
+        *("pygments/cmdline.py", "pygments/sphinxext.py"),
+    ],
     "*": ["share/", "etc/"],
 }
 KEPT = (
-    r"IPython/terminal/pt_inputhooks/__init__\.py|"
+    r"IPython/(testing/(__init__|skipdoctest)|extensions/(__init__|storemagic)|terminal/pt_inputhooks/__init__)\.py|"
     r"pygments/(styles/(__init__|_mapping|default|monokai|native|vim|\w*gray\w*|linux)|"
-    r"lexers/(__init__|_mapping|python|special|text|shell|diff|html|javascript|jvm|ruby|css|_\w*css\w*|ruby|web|data|xml|perl|php)|"
-    r"formatters/(__init__|_mapping|html|terminal|terminal256|latex|other))\.py"
+    r"lexers/(__init__|_mapping|python|special)|filters/__init__|"
+    r"formatters/(__init__|_mapping|html|terminal|terminal256|other))\.py"
 )
 # IPython imports these two for its terminal, which a browser does not have; with them would come prompt_toolkit
 STUBS = {
@@ -61,8 +77,12 @@ STUBS = {
 }
 # Of Python's own library and of NumPy, where they are served from this site: prefixes and patterns of what no lesson imports
 UNUSED_LIBRARY = (
-    r"encodings/(big5|cp9[345]|cp1361|euc_|gb|hz|iso2022|johab|shift|mac_|cp(?!437)[1-8]\d\d\b|koi|kz|ptcp|tis|hp_)|wsgiref/|"
-    r"xmlrpc/|multiprocessing/|mailbox|imaplib|smtplib|ftplib|poplib|optparse|turtle|ensurepip/|venv/|curses/|dbm/|idlelib/"
+    r"encodings/(big5|cp(?!437|1252)\d|euc_|gb|hz|iso2022|iso8859_(?!1\.|15)|johab|shift|mac_|koi|kz|palmos|ptcp|tis|hp_)|"
+    r"asyncio/(windows|proactor)|concurrent/futures/process|ctypes/(macholib|wintypes|_aix)|http/(server|cookies)|"
+    r"_pyrepl/(?!__init__|pager|types)|xml/(dom/expatbuilder|dom/pulldom)|"
+    r"(wsgiref|xmlrpc|multiprocessing|ensurepip|venv|curses|dbm|idlelib|zoneinfo)/|"
+    r"(_?(android|apple|ios)_support|antigravity|compileall|ftplib|imaplib|mailbox|modulefinder|nturl2path|optparse|pickletools|"
+    r"plistlib|poplib|pty|pyclbr|smtplib|tabnanny|trace|tty|turtle|wave|zipapp)\.py"
 )
 UNUSED_NUMPY = r"numpy/f2py/|numpy/distutils/|.*/tests?/|.*\.(pyi|pxd|h|c|a)$|numpy/(conftest|core/include|_core/include)"
 # The kernel asks for these, and IPython does without: names are completed at run time, and no history is kept
@@ -145,17 +165,53 @@ def used(name: str, path: str) -> bool:
     return bool(re.fullmatch(KEPT, path)) or not path.startswith(tuple(unwanted))
 
 
+def bare(source: bytes) -> bytes:
+    """A program without comments and docstrings, as `python -OO` runs it, and line by line as it was otherwise: a third of what
+    a visitor would download. As it is where this Python cannot read it."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return source
+    texts, unwanted = set(), set()  # numbers of lines
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.end_lineno > node.lineno:
+            texts.update(range(node.lineno, node.end_lineno + 1))
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and len(body) > 1 and is_text(body[0]):
+            lines = range(body[0].lineno, body[0].end_lineno + 1)
+            if getattr(node, "lineno", 0) < lines[0] and lines[-1] < body[1].lineno:
+                unwanted.update(lines)
+    kept = [
+        line
+        for number, line in enumerate(source.decode().split("\n"), 1)
+        if number not in unwanted and (number in texts or line.strip()[:1] not in ("", "#"))
+    ]
+    return "\n".join([*kept, ""]).encode()
+
+
+def is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is nothing but a text, as a docstring is."""
+    value = getattr(statement, "value", None)
+    return (
+        isinstance(statement, ast.Expr) and isinstance(value, ast.Constant) and isinstance(value.value, str)
+    )
+
+
 def trimmed(wheel: Path, folder: Path) -> Package:
     """A package as it is loaded in a browser, cut down to what is used there."""
     parts = wheel.name.split("-")
     name, version = canonical(parts[0]), parts[1]
-    files = {path: data for path, data in contents(wheel).items() if used(name, path)}
+    files = {
+        path: bare(data) if path.endswith(".py") else data
+        for path, data in contents(wheel).items()
+        if used(name, path)
+    }
     files |= STUBS.get(name, {})
     return Package(name, version, write_wheel(folder, parts[0], version, files), imports_of(files))
 
 
-def slimmed(archive: Path, into: Path, unused: str) -> Path:
-    """A copy of a wheel or zip archive without the files that match ``unused``."""
+def slimmed(archive: Path, into: Path, unused: str, change: Callable[[bytes], bytes] = bytes) -> Path:
+    """A copy of a wheel or zip archive without the files that match ``unused``, each of its programs changed so."""
     into = into / archive.name
     with (
         zipfile.ZipFile(archive) as source,
@@ -163,9 +219,9 @@ def slimmed(archive: Path, into: Path, unused: str) -> Path:
     ):
         for file in source.infolist():
             if not re.match(unused, file.filename):
-                copy.writestr(
-                    zipfile.ZipInfo(file.filename, STAMP), source.read(file), zipfile.ZIP_DEFLATED, 9
-                )
+                data = source.read(file)
+                data = change(data) if file.filename.endswith(".py") else data
+                copy.writestr(zipfile.ZipInfo(file.filename, STAMP), data, zipfile.ZIP_DEFLATED, 9)
     return into
 
 
@@ -183,6 +239,11 @@ def left_out(name: str, folder: Path) -> Package:
 def download(into: Path, requirements: list[str] = PINNED) -> list[Path]:
     """Fetch pure wheels with pip; those that are there are not fetched again."""
     into.mkdir(parents=True, exist_ok=True)
+    record = into / "fetched.txt"
+    if record.is_file() and record.read_text(encoding="utf-8").split() == requirements:
+        return sorted(into.glob("*.whl"))
+    for old in into.glob("*.whl"):
+        old.unlink()
     pip = [
         sys.executable,
         "-m",
@@ -202,7 +263,21 @@ def download(into: Path, requirements: list[str] = PINNED) -> list[Path]:
         "--platform=any",
     ]
     subprocess.run([*pip, *pure, *requirements], check=True)
+    record.write_text("\n".join(requirements), encoding="utf-8")
     return sorted(into.glob("*.whl"))
+
+
+def fetch(address: str, sha256: str, into: Path) -> Path:
+    """A file from an address, checked against its hash. Raises ValueError if it is another one."""
+    file = into / address.rpartition("/")[2]
+    if not file.is_file():
+        into.mkdir(parents=True, exist_ok=True)
+        with urllib.request.urlopen(address) as answer:
+            data = answer.read()
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise ValueError(f"{address} is not the file that Pyodide's list describes")
+        file.write_bytes(data)
+    return file
 
 
 def of_pyodide(lock: dict[str, Any], name: str, base: str) -> list[Package]:
