@@ -29,18 +29,18 @@ OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape
 def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = None) -> Exception:
     """The exception to raise instead of `error`, which NumPy raised in an operation. call: how it was called, if the
     arguments have not been checked yet. Raises TypeError if one of them does not fit."""
+    values = {}
     if call is not None:
         form, args, kwargs = call
-        op.signature.bind(args, kwargs, form.name, form.method)
-    args = () if call is None else call[1]
+        values = op.signature.bind(args, kwargs, form.name, form.method)
     arrays, text = [a for a in arrays if a is not None], str(error)
     for pattern, message in MESSAGES.items():
         if isinstance(error, (TypeError, ValueError)) and pattern in text:
             return RuntimeError(message)
     if "no identity" in text or "of an empty" in text:  # the largest of no elements
-        dim, message = (*args, None, None)[1], f"{op.name}(): Expected reduction dim "
+        dim, message = values.get("dim"), f"{op.name}(): Expected reduction dim "
         if type(dim) is int:
-            return IndexError(f"{message}{dim} to have non-zero size.")
+            return IndexError(f"{message}{dim % arrays[0].ndim} to have non-zero size.")
         message += "to be specified for input.numel() == 0."
         message += " Specify the reduction dim with the 'dim' argument." * ("arg" not in op.name)
         return (IndexError if "arg" in op.name else RuntimeError)(message)

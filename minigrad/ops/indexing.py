@@ -99,6 +99,7 @@ def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> nd
 def as_index(k: object) -> Tensor:
     """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError for anything else."""
     if not isinstance(k, Tensor):
+        check(not isinstance(k, str), "new(): invalid data type 'str'", error=TypeError)
         check(isinstance(k, (bool, list, tuple, range, ndarray)), ONLY_INDICES, type(k), error=IndexError)
         array = index_array(k)
         k = wrap(array if array.dtype.kind == "b" and array.size else array.astype(np.int64))

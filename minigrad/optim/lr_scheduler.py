@@ -45,6 +45,14 @@ class LRScheduler(SaysWhatIsMissing):
         """The rates that are in use now."""
         return self._last_lr
 
+    def state_dict(self) -> dict:
+        """All that the schedule knows, without the optimizer."""
+        return {name: v for name, v in vars(self).items() if name not in ("optimizer", "_steps_before")}
+
+    def load_state_dict(self, state_dict: dict) -> None:
+        """Take over what `state_dict` of a schedule of the same kind gave."""
+        vars(self).update(state_dict)
+
     def step(self) -> None:
         """Go on to the next epoch."""
         if self._step_count == 1 and self.optimizer.steps == self._steps_before is not None:
