@@ -70,6 +70,13 @@ def functions() -> dict[str, list[Arguments]]:
     return results
 
 
+def functions_at(name: str, method: bool) -> list[Arguments]:
+    """PyTorch's functions of this name that are methods of Tensor, or those that are not."""
+    return [
+        known for known in functions().get(name, []) if known.function.startswith("torch.Tensor.") == method
+    ]
+
+
 def missing_error(path: str, name: str) -> MissingError | None:
     """The error for a name that PyTorch has at this place; None if it has no such name."""
     if name not in names(path):

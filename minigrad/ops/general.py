@@ -6,7 +6,6 @@ and whatever modes are on.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from operator import is_not
 
@@ -18,11 +17,12 @@ from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import HELD, SavedTensor, versions_of
 from ..autograd.views import make_view
 from ..messages import INFERENCE_SAVED, check, full_name
+from ..missing import functions_at
 from ..tensor import InferenceTensor, Tensor, plain_types, wrap
 from .errors import Call, translated
 from .op import CallForm, Op
 from .operands import check_result, operand, promoted
-from .signature import REQUIRED
+from .signature import REQUIRED, Signature
 
 ndarray = np.ndarray
 array_types = frozenset({ndarray, np.float32, np.float64, np.bool_})  # NumPy makes numbers of 0-d arrays
@@ -158,40 +158,60 @@ def form_of_types(name: str, forms: Sequence[Callable], method: bool, args: tupl
     possible = []
     for form in forms:
         depends = form.signature().depends_on_values(args, kwargs)
-        fits = refusal(form, name, method, args, kwargs) is None
-        if depends or fits:
+        if depends or refusal(form, name, method, args, kwargs) is None:
             possible.append(form)
-            checks = hasattr(form, "op") and fits  # an operation checks the values itself
             if not depends:
                 break
-    if len(possible) == 1 and (checks or not depends):
+    if len(possible) == 1 and not depends:
         return possible[0]
-    forms = [*possible, *[form for form in forms if form not in possible]]
-    return lambda *args, **kwargs: fitting_form(name, forms, method, args, kwargs)(*args, **kwargs)
+
+    def choose(*args, **kwargs):
+        return fitting_form(name, possible or forms, forms, method, args, kwargs)(*args, **kwargs)
+
+    def attempt(*args, **kwargs):
+        try:
+            return possible[0](*args, **kwargs)  # an operation checks the values itself
+        except TypeError:
+            return choose(*args, **kwargs)
+
+    return attempt if len(possible) == 1 and hasattr(possible[0], "op") else choose
 
 
-def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
-    """The first form of a function that takes these arguments. Raises TypeError if none does."""
-    errors = []
-    for form in forms:
-        errors.append(refusal(form, name, method, args, kwargs))
-        if errors[-1] is None:
+def fitting_form(
+    name: str, likely: Sequence[Callable], forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict
+) -> Callable:
+    """The first of the likely forms of a function that takes these arguments. Raises TypeError if none of all forms does."""
+    for form in likely:
+        if refusal(form, name, method, args, kwargs) is None:
             return form
     if name.startswith("__"):
         return forms[-1]  # of an operator, which leaves to Python what it does not know
-    # of the forms that have parameters of these names, and as many
-    fitting = [e for e in errors if not re.search("takes|by position|unexpected|the argument `", str(e))]
-    missing = [e for e in fitting or errors if "does not implement" in str(e)]
-    if len({*map(str, errors)}) == 1 or (missing and len(missing) >= len(fitting)):
-        raise (missing or errors)[-1]
-    given = [full_name(type(a)) for a in args[method:]] + [
-        f"{k}={full_name(type(v))}" for k, v in kwargs.items()
+    errors = [refusal(form, name, method, args, kwargs) for form in forms]
+    count, most = len(args) + len(kwargs), max(len(form.signature().names) for form in forms)
+    # by the number of the arguments alone, as in PyTorch
+    plausible = [
+        e for form, e in zip(forms, errors, strict=True) if takes(form.signature(), count, name, method)
     ]
-    given = ", ".join(given) + ", " * (len(args) == method)  # the last comma is PyTorch's own
-    lines = "".join([f"\n * {form.signature().in_python(method)}" for form in forms])
-    raise TypeError(
-        f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:{lines}"
+    missing = [e for e in plausible or errors if "does not implement" in str(e)]
+    nearest = (missing or plausible or errors)[-1]
+    alone = (
+        len({*map(str, errors)}) == 1 or len(plausible) == 1 or (missing and len(missing) >= len(plausible))
     )
+    if alone and ("by position" not in str(nearest) or len(args) > most):
+        raise nearest
+    given = [full_name(type(a)) for a in args[method:]]
+    given += [f"{key}={full_name(type(value))}" for key, value in kwargs.items()]
+    shown = ", ".join(given) + ", " * (len(args) == method)  # the last comma is PyTorch's own
+    lines = "".join([f"\n * {form.signature().in_python(method)}" for form in forms])
+    message = f"received an invalid combination of arguments - got ({shown}), but expected one of:{lines}"
+    raise TypeError(f"{name}() {message}")
+
+
+def takes(signature: Signature, count: int, name: str, method: bool) -> bool:
+    """Whether PyTorch's form of this signature takes so many arguments, by position and by name: it may have `out`, `dtype`."""
+    least = sum(default is REQUIRED for default in signature.defaults.values())
+    more = {"out", "dtype"} & {key for known in functions_at(name, method) for key in known.kinds}
+    return least <= count <= len(signature.names) + len(more - signature.kinds.keys())
 
 
 # ---------------------------------------------------------------- compute and record
