@@ -84,16 +84,14 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
         block.functions = [f for f in block.functions if f not in taken]
         taken |= set(block.functions)
     if not graph.recorded:
-        holders = {holder for path in graph.classes for holder in prefixes(path)[:-1]}
         inside = set(within)
 
         def free(f: Function) -> bool:
             return f in inside and f not in known and f not in taken
 
         for block in made:
-            more = _join(block.functions, free) if block.path in holders else []
-            if more:
-                block.functions += more
+            if any(path.startswith(f"{block.path}.") for path in graph.classes):
+                block.functions += _join(block.functions, free)
                 block.functions.sort(key=lambda f: f.index)
                 taken |= set(block.functions)
     made = [b for b in made if len(b.functions) > 1 or leaves_of(b.functions)]  # one function is no box

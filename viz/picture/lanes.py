@@ -38,7 +38,7 @@ class Lanes(View):
         if picture.direction != "LR":
             picture.gap = min(0.28, 1.4 * picture.gap)
         self.labelled = False
-        self.again = worked_out(graph)
+        self.recomputed = worked_out(graph)
         self.values: dict[tuple[Function, int], Item] = {}
         self.grads: dict[tuple[Function, int], Item] = {}
 
@@ -110,15 +110,14 @@ class Lanes(View):
 
     def tensor(self, f: Function, nr: int) -> tuple[Item, Item]:
         """A result and its gradient."""
-        out, again = f.output(nr), self.again.get(f)
-        kept = (
-            f"value {out.value.short()}" if out.value else "its value is not kept: viz.record() remembers it"
-        )
-        kept = f"value {again.short()}, recomputed" if again is not None else kept
+        out = f.output(nr)
+        value = out.value or self.recomputed.get(f)
+        kept = f"value {value.short()}" if value else "its value is not kept: viz.record() remembers it"
+        kept += ", recomputed" * (value is not out.value)
         parts = sum(e.nr == nr for e in f.users) + ((f, nr) in self.roots)
         about = [f"sum of {parts}"] * (parts > 1) + ["hook"] * bool(out.hooks)
         tip = f"{out.name}: {describe(out)}; {kept}"
-        return self.pair(f, nr, "value", tip, [], about, self.root_mark(f, nr), out.value or again)
+        return self.pair(f, nr, "value", tip, [], about, self.root_mark(f, nr), value)
 
     def leaf_item(self, f: Function) -> Item:
         out = f.outputs[0]

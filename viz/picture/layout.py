@@ -43,11 +43,11 @@ def size(p: Picture) -> int:
 def least_length(p: Picture) -> float:
     """The least length along the direction of the picture, in points: its longest way (of two rails the forward pass), item
     beside item. What is too long by this needs no layout to be known for it."""
-    sides = p.direction == "LR"
+    rightwards = p.direction == "LR"
     reach: dict[Item, float] = {}
     for a in [a for a in p.links if a.kind == "forward"] if p.same_rank else p.links:
         before, after = (a.head, a.tail) if a.backwards else (a.tail, a.head)
-        own, start = (after.width, before.width) if sides else (after.height, before.height)
+        own, start = (after.width, before.width) if rightwards else (after.height, before.height)
         reach[after] = max(
             reach.get(after, 0.0), reach.get(before, start) + own + (72 * p.gap if p.below else 0)
         )
@@ -197,11 +197,11 @@ def _ports(ends: dict[Link, tuple[Item, Item]], placed: dict, size) -> dict[tupl
     """Where across the lane each arrow leaves and arrives: the middle of a word, side by side at a card, in the order of where
     they come from."""
     found = {}
-    sides: dict[tuple[Item, int], list[Link]] = {}
+    arrows: dict[tuple[Item, int], list[Link]] = {}
     for link, pair in ends.items():
         for k, item in enumerate(pair):
-            sides.setdefault((item, k), []).append(link)
-    for (item, k), links in sides.items():
+            arrows.setdefault((item, k), []).append(link)
+    for (item, k), links in arrows.items():
         middle, room = placed[item][1] + size(item)[1] / 2, size(item)[1]
         others = {link: placed[ends[link][1 - k]][1] + size(ends[link][1 - k])[1] / 2 for link in links}
         by = 0.0 if item.outline == "pill" else min(13.0, (room - 16) / len(links))

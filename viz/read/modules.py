@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from .graph import Function, Graph, own_dict
@@ -30,6 +31,7 @@ TURNS = [
 TURNS += ["Clone", "ToCopy", "Slice", "Select", "Split", "SplitWithSizes", "Chunk", "Unbind"]
 
 
+@lru_cache(maxsize=10_000)
 def prefixes(path: str) -> list[str]:
     """A path and all that it is inside of, outermost first: ``net``, ``net.layers``, ``net.layers[0]``. A name of more than a
     hundred parts is no place in a model: it is taken as one."""

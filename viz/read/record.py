@@ -45,7 +45,7 @@ WATCHED: dict[type, tuple[dict[str, Any], list[Recording]]] = {}
 LOCK = threading.RLock()
 
 
-def looking(method: Callable) -> Callable:
+def guarded(method: Callable) -> Callable:
     """A part of a recording that runs inside the user's program: it only looks.
 
     Whatever goes wrong while it looks (a module that is half built, an object that refuses, a tracer's tensor) leaves
@@ -171,7 +171,7 @@ class Recording:
             self._at[frame] = frame.f_lineno
         sys.settrace(self._trace)
 
-    @looking
+    @guarded
     def _look_around(self, frame: FrameType) -> None:
         for _, tensor in reachable(frame, 2)[0]:  # what was there before is not of this recording
             self._skip(tensor)
@@ -199,7 +199,7 @@ class Recording:
 
     __exit__ = stop
 
-    @looking
+    @guarded
     def _explain(self, error: Exception) -> None:
         self.failure = Recording.explain(self, error)
 
@@ -243,7 +243,7 @@ class Recording:
                         own[name] = vars(owner).get(name)
                         setattr(owner, name, wrapped(method, recordings))
 
-    @looking
+    @guarded
     def _made(self, made: Any, args: tuple) -> None:
         out, batch = whole(made)
         if not is_tensor(out) or out.grad_fn is None:
@@ -286,7 +286,7 @@ class Recording:
         for path, module in held_by(new)[1].items() if new else ():
             self._watch_module(path, module)
 
-    @looking
+    @guarded
     def _watch_module(self, name: str, held: Any) -> None:
         kind = type(held)
         if not all(callable(getattr(kind, n, None)) for n in ("named_modules", "register_forward_hook")):
@@ -301,12 +301,12 @@ class Recording:
             ended = functools.partial(Recording._ended, self, label, leaf)
             self._handles.append(module.register_forward_hook(ended))
 
-    @looking
+    @guarded
     def _begins(self, module: Any, args: tuple) -> None:
         newest = max((sequence(t.grad_fn) for t in _tensors(args)), default=-1)
         self._running.append((module, newest, now := perf_counter(), self._looked + now - self._look_began))
 
-    @looking
+    @guarded
     def _ended(self, label: str, leaf: bool, module: Any, args: tuple, output: Any) -> None:
         """Attribute what is new behind the outputs. Inner modules end first and keep what they made."""
         now = perf_counter()
@@ -346,7 +346,7 @@ class Recording:
         self._take_given(frame)
         return self._trace
 
-    @looking
+    @guarded
     def _take_given(self, frame: FrameType) -> None:
         """What the parameters of a function hold as it is called, and the members of those that are lists or dicts."""
         code, here = frame.f_code, frame.f_locals
@@ -364,7 +364,7 @@ class Recording:
                 self._given.pop(frame, None)
         return self._trace
 
-    @looking
+    @guarded
     def _after_line(self, frame: FrameType, returned: Any = None) -> None:
         """The line that ``frame`` was on has run: whatever is new was made there."""
         line = self._at.get(frame)
@@ -413,7 +413,7 @@ class Recording:
 
         return list(behind([tensor.grad_fn] if tensor.grad_fn is not None else [], new))[::-1]
 
-    @looking
+    @guarded
     def _fill_in(self) -> None:
         """Values of temporaries that no variable held: kept by a node, or computed again from those that are known."""
         for leaf, tangent in self._duals:
