@@ -1,7 +1,7 @@
 // A tall picture set in columns, as a newspaper is: cut between its ranks where few arrows cross, read from top to bottom, then
 // on at the top of the next column. Nothing is laid out anew: what Graphviz placed is moved, column by column.
 
-const GAP = 34, LANE = 7, GUTTER = 16;
+const GAP = 34, LANE = 7, GUTTER = 16, HEADS = 18; // HEADS: a cut is clear of the heads of arrows above and below it
 
 export const numbersOf = (d) => (d.match(/-?\d*\.?\d+(?:e-?\d+)?/g) || []).map(Number);
 
@@ -15,7 +15,7 @@ function geometry(picture) {
   const ends = Object.values(lines).map((p) => [p[1], p[p.length - 1]].sort((a, b) => a - b));
   let end = ranges[0][1];
   for (const [from, to] of ranges) {
-    if (from > end + 8) { const y = (from + end) / 2; gaps.push([y, ends.reduce((n, [a, b]) => n + (a < y && b > y), 0)]); }
+    if (from > end + HEADS) { const y = (from + end) / 2; gaps.push([y, ends.reduce((n, [a, b]) => n + (a < y && b > y), 0)]); }
     end = Math.max(end, to);
   }
   return (picture.geometry = { lines, gaps, sets: {} });
