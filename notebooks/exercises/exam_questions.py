@@ -54,7 +54,7 @@ QUESTIONS = {
             ),
             "c": (
                 "cut too early",
-                "The way back ends at the cut. The prompt is behind it, and its `.grad` stays `None`.",
+                "The way back ends at the cut. The prompt comes before it, and its `.grad` stays `None`.",
             ),
             "d": (
                 "still computed",
@@ -73,7 +73,7 @@ QUESTIONS = {
         {
             "a": (
                 "learning rate",
-                "Then both would move, by little. And a small rate makes no `.grad` into `None`.",
+                "Then both would move, a little. And a small rate does not turn a `.grad` into `None`.",
             ),
             "b": (
                 "not cleared",

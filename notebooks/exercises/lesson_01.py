@@ -307,7 +307,7 @@ EXERCISES: list[Exercise] = [
             torch.sigmoid(t) * (1 + torch.sigmoid(t)) :: Almost: $1 - \sigma$, not $1 + \sigma$.
             torch.sigmoid(t)                          :: That is the value of the sigmoid. Its slope is smaller: look at the second column.
             1 - torch.sigmoid(t)                      :: This is one of two factors. At $t = 0$ the slope is 0.25: half of what you have.
-            1 - torch.sigmoid(t) ** 2                 :: $1 - s^2$ belongs to another squeezing function, the tanh. For the sigmoid it is $s$ that is multiplied by $1 - s$.
+            1 - torch.sigmoid(t) ** 2                 :: $1 - s^2$ belongs to another squeezing function, the tanh. For the sigmoid, multiply $s$ by $1 - s$.
             t * (1 - t)                               :: The right shape of formula, but with $t$ in it. It should be $\sigma(t)$ instead of $t$.
             torch.sigmoid(t) ** 2                     :: At 0 it is right, by chance. At 4 the slope is small; yours is large. Multiply by $1 - s$.
             torch.exp(-t)                             :: That is the slope of the inside, without its sign. The outside, $1/v$, has a local derivative too: $-1/v^2$.

@@ -427,7 +427,7 @@ EXERCISES: list[Exercise] = [
             "", "xw", "", "dx", "a"            :: There is no `x` in `d @ w`.
             "", "xw", "", "dw", "a"            :: `w` would be needed for the gradient of `d`. But `d` did not ask.
             "", "xw", "", "", "a"              :: `w` asks, and how much the product moves with `w` depends on `d`. So `d` is kept.
-            "", "xw", "", "d", "b"             :: All four are right. But plain numbers are not why: `x + w` of large matrices keeps nothing either.
+            "", "xw", "", "d", "b"             :: All four are right. But plain numbers are not the reason: `x + w` of large matrices keeps nothing either.
             "", "xw", "", "d", "c"             :: All four are right. But an addition of tensors that ask is recorded like any other operation.
             None, "w, x", "", "d", "A"         :: right
             "None", ["x", "w"], [], "d", ["a"] :: right

@@ -175,7 +175,7 @@ EXERCISES: list[Exercise] = [
             upstream * torch.ones_like(x) / x.shape[-1]  :: `x.shape[-1]` counts the columns. The mean divides by the number of *entries*: `x.numel()`.
             torch.ones_like(x) / x.numel() + upstream    :: What arrives and the local derivative are *multiplied*, not added.
             upstream * torch.ones_like(x) * x.numel()    :: Each entry is *divided* by $n$ on its way into the mean, and so is what comes back.
-            upstream * torch.ones_like(x) / x.sum()      :: Divided by the *sum* of the entries. A mean divides by their *number*, `x.numel()`.
+            upstream * torch.ones_like(x) / x.sum()      :: You divide by the *sum* of the entries. A mean divides by their *number*, `x.numel()`.
             upstream * torch.ones_like(x) / 3            :: 3 is right for three entries. `x` may have a different number of them: `x.numel()`.
             upstream * x.mean()                          :: That runs the mean forward once more. Backward needs only how much each entry counts in it.
             upstream * torch.ones_like(x) / (x.shape[0] * x.shape[-1]) :: `x.shape[0] * x.shape[-1]` counts the entries only if there are two axes. `x.numel()` counts them whatever the shape.
@@ -184,9 +184,9 @@ EXERCISES: list[Exercise] = [
             torch.ones(1, x.numel()) * upstream / x.numel() :: The numbers are right, but they are laid out as one row. A gradient has the shape of its tensor: `torch.ones_like(x)`.
             [upstream / x.numel()] * x.numel()           :: The numbers are right, but they are in a list. Return a tensor in the shape of `x`: `torch.ones_like(x)`.
             upstream * x / x.sum()                       :: That divides it according to how *large* each entry is. In a mean each counts the same, $1/n$.
-            upstream * torch.ones_like(x) / x.numel() ** 0.5 :: Divided by the root of $n$. Each entry counts $1/n$ in a mean.
+            upstream * torch.ones_like(x) / x.numel() ** 0.5 :: You divide by the root of $n$. Each entry counts $1/n$ in a mean.
             x / x.numel()                                :: That is `x` divided by $n$. What should be divided is what *arrives*: `upstream`, the same for each entry.
-            upstream * torch.ones_like(x) / x.numel() ** 2 :: Divided by the number of entries twice. Each counts $1/n$ in the mean.
+            upstream * torch.ones_like(x) / x.numel() ** 2 :: You divide by the number of entries twice. Each counts $1/n$ in the mean.
             upstream * torch.ones(1, 3) / 3              :: That is made for one row of three. `x` may have any shape: `torch.ones_like(x)` and `x.numel()`.
             x.mean() * torch.ones_like(x)                :: That is the mean itself. Backward each entry gets $1/n$ of what arrives, `upstream`.
             upstream * torch.ones_like(x) / x.dim()      :: `x.dim()` is the number of axes. The mean divides by the number of *entries*: `x.numel()`.
@@ -272,7 +272,7 @@ EXERCISES: list[Exercise] = [
             "grad_z": "It is the line above, times the local derivative of the sigmoid.",
             "grad_b": "`b` was added: what does an addition do with what arrives?",
             "grad_w": "`w` was multiplied: by what, and what arrives there?",
-            "x_grad": "Look at the line in which `x` is made, and in the picture at where its arrow leads.",
+            "x_grad": "Look at the line in which `x` is made, and follow its arrow in the picture.",
         },
         hints=(
             "Begin at the loss, where 1.0 arrives, and go to the left. Each line is the line above it, times one local derivative.",

@@ -214,7 +214,7 @@ QUESTIONS: list[Question] = [
             8.0  :: 8 is what comes through `b` alone. The way through `a` brings 4 more.
             16.0 :: 16 counts the way through `a` twice. There is an engine in this lesson that does so.
             2.0  :: 2 is what is left when parts replace each other. They are added: $c$ moves with both.
-            6.0  :: 6 is what comes out if the two parts, 1 and 2, are *averaged* to 1.5: $1.5 \cdot 4$. `c` moves with both, so they are added.
+            6.0  :: You get 6 if the two parts, 1 and 2, are *averaged* to 1.5: $1.5 \cdot 4$. `c` moves with both, so they are added.
             13.0 :: 13 is the *value* of `c`. The gradient says how fast it moves.
             20.0 :: An engine that goes to `b` first and lets `y` fire twice, with 2 and then with 3, finds 20. It should fire once, with 3.
             24.0 :: $2 \cdot 3 \cdot 4$ counts something twice: 3 comes to `y`, and $x \cdot x$ multiplies it by $2x = 4$.
@@ -231,7 +231,7 @@ QUESTIONS: list[Question] = [
         answers=r"""
             12 :: 12 would be right, and it would come out if `y` were visited once, with 3. It is visited twice: with 1, and with 3.
             4  :: That is the first visit of `y`. There is a second one, coming from `b`.
-            20 :: That is what comes out if it goes to `b` first: 8, and then 12. Here `a` is first in the table.
+            20 :: You get that if the walk goes to `b` first: 8, and then 12. Here `a` is first in the table.
             8  :: That would be the way through `b` alone. Both ways are taken, and one of them counts double.
         """,
         missed="`y` is visited twice: with 1, which gives 4, and then with $1 + 2 = 3$, which gives 12. Together 16.",
@@ -291,7 +291,7 @@ EXERCISES: list[Exercise] = [
             mixed = 22.0    :: Every arrow is counted twice. Three arrows end at `x`; go along each of them once.
             double = 0.0    :: Both factors contain `x`, so the result moves with it. Follow the arrows to `x`, one by one.
             double = 1.0    :: 1 is what arrives at the product. Each of its factors gets that times the *other* factor.
-            thrice = 0      :: Each of the three moves when `x` does. How far do they move altogether?
+            thrice = 0      :: Each of the three moves when `x` does. How far do they move in all?
             thrice = 5      :: 5 is the value of $x$. How much does `x + x + x` rise when `x` rises by 1?
             thrice = 125    :: $5^3$ is `x * x * x`. Here nothing is multiplied.
             thrice = 9      :: Three arrows, and each brings 1: three times one, not three times three.

@@ -290,7 +290,7 @@ EXERCISES: list[Exercise] = [
             first = 1.0          :: 1 is the value of `w`. What counts is what each pass adds to `w.grad`.
             first = 16.0         :: Every pass is counted twice. Three lines, three passes.
             third = 4.0          :: One pass comes after `zero_()`, and you count it twice.
-            third = 2 / 3        :: Divided by three. Nothing is averaged: what came before `zero_()` is gone, what comes after stays.
+            third = 2 / 3        :: You divide by three. Nothing is averaged: what came before `zero_()` is gone, what comes after stays.
             fourth = 0.0         :: No line clears `w.grad`, and two passes ran.
             2.0, None, 2.0, 4.0  :: That is the last pass alone. Those before it are still in `w.grad`.
             3.0, None, 2.0, 4.0  :: That is one pass. There are three, and nothing is cleared in between.

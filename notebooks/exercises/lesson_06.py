@@ -326,7 +326,7 @@ EXERCISES: list[Exercise] = [
             _one_hot(y, i) * (i + 1)                      :: The right rows, but row $i$ comes out $i + 1$ times as large. At place $i$ there should be a 1.
             _one_hot(y, i) * i                            :: `i` says *where* it goes. It should be a 1: your first row is all zeros.
             -_one_hot(y, i)                               :: The rows are right, with the wrong sign. At place $i$ there should be 1, not $-1$.
-            _one_hot(y, i) / len(y)                       :: Divided among the rows. Nothing is averaged: each row is picked by a 1.
+            _one_hot(y, i) / len(y)                       :: You divide by the number of rows. Nothing is averaged: each row is picked by a 1.
             _one_hot(y, 0)                                :: Each of your rows is row 0. The 1 has to move: place $i$ in pass $i$.
             y.detach() * _one_hot(y, i)                   :: The 1 became the *value* of `y`. How large `y` is does not matter here: a 1 at place $i$.
             torch.tensor([1.0 if j == i else 0.0 for j in range(len(y))]) :: right

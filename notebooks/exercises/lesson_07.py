@@ -751,7 +751,7 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_other, grad               :: An *addition* passes on what arrives as it is. In a product it is multiplied by the other factor.
             grad * self._saved_other, grad * self        :: `self` alone is the node. What it kept of the first factor is `self._saved_self`.
             grad * self._saved_other, grad * _saved_self :: What a node has kept belongs to the node: `self._saved_self`.
-            grad * self._saved_other, grad / self._saved_self :: Divided. What arrives is *multiplied* by the other factor, in both directions.
+            grad * self._saved_other, grad / self._saved_self :: You divide. What arrives is *multiplied* by the other factor, in both directions.
             grad * self._saved_other, -grad * self._saved_self :: No minus: when the second factor rises by 1, the product rises by the first.
             grad * self._saved_other, grad * self._saved_self**2 :: The other factor comes in once, not squared.
             grad * self._saved_other, grad * self._saved_input :: A node has kept what `mul` passes to `record`, under these names: `_saved_self` and `_saved_other`.
@@ -807,7 +807,7 @@ EXERCISES: list[Exercise] = [
             grad * (self._saved_result**2 - 1),            :: The sign is flipped: $1 - \tanh^2$. The curve rises everywhere.
             grad * (1 - np.tanh(self._saved_result) ** 2), :: The $\tanh$ is taken twice: what was kept is the *result* already. Square it as it is.
             grad * 1 - self._saved_result**2,              :: Python multiplies before it subtracts. Use brackets: `grad * (1 - ...)`.
-            grad / (1 - self._saved_result**2),            :: Divided. What arrives is *multiplied* by the local derivative.
+            grad / (1 - self._saved_result**2),            :: You divide. What arrives is *multiplied* by the local derivative.
             grad * (1 - 2 * self._saved_result),           :: $\tanh^2$ is a square, not twice the value.
             grad * (1 - self.result**2),                   :: What was kept as `result` is found under the name `self._saved_result`.
             1 - self._saved_result**2,                     :: That is the local derivative alone. Multiply it by what arrives, `grad`.

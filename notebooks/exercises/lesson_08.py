@@ -149,7 +149,7 @@ NOT_FROZEN = {
     "zero_grad": "`zero_grad()` empties the gradients that are there. The next pass fills them again: freezing is about *asking*.",
     "grad": "That empties a gradient. The pass that comes after it fills it again: freezing is about *asking*, `requires_grad_(False)`.",
     "requires_grad_": "The parameters of `middle` still ask. `requires_grad_(True)` is what it was before; and whose parameters does the loop go through?",
-    "requires_grad": "The parameters of `middle` still ask. Set `requires_grad` on each *parameter*, to False: on the layer itself it is only a new name.",
+    "requires_grad": "The parameters of `middle` still ask. Set `requires_grad` on each *parameter*, to False: on the layer itself it only makes a new attribute.",
 }
 """Exercise 8.3: what was done, as the learner's code shows it, if the middle layer has got its gradients."""
 
@@ -281,7 +281,7 @@ QUESTIONS: list[Question] = [
         found="Yes: no path leads there, so nothing is computed. `None`, and for the second layer as well.",
         answers=r"""
             "a" :: The exercise says so. But a zero would be a computed answer, *it does not matter*. No path leads there, so nothing is computed: `None`.
-            "c" :: The cut is behind the *second* layer, so the walk never gets to the first. Nothing is computed: `None`.
+            "c" :: The cut comes after the *second* layer, so the walk never gets to the first. Nothing is computed: `None`.
         """,
         missed="It is **b**: no path leads to the first layer, so nothing is computed for it.",
     ),
@@ -466,7 +466,7 @@ EXERCISES: list[Exercise] = [
                 pass
             return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: Does the loop go through any of them
 
-            middle.requires_grad = False; return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: on the layer itself it is only a new name
+            middle.requires_grad = False; return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: on the layer itself it only makes a new attribute
 
             with torch.no_grad():
                 middle.weight.zero_()

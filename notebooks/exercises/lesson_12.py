@@ -101,7 +101,7 @@ def _a(value: Any) -> str:
 
 
 def _kind(name: str, forward: Callable, backward: Callable, keep: Callable | None = None) -> type:
-    """A Function called `name`. `keep(ctx, x)` says what is kept; without it x is, and given to `backward`."""
+    """A Function called `name`. `keep(ctx, x)` says what is kept; by default that is x, which `backward` is given."""
 
     def run(ctx, x, *more):
         if keep is not None:

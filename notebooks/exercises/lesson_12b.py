@@ -118,7 +118,7 @@ EXERCISES: list[Exercise] = [
             "": "Forward: the formula with $\\max(x, 0)$. Backward: what arrives, times the sigmoid of `x`."
         },
         hints=(
-            "The forward is the formula above, word for word: `torch.clamp`, `torch.log1p`, `torch.exp`, `abs`.",
+            "The forward is exactly the formula above: `torch.clamp`, `torch.log1p`, `torch.exp`, `abs`.",
             "The slope of softplus is the sigmoid. Save `x` for it, and nothing else.",
             "Backward: `return upstream * torch.sigmoid(x)`",
         ),

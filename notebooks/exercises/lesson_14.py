@@ -214,7 +214,7 @@ QUESTIONS: list[Question] = [
         truth=_poisoned,
         found="Yes: a 0 arrives at the root, and its rule multiplies that by an infinite slope.",
         answers=r"""
-            "a" :: A 0 is what `where` sends. But then the rule of the root runs, $0 \cdot \infty$.
+            "a" :: `where` does send a 0. But then the rule of the root runs, $0 \cdot \infty$.
             "b" :: The slope there is infinite. What arrives is 0, and $0 \cdot \infty$ is `nan`.
             "d" :: 0.25 is the slope at 4. Each entry has its own: here it is $0 \cdot \infty$.
         """,
@@ -316,7 +316,7 @@ EXERCISES: list[Exercise] = [
             torch.where(x > 0, x, 1.0) => x.clamp(min=1e-6) :: The clamp changes the numbers between 0 and 0.000001: there the value is no longer the root of `x`, and the gradient is 0.
             torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0) :: That changes the values. Where `x` is positive the root should get `x` itself; and $-9$ is still too low.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x) :: The root gets a constant, so nothing flows back through it. Leave `x` attached.
-            torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: The negative ones are cured by that. At 0 it is still 0 that the root gets.
+            torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: The negative ones are cured by that. At 0 the root still gets 0.
             torch.sqrt(torch.where(x > 0, x, 1.0))      :: The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.
             torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: Positive numbers come back unchanged: the root is missing.
             torch.sqrt(x) * (x > 0)                     :: Multiplied by a mask *after* the root: $0 \cdot \infty$, as before.
@@ -324,7 +324,7 @@ EXERCISES: list[Exercise] = [
             torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: The 0 itself still reaches the root (by `>=`, or by a clamp at 0). Only numbers above 0 may pass: `x > 0`.
             torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.
             torch.sqrt(torch.clamp(x, min=1e-12))       :: Close: where `x` is not positive you get the root of the limit, a small number but not 0. Set the value with a `where`.
-            torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired behind the root. Its rule still runs where `x` is 0 or less.
+            torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired after the root. Its rule still runs where `x` is 0 or less.
             torch.where(x > 0, torch.sqrt(x.clamp(min=0.2)), 0.0) :: The clamp is so high that it changes small numbers: below 0.2 the root is no longer that of `x`. Give the root `x` itself wherever `x` is positive.
             torch.where(x > 0, torch.sqrt(x.clamp(min=1e-3)), 0.0) :: The clamp changes the numbers between 0 and 0.001: there the root is no longer that of `x`, and their gradient is 0.
             torch.where(x > 0.1, torch.sqrt(torch.where(x > 0.1, x, 1.0)), 0.0) :: Numbers between 0 and 0.1 come out as 0. Every number above 0 has a root: ask `x > 0`.
@@ -433,7 +433,7 @@ EXERCISES: list[Exercise] = [
         why="After the subtraction the largest power is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.",
         shows="Right for scores of any size: the value, and the gradient.",
         look={
-            "": "The formula word for word: subtract `s.max()`, and then the logarithm of the sum of the powers."
+            "": "Write exactly the formula: subtract `s.max()`, and then the logarithm of the sum of the powers."
         },
         hints=(
             "First `shifted = s - s.max()`. All that follows uses `shifted` only.",
@@ -490,14 +490,14 @@ EXERCISES: list[Exercise] = [
             "": "The root must not see a 0, and nothing may be divided by 0: mask the *square*, in front of both."
         },
         hints=(
-            "Two dangers at 0: the root's infinite slope, and 0 divided by 0. Both are behind the sum of squares.",
+            "Two dangers at 0: the root's infinite slope, and 0 divided by 0. Both come after the sum of squares.",
             "Replace the sum of squares by 1 where it is 0, then take the root, then divide.",
             "`length = torch.sqrt(torch.where(square > 0, square, 1.0))`",
         ),
         answers=r"""
             v / torch.sqrt((v * v).sum()) :: At 0 that is 0 divided by 0.
 
-            length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is saved behind the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
+            length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is repaired after the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
             v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
             v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: You divide by the *square* of the length. The root is missing.
             v / torch.sqrt((v * v).sum() + 1e-6) :: Finite, but short vectors are no longer right: 0.000001 is as large as the square of a vector that is 0.001 long.

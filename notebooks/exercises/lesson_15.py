@@ -371,7 +371,7 @@ EXERCISES: list[Exercise] = [
             "The product is right. But make it without the table and without a ready-made function, in two passes.",
         ),
         hints=(
-            "The cell above does it for one `f`. Which lines of it are the recipe?",
+            "The cell above does it for one `f`. Which of its lines do you need?",
             "First the gradient, with `create_graph=True`. Then one number made of it and `v`.",
             "The second pass is `torch.autograd.grad(g @ v, x)`; it returns a tuple with one entry.",
         ),
@@ -485,7 +485,7 @@ EXERCISES: list[Exercise] = [
             (g,) => g ;; g.norm() => g      :: `torch.autograd.grad` returns a tuple, even for one input. Take its entry: `(g,) = ...`
             out + (g.norm() - 1) ** 2 => out.detach() + (g.norm() - 1) ** 2 :: The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.
             (g.norm() - 1) ** 2 => ((g - 1) ** 2).sum() :: That pulls *each entry* of the gradient to 1. It is the length of the whole that should be 1: `g.norm()`.
-            out + (g.norm() - 1) ** 2 => out + g.norm() ** 2 - 1 :: The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.
+            out + (g.norm() - 1) ** 2 => out + g.norm() ** 2 - 1 :: The 1 belongs inside the square: $(|g| - 1)^2$. As it is, the length is pulled to 0.
             out + (g.norm() - 1) ** 2 => out + abs(g.norm() - 1) :: The distance from 1 is not squared: `** 2`.
             g.norm() => g.norm() / len(g) ** 0.5 :: You divide by the root of the number of entries. The length is `g.norm()`, nothing more.
             g.norm() => g[0].abs() :: That is the size of a single entry. The length of the whole gradient is `g.norm()`.

@@ -206,7 +206,7 @@ EXERCISES: list[Exercise] = [
             lambda a: (math.sin(a[0]), a[1]), divide   :: The tangent has gone through unchanged. The sine's own slope is missing.
             lambda a: (math.sin(a[0]), a[1] + math.cos(a[0])), divide :: The local derivative and the tangent are multiplied, not added.
             sine, lambda a, b: (a[0] / b[0], a[1] / b[1] if b[1] else 0.0) :: The tangent of a quotient is not the quotient of the tangents.
-            sine, lambda a, b: (a[0] / b[0], a[1] / b[0]) :: That holds while `b` stands still. `b` moves too, and that counts against it.
+            sine, lambda a, b: (a[0] / b[0], a[1] / b[0]) :: That is right if `b` does not move. `b` moves too, and that counts against it.
             sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] + a[0] * b[1]) / b[0] ** 2) :: The sign: when `b` grows, the quotient gets *smaller*.
             sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1]) :: The division by $b^2$ is missing.
             sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0]) :: You divide by $b$. Divide by $b^2$.
@@ -302,8 +302,8 @@ EXERCISES: list[Exercise] = [
             (pull_back(v)[0] * u).sum() => pull_back(u)[0] @ v :: `pull_back` takes something of the output's shape: `v`.
             (v * moved).sum() => v * moved ;; (pull_back(v)[0] * u).sum() => pull_back(v)[0] * u :: Those are the products entry by entry. Add them up.
             (v * moved).sum() => (v * moved).mean() ;; (pull_back(v)[0] * u).sum() => (pull_back(v)[0] * u).mean() :: Those are averages. A dot product adds up.
-            (pull_back(v)[0] * u).sum() => left                     :: Right in number, as long as all rules are. But your right side is made from `moved`, as the left is, so it cannot check anything: make it from `pull_back(v)[0]` and `u`.
-            (v * moved).sum() => (pull_back(v)[0] * u).sum()                   :: Right in number, as long as all rules are. But your left side comes from the backward pass, as the right does: make it from `moved` and `v`.
+            (pull_back(v)[0] * u).sum() => left                     :: The number is right as long as all rules are. But your right side is made from `moved`, as the left is, so it cannot check anything: make it from `pull_back(v)[0]` and `u`.
+            (v * moved).sum() => (pull_back(v)[0] * u).sum()                   :: The number is right as long as all rules are. But your left side comes from the backward pass, as the right does: make it from `moved` and `v`.
             (v * moved).sum() => moved @ u :: $Ju$ has the shape of the *output*, and so has `v`.
             (pull_back(v)[0] * u).sum() => pull_back * u  :: `pull_back` is a function: it walks back when it is called, `pull_back(v)`.
             (v * moved).sum() => abs(v) @ moved :: `abs` does not belong there: `v` has signs, and they count.

@@ -227,7 +227,7 @@ QUESTIONS: list[Question] = [
         found="Yes: four equal weights, so the result is the plain mean of the values.",
         answers=r"""
             16.0 :: That is the sum of the values. The weights add up to 1, so the result is a *mean*.
-            8.0  :: That is the largest value. A query that finds all keys alike does not choose.
+            8.0  :: That is the largest value. A query that fits all keys equally does not choose.
             0.0  :: That is the smallest value. With equal scores all four values have the same weight.
             1.0  :: That is each scaled score. The result is a mean of the *values*.
             0.25 :: That is each weight. The result is the mean of the values 0, 4, 4 and 8 with these weights.

@@ -164,7 +164,7 @@ class _Recorder:
             step.sent = [Sent(e, "", None, None, _copy(g)) for e, g in sent]
             if any(s.edge.cut and s.value is not None for s in step.sent):
                 raise TypeError(
-                    f"An edge of {f.name} cannot be cut: what a hook on the node returns is not used instead of the gradients."
+                    f"An edge of {f.name} cannot be cut: a hook on this node cannot replace the gradients that it sends."
                 )
             if f.kind == "accumulate":
                 after = _copy(getattr(f.leaf, "grad", None))
