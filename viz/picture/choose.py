@@ -21,9 +21,9 @@ from .levels import chosen, first_sight, repeats
 from .parts import Picture
 from .views import VIEWS, build
 
-# What chooses a picture. Functions: up to LANES are drawn in two lanes. Nodes: up to DETAIL every tensor and function is drawn,
-# up to WHOLE every function; boxes: what a picture of folded modules aims at. And how large a picture is that nobody asked
-# for: a page, in points.
+# What chooses a picture. Functions: up to LANES are drawn in two lanes. Nodes, where no module is known: up to DETAIL every
+# tensor and function is drawn, up to WHOLE every function. Boxes: what a picture of folded modules aims at. And how large a
+# picture is that nobody asked for: a page, in points.
 LANES, DETAIL, WHOLE, BOXES = 12, 40, 400, 24
 PAGE = (1_100, 1_200)
 

@@ -96,7 +96,7 @@ def draw(
 
     * view: "lanes" (values flow to the right, below them their gradients come back), "graph" (tensors and functions apart),
       "cards" (value and gradient on one card), "functions" (compact). By default "lanes" for a small graph (up to a dozen
-      functions), "graph" for one that is a little larger; of still larger ones the modules, or the functions.
+      functions). A larger one shows its modules if it has some; if not, "graph" up to 40 nodes, then "functions".
     * direction: "LR" (inputs on the left) or "TB" (inputs above); by default what fits.
     * fold: which modules are one box: a depth (1: the layers of the model, 2: what is in these, ...), a class or its name,
       a function of the module that returns True or False, True or "module" (as many as can be looked at). "repeat": what
