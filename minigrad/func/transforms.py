@@ -229,10 +229,12 @@ def jacrev(
 
 def unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
     """For each tensor a batch of one-hot tensors; together they run through all elements of all of them."""
-    sizes = [t.numel() for t in tensors]
-    count = sum(sizes)
-    units = zip(np.split(np.eye(count), np.cumsum(sizes)[:-1], axis=1), tensors, strict=True)
-    return [wrap(b.reshape(count, *t.shape).astype(t._array.dtype)) for b, t in units]
+    count, start, batches = sum(t.numel() for t in tensors), 0, []
+    for t in tensors:
+        units = np.eye(count, t.numel(), -start, t._array.dtype)
+        batches.append(wrap(units.reshape(count, *t.shape)))
+        start += t.numel()
+    return batches
 
 
 # ---------------------------------------------------------------- forward mode
