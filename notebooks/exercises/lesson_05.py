@@ -348,12 +348,7 @@ EXERCISES: list[Exercise] = [
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() * 0.5).backward() ;; (loss * (1 / len(xs))).backward() => :: For two pieces that is right. There may be a different number of them: `len(xs)`.
             loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))).backward() => return (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first piece has been through a pass. Is there a `return` inside the loop?
             [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)] :: `w.grad` is empty: no backward pass has run.
-
-            total = 0.0
-            for x, t in zip(xs, ts, strict=True):
-                total = total + ((w * x - t) ** 2).mean() / len(xs)
-                total.backward() :: The loss still contains the graph of the last iteration: `total` brings it in. Go backward from the loss of *this* piece, or once after the loop.
-
+            (loss * (1 / len(xs))).backward() => total = loss / len(xs) + (0.0 if x is xs[0] else total); total.backward() :: The loss still contains the graph of the last iteration: `total` brings it in. Go backward from the loss of *this* piece, or once after the loop.
             losses = [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]; sum(losses).backward() :: The number is right, but 1 backward pass ran for 4 pieces.
 
             parts = [(2 * (w.detach() * x - t) * x).mean() for x, t in zip(xs, ts, strict=True)]
@@ -369,29 +364,14 @@ EXERCISES: list[Exercise] = [
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / len(xs)).backward() ;; (loss * (1 / len(xs))).backward => w.grad.zero_ :: Each gradient is set to 0 again as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / len(xs)).backward() ;; (loss * (1 / len(xs))).backward() => w.grad = None :: Each gradient is thrown away as soon as it has arrived, so nothing is left. Here you want `.grad` to add up.
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).sum() / len(xs)).backward() ;; (loss * (1 / len(xs))).backward() => << return :: `sum()` adds up the squares of a piece and does not divide by their number. Use `mean()`, and then scale by the number of pieces.
-
-            for x, t in zip(xs[:4], ts[:4], strict=True):
-                (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first four pieces have been through a pass. Go through all of `xs`.
-
-            for x, t in zip(xs, ts, strict=True):
-                (((w * x - t) ** 2).mean() / len(xs)).backward()
-                w.data = w.data - 0.01 * w.grad
-            return :: Your function changes its input `w` in place
-
+            zip(xs, ts => zip(xs[:4], ts[:4] :: Only the first four pieces have been through a pass. Go through all of `xs`.
+            (loss * (1 / len(xs))).backward() => (loss * (1 / len(xs))).backward(); w.data = w.data - 0.01 * w.grad :: Your function changes its input `w` in place
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).sum() / 12).backward() ;; (loss * (1 / len(xs))).backward() => :: 12 is right for one batch. The total number of entries varies: take `mean()`, and divide by `len(xs)`.
-
-            for x, t in zip(ts, xs, strict=True):
-                (((w * x - t) ** 2).mean() / len(xs)).backward() :: Inputs and targets have changed places: `zip(xs, ts)`.
-
+            zip(xs, ts => zip(ts, xs :: Inputs and targets have changed places: `zip(xs, ts)`.
             loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => ((w * x - t).mean() / len(xs)) :: The differences are not squared.
             ((w * xs[0] - ts[0]) ** 2).mean().backward() :: Only the first piece has been through a pass. Go through all of them, and scale each loss.
             sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() :: One pass over the sum of all squares: that is not what is left after a `mean()`, and it needs all pieces at once. A pass for each piece, each loss scaled.
-
-            for x, t in zip(xs, ts, strict=True):
-                loss = ((w * x - t) ** 2).mean() / len(xs)
-                w.grad = None
-                loss.backward()
-            w.grad = w.grad * len(xs) :: `.grad` is cleared inside the loop, so only the last piece is left, and multiplying it does not bring the others back. Let `.grad` add up.
+            (loss * (1 / len(xs))).backward() => w.grad = None; (loss / len(xs)).backward(); w.grad = w.grad * len(xs) :: `.grad` is cleared inside the loop, so only the last piece is left, and multiplying it does not bring the others back. Let `.grad` add up.
         """,
     ),
     Exercise(
@@ -543,16 +523,7 @@ EXERCISES: list[Exercise] = [
             return h :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state should be cut off.
 
             w.grad = None =>                      :: The gradients of earlier iterations are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
-
-            h = torch.tensor(0.0)
-            for x in xs:
-                h = torch.tanh(w * h.detach() + x)
-                loss = (h - 1) ** 2
-                w.grad = None
-                loss.backward()
-                w = w - lr * w.grad
-            return h :: The `.grad` in that line is `None`. Is it that of `w`? And `w = w - ...` makes a *new* tensor, which is a result, not a leaf, and gets no `.grad`: write into `w` itself, under `no_grad`.
-
+            w.grad = None => w.grad = None ;; with torch.no_grad(): => if True: ;; w -= lr * w.grad => w = w - lr * w.grad :: The `.grad` in that line is `None`. Is it that of `w`? And `w = w - ...` makes a *new* tensor, which is a result, not a leaf, and gets no `.grad`: write into `w` itself, under `no_grad`.
             w -= lr * w.grad => w += lr * w.grad  :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.
             with torch.no_grad(): => << ;; w -= lr * w.grad => << :: Only one step was taken, after the loop. Each iteration has its own step: indent it.
             return h => >>                        :: Only one iteration has run. Is the `return` inside the loop?

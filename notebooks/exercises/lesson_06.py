@@ -235,82 +235,20 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_jacobian_probe,
         answers=r"""
-            rows = []
-            for i in range(len(f(x))):
-                if x.grad is not None:
-                    x.grad.zero_()
-                y = f(x)
-                y.backward(gradient=_one_hot(y, i))
-                rows.append(x.grad)
-            return torch.stack(rows) :: All your rows are one and the same tensor: `zero_()` and the next pass write into it. Keep a `clone()` of it.
-
+            x.grad = None => x.grad = x.grad if x.grad is None else x.grad.zero_() ;; x.grad.clone() => x.grad :: All your rows are one and the same tensor: `zero_()` and the next pass write into it. Keep a `clone()` of it.
             at = x.detach()
             columns = [(f(at + n) - f(at - n)) / 2 for n in torch.eye(len(at))]
             return torch.stack(columns, dim=1) :: The numbers are right, but no backward passes ran.
-
-            rows, y = [], f(x)
-            for i in range(len(y)):
-                x.grad = None
-                y.backward(gradient=_one_hot(y, i))
-                rows.append(x.grad.clone())
-            return torch.stack(rows) :: `y` was made once, outside the loop, and its first pass has freed what it kept. Compute `y` again for each row (or keep the values on purpose: `retain_graph=True`).
-
-            rows = []
-            for i in range(len(f(x))):
-                x.grad = None
-                f(x).backward(gradient=torch.tensor(float(i)))
-                rows.append(x.grad.clone())
-            return torch.stack(rows) :: `v` has one entry for each entry of `y`. A single number does not say which row is meant.
-
-            rows = []
-            for _ in range(len(f(x))):
-                x.grad = None
-                f(x).backward()
-                rows.append(x.grad.clone())
-            return torch.stack(rows) :: Without `v` it does not know which of the results is meant. Say which: `y.backward(gradient=v)`, with a 1 at place $i$.
-
-            rows = []
-            v = torch.zeros(len(f(x)))
-            for i in range(len(f(x))):
-                x.grad = None
-                v[i] = 1.0
-                f(x).backward(gradient=v)
-                rows.append(x.grad.clone())
-            return torch.stack(rows) :: The first row is right. In the second, `v` still has the 1 of the first: make a new `v` inside the loop.
-
-            rows = []
-            for i in range(len(f(x))):
-                x.grad = None
-                f(x).backward(gradient=_one_hot(f(x), i))
-            rows.append(x.grad.clone())
-            return torch.stack(rows) :: Only the last row is left. Either `rows.append` comes after the loop and should be indented, or each iteration begins a new list.
-
-            rows = []
-            for i in range(len(f(x)) - 1):
-                x.grad = None
-                f(x).backward(gradient=_one_hot(f(x), i))
-                rows.append(x.grad.clone())
-            return torch.stack(rows) :: The last row is missing: `range(len(y))` already ends one before `len(y)`.
-
+            rows = [] => rows, y = [], f(x) ;; y = f(x) => :: `y` was made once, outside the loop, and its first pass has freed what it kept. Compute `y` again for each row (or keep the values on purpose: `retain_graph=True`).
+            gradient=v => torch.tensor(float(i)) :: `v` has one entry for each entry of `y`. A single number does not say which row is meant.
+            y.backward(gradient=v) => y.backward() :: Without `v` it does not know which of the results is meant. Say which: `y.backward(gradient=v)`, with a 1 at place $i$.
+            rows = [] => rows, v = [], torch.zeros(len(f(x))) ;; v = torch.zeros_like(y) => :: The first row is right. In the second, `v` still has the 1 of the first: make a new `v` inside the loop.
+            rows.append(x.grad.clone()) => << :: Only the last row is left. Either `rows.append` comes after the loop and should be indented, or each iteration begins a new list.
+            range(len(f(x))) => range(len(f(x)) - 1) :: The last row is missing: `range(len(y))` already ends one before `len(y)`.
             (len(f(x))): => (len(x)):                     :: There are as many rows as *results*: `len(f(x))`, not `len(x)`.
-
-            rows = []
-            for i in range(len(f(x))):
-                x.grad = None
-                y = f(x)
-                y[i].backward()
-                rows.append(x.grad)
-            return torch.stack(rows) :: right
-
+            y.backward(gradient=v) => y[i].backward() :: right
             torch.stack([torch.autograd.grad(f(x)[i], x)[0] for i in range(len(f(x)))]) :: right
-
-            rows, y = [], f(x)
-            for i in range(len(y)):
-                x.grad = None
-                y.backward(gradient=_one_hot(y, i), retain_graph=True)
-                rows.append(x.grad.clone())
-            return torch.stack(rows) :: right
-
+            rows = [] => rows, y = [], f(x) ;; y = f(x) => ;; gradient=v => v, retain_graph=True :: right
             x.grad = None => ;; x.grad.clone() => x.grad  :: Your $v$ is right. But `x.grad` is *one* tensor that keeps changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.
             x.grad = None =>                              :: The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.
             x.grad.clone() => y.detach()                  :: What belongs in `rows` is `x.grad`, the gradient of `x`: you keep the *value* of `y`.

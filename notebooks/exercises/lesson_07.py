@@ -189,9 +189,9 @@ def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     for node in nodes:
         handed_on(node, first, 0)
     if callable(getattr(x.grad, "item", None)) and x.grad.dtype == object:
-        raise Complaint("`grad.copy` without brackets only names the method. Call it: `grad.copy()`.")
+        raise Complaint("`grad.copy` without parentheses names the method. Call it: `grad.copy()`.")
     if callable(x.grad):
-        raise Complaint("`grad.copy` without brackets only names the method. Call it: `grad.copy()`.")
+        raise Complaint("`grad.copy` without parentheses names the method. Call it: `grad.copy()`.")
     yield "`x.grad` after `[1, 2]` has arrived", None if x.grad is None else np.array(x.grad)
     kept_itself = x.grad is not None and np.shares_memory(x.grad, first)
     handed_on(nodes[0], arriving(10.0, 20.0), 0, told=ALIASED if kept_itself else None)
@@ -893,48 +893,13 @@ EXERCISES: list[Exercise] = [
         ),
         probe=count_probe,
         answers=r"""
-            waiting, todo = {root: 0}, [root]
-            while todo:
-                for parent, _ in todo.pop().next_functions:
-                    if parent is not None:
-                        waiting[parent] = waiting.get(parent, 0) + 1
-                        todo.append(parent)
-            return waiting :: Its consumers were counted once for each path that leads there. Put a node on the list only when it is met for the *first* time.
-
-            waiting, todo = {root: 0}, [root]
-            while todo:
-                for parent in {p for p, _ in todo.pop().next_functions if p is not None}:
-                    if parent not in waiting:
-                        waiting[parent] = 0
-                        todo.append(parent)
-                    waiting[parent] += 1
-            return waiting :: `x * x` is one node that sends `x` *two* gradients. Count the edges, not the nodes.
-
-            waiting, todo = {root: 0}, [root]
-            while todo:
-                for parent, _ in todo.pop().next_functions:
-                    if parent is not None and parent not in waiting:
-                        waiting[parent] = 1
-                        todo.append(parent)
-            return waiting :: A node that is known already gets another gradient from here: its count goes up by 1 at every edge.
-
+            if parent not in waiting: => if True: ;; waiting[parent] = 0 => waiting.setdefault(parent, 0) :: Its consumers were counted once for each path that leads there. Put a node on the list only when it is met for the *first* time.
+            for parent, _ in node.next_functions => for parent, _ in dict(node.next_functions).items() :: `x * x` is one node that sends `x` *two* gradients. Count the edges, not the nodes.
+            waiting[parent] = 0 => waiting[parent] = 1 ;; waiting[parent] += 1 => pass :: A node that is known already gets another gradient from here: its count goes up by 1 at every edge.
             todo.append(parent) => todo.append(parent); continue                    :: One too few: the edge by which a node is met for the first time counts as well.
             waiting[parent] = 0 => waiting[parent] = 1                     :: One too many: the first edge that leads there counts twice, when the node is met and once more. Begin at 0, and add 1 for each edge.
-
-            waiting, todo = {root: 0}, [root]
-            while todo:
-                for parent, _ in todo.pop().next_functions:
-                    if parent is not None:
-                        todo.append(parent)
-                        waiting[parent] = waiting[parent] + 1
-            return waiting :: A node that is met for the first time has no count yet. Give it one: `waiting[parent] = 0`.
-
-            waiting = {root: 0}
-            for parent, _ in root.next_functions:
-                if parent is not None:
-                    waiting[parent] = waiting.get(parent, 0) + 1
-            return waiting :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
-
+            waiting[parent] = 0 => :: A node that is met for the first time has no count yet. Give it one: `waiting[parent] = 0`.
+            todo.append(parent) => :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
             waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
             count_ways                         :: That adds up how many *paths* led from the root to a node when it was met. What counts is the arrows that lead to it: each adds 1.
             count_what_it_sends                :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
@@ -986,29 +951,10 @@ EXERCISES: list[Exercise] = [
                     ready.append(parent) :: 96 is $4 \cdot 24$: each node goes into the list at every arrival, and fires with the total of that moment, in the order of the list. Count, and fire once: when all has arrived.
 
             level_by_level                               :: On the diamond this order works, because all paths are equally long there. Where a short path and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
-
-            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-            while ready:
-                node = ready.pop()
-                here = arrived.pop(node)
-                for parent, _ in parts_of(node, here):
-                    arrived[parent] = arrived[parent] + here if parent in arrived else here
-                    waiting[parent] -= 1
-                    if waiting[parent] == 0:
-                        ready.append(parent) :: 4 is 2 paths times 2: each parent got what had *arrived* at the node. It should get its `part`, which the rule has computed from that.
-
+            arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] + here ;; arrived[parent] = part => arrived[parent] = here ;; grads = node(arrived.pop(node)) => here = arrived.pop(node); grads = node(here) :: 4 is 2 paths times 2: each parent got what had *arrived* at the node. It should get its `part`, which the rule has computed from that.
             engine.run(root, np.ones_like(grad)); return :: It begins with ones, whatever is passed to it. What arrives at the root is `grad`.
             averages                                     :: 3 is $1.5 \cdot 2$: the parts were averaged, at `y` and again at `x`. Nothing is averaged where paths meet: each brings its part, and they are *added*.
-
-            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-            while ready:
-                node = ready.pop()
-                for parent, part in parts_of(node, arrived.pop(node)):
-                    arrived[parent] = np.maximum(arrived[parent], part) if parent in arrived else part
-                    waiting[parent] -= 1
-                    if waiting[parent] == 0:
-                        ready.append(parent) :: The larger part does not win. `c` moves with both, so what comes back along both is added: `arrived[parent] + part`.
-
+            arrived[parent] + part => np.maximum(arrived[parent], part) :: The larger part does not win. `c` moves with both, so what comes back along both is added: `arrived[parent] + part`.
             engine.follows_paths                         :: Each part is passed on separately as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
 
             arrived, ready, seen = {root: grad}, [root], {root}
@@ -1037,14 +983,7 @@ EXERCISES: list[Exercise] = [
                 for parent, part in parts_of(node, arrived[node]):
                     arrived[parent] = arrived.get(parent, 0) + part
                     ready.append(parent) :: A node goes into `ready` at *every* arrival, and fires with the total of that moment. Put it in once: when its count is 0.
-
-            waiting, ready = engine.count_consumers(root), [root]
-            while ready:
-                for parent, _ in parts_of(ready.pop(), grad):
-                    waiting[parent] -= 1
-                    if waiting[parent] == 0:
-                        ready.append(parent) :: Each node was fired with the 1 from the start. What counts is what has arrived *for it*: `node(arrived.pop(node))`.
-
+            node(arrived.pop(node)) => node(grad) :: Each node was fired with the 1 from the start. What counts is what has arrived *for it*: `node(arrived.pop(node))`.
             multiplies                                   :: The parts were multiplied. Along a path gradients multiply, and the nodes see to that. Where paths meet they *add*: `+ part`.
 
             waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
@@ -1058,41 +997,13 @@ EXERCISES: list[Exercise] = [
                             ready.append(parent) :: The number is right. But `node.backward(...)` is the bare rule: no listener is called, and no broadcast is undone. Fire a node by calling it, `node(...)`.
 
             engine.count_consumers(root)                 :: Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.
-
-            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-            while ready:
-                node = ready.pop()
-                for parent, part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
-                    arrived[parent] = arrived.get(parent, 0) + part
-                    waiting[parent] -= 1 :: The keys of the dictionaries are nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
-
+            for (parent, _), part in => for parent, part in :: The keys of the dictionaries are nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
             arrived[parent] = arrived[parent] + part => arrived[parent] += part                                :: `+=` changes an array in place, and an addition had passed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
-
-            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-            while ready:
-                node = ready.pop()
-                for (parent, _), part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
-                    arrived[parent] = arrived.get(parent, 0) + part
-                    waiting[parent] -= 1
-                    if waiting[parent] == 0:
-                        ready.append(parent) :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
-
+            continue => pass :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
             continue => break                               :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
             continue => return                              :: At the first `None` everything stops: `return` leaves the whole function. `continue` goes on with the next one.
-
-            arrived, ready = {root: grad}, [root]
-            while ready:
-                node = ready.pop()
-                for parent, part in parts_of(node, arrived.pop(node)):
-                    arrived[parent] += part :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
-
-            arrived, ready = {root: grad}, [root]
-            while ready:
-                node = ready.pop()
-                for parent, part in parts_of(node, arrived.pop(node)):
-                    arrived[parent] = arrived.get(parent, 0) + part
-                    ready.append(parent) :: The node was put into `ready` at each arrival, and when it came out for the second time nothing was there for it. Put it in once: when its count is 0.
-
+            arrived[parent] = arrived[parent] + part => arrived[parent] += part ;; if parent in arrived: => if True: :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
+            waiting[parent] == 0 => True :: The node was put into `ready` at each arrival, and when it came out for the second time nothing was there for it. Put it in once: when its count is 0.
             arrived, ready = {root: grad}, [root]
             while ready:
                 node = ready.pop()
@@ -1100,15 +1011,7 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived.get(parent, 0) + part
                     if parent not in ready:
                         ready.append(parent) :: `y` fires with the 2 that came first, and again when the 1 comes. The sums are right, but the firings multiply with every meeting of paths. Wait until the count is 0.
-
-            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-            while ready:
-                node = ready.pop()
-                for parent, part in parts_of(node, arrived.pop(node)):
-                    arrived[parent] = arrived.get(parent, 0) + part
-                    if waiting[parent] == 0:
-                        ready.append(parent) :: Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?
-
+            waiting[parent] -= 1 => :: Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?
             ready_when_one_is_missing                    :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
             sorts_recursively                            :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
             last_first                                   :: right
@@ -1186,28 +1089,11 @@ EXERCISES: list[Exercise] = [
             p.data -= lr * p.grad => p.data = lr * p.grad                    :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
             p.data -= lr * p.grad => p.data -= p.grad                      :: The step was taken in full length. Multiply the gradient by `lr`.
             p.data -= lr * p.grad => p.data - lr * p.grad                    :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
-
-            loss = loss_of()
-            loss.backward()
-            for p in parameters:
-                p.data = p.data - lr * p.grad
-                p.grad = None
-            return loss.data.item() :: It clears *after* the step. What was in `.grad` before the first one, from an earlier pass, is then added. Clear at the beginning.
-
+            p.grad = None => pass ;; p.data -= lr * p.grad => p.data -= lr * p.grad; p.grad = None :: It clears *after* the step. What was in `.grad` before the first one, from an earlier pass, is then added. Clear at the beginning.
             loss.backward() =>                           :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
-
-            for p in parameters:
-                p.grad = None
-            loss_of.backward() :: `loss_of` is a function. The loss is what it returns: `loss = loss_of()`.
-
+            loss = loss_of() => ;; loss.backward() => loss_of.backward() :: `loss_of` is a function. The loss is what it returns: `loss = loss_of()`.
             return loss.data.item() => return loss :: Return the loss as a plain number: `loss.data.item()`.
-
-            for p in parameters:
-                p.grad = None
-            loss_of().backward()
-            for p in parameters:
-                p -= lr * p.grad :: `p` is a Tensor, and our Tensors have no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
-
+            p.data -= lr * p.grad => p -= lr * p.grad :: `p` is a Tensor, and our Tensors have no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
             p.data -= lr * p.grad => p.data = p.data * (1 - lr * p.grad)                     :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
             p.data -= lr * p.grad => p.data -= lr * np.sign(p.grad)                       :: The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.
             return loss.data.item() => return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Return the loss that you ran backward from.
@@ -1225,35 +1111,11 @@ EXERCISES: list[Exercise] = [
                 loss.backward()
                 p.data -= lr * p.grad
             return loss.data.item() :: Everything is inside one loop, so for each parameter there is a separate loss and pass, from weights that have partly moved. Four separate things: clear *all*; one `loss_of()`; one `backward()`; move *all*.
-
-            for p in parameters:
-                p.grad = None
-            loss = loss_of()
-            for p in parameters:
-                loss.backward()
-                p.data -= lr * p.grad
-            return loss.data.item() :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and what they bring adds up. One pass fills all gradients.
-
+            loss.backward() => ;; p.data -= lr * p.grad => loss.backward(); p.data -= lr * p.grad :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and what they bring adds up. One pass fills all gradients.
             lr * p => 0.3 * p                            :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
-
-            parameters[0].grad = None
-            loss = loss_of()
-            loss.backward()
-            for p in parameters:
-                p.data -= lr * p.grad
-            return loss.data.item() :: Only the first parameter's gradient is cleared. Clear all of them before the pass.
-
+            p.grad = None => parameters[0].grad = None :: Only the first parameter's gradient is cleared. Clear all of them before the pass.
             lr * p.grad => lr * abs(p.grad)              :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
-
-            for p in parameters:
-                p.grad = None
-            for i in range(len(parameters)):
-                loss = loss_of()
-                loss.backward()
-            for p in parameters:
-                p.data -= lr * p.grad
-            return loss.data.item() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
-
+            loss = loss_of() => ;; loss.backward() => for _ in parameters: loss = loss_of(); loss.backward() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
             lr * p.grad => lr / 2 * p.grad               :: The step is half as long as it should be. `lr` times the gradient, nothing more.
             lr * p.grad => lr / len(parameters) * p.grad :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
             return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Return it as it is.

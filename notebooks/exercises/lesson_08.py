@@ -439,11 +439,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_freeze_probe,
         answers=r"""
-            h = torch.tanh(first(x))
-            with torch.no_grad():
-                h = torch.tanh(middle(h))
-            return (last(h) ** 2).mean() :: The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the path. Turn off its parameters.
-
+            param.requires_grad_(False) => pass ;; torch.tanh(middle(torch.tanh(first(x)))) => torch.no_grad()(lambda h: torch.tanh(middle(h)))(torch.tanh(first(x))) :: The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the path. Turn off its parameters.
             h = torch.tanh(middle(torch.tanh(first(x)).detach())); return (last(h) ** 2).mean() :: The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.
             middle.parameters() => [*first.parameters(), *last.parameters()] :: The other way round: you have frozen those that should learn.
             middle.parameters() => first.parameters() :: You have frozen `first`. Look at whose parameters the loop goes through.
@@ -451,48 +447,18 @@ EXERCISES: list[Exercise] = [
             middle.parameters() => [*first.parameters(), *middle.parameters()] :: The first layer is frozen too. It should learn: only `middle.parameters()`.
             parameters(): => parameters: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: `parameters` is a method: `middle.parameters()`, with brackets.
             middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: A layer is not a list. `middle.parameters()` gives its weight and its bias.
-
-            for param in middle.parameters():
-                param.requires_grad_(True)
-            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `requires_grad_(True)` is what it was before
-
+            requires_grad_(False) => requires_grad_(True) :: `requires_grad_(True)` is what it was before
             middle.eval(); return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `eval()` changes how layers such as dropout behave.
-
-            for param in middle.parameters():
-                param.grad = None
-            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: That empties a gradient. The pass that comes after it fills it again
-
-            for _param in []:
-                pass
-            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: Does the loop go through any of them
-
+            param.requires_grad_(False) => param.grad = None :: That empties a gradient. The pass that comes after it fills it again
+            param.requires_grad_(False) => pass :: Does the loop go through any of them
             middle.requires_grad = False; return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: on the layer itself it only makes a new attribute
-
-            with torch.no_grad():
-                middle.weight.zero_()
-            for param in middle.parameters():
-                param.requires_grad_(False)
-            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: The weights of `middle` have become zeros. Freezing leaves all values as they are.
-
+            param.requires_grad_(False) => param.requires_grad_(False); middle.weight.data.zero_() :: The weights of `middle` have become zeros. Freezing leaves all values as they are.
             w, b = middle.weight.detach(), middle.bias.detach()
             h = torch.tanh(torch.tanh(first(x)) @ w.T + b)
             return (last(h) ** 2).mean() :: The gradients are right, but the parameters of `middle` still ask: you have computed with copies of them. Freeze the parameters themselves, `requires_grad_(False)`.
-
-            for param in middle.parameters():
-                param.requires_grad_(False)
-            loss = (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
-            loss.backward()
-            return loss :: Your function leaves a gradient in `first.weight.grad`
-
-            for param in middle.parameters():
-                param.requires_grad_(False)
-            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).sum() :: The squares are added up. The loss is their *mean*, as in the cell.
-
-            for param in middle.parameters():
-                param.requires_grad_(False)
-            middle.eval()
-            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `middle` is left in eval mode
-
+            return (last(h) ** 2).mean() => loss = (last(h) ** 2).mean(); loss.backward(); return loss :: Your function leaves a gradient in `first.weight.grad`
+            mean() => sum() :: The squares are added up. The loss is their *mean*, as in the cell.
+            return (last(h) ** 2).mean() => middle.eval(); return (last(h) ** 2).mean() :: `middle` is left in eval mode
             middle.weight.requires_grad = False
             middle.bias.requires_grad = False
             return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: right
@@ -607,30 +573,9 @@ EXERCISES: list[Exercise] = [
             return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they no longer ask, in later steps either. A cut leaves them as they are.
 
             optimizer.zero_grad() => ;; h = torch.tanh(one(x)) => ;; (two(h)).detach() => (two(torch.tanh(one(x)))).detach() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
-
-            optimizer.zero_grad()
-            h = torch.tanh(two(torch.tanh(one(x)))).detach()
-            loss = (three(h) ** 2).mean()
-            loss.backward()
-            optimizer.step()
-            return (three(h) ** 2).mean().item() :: That is the loss *after* the step. Return the one that you went backward from: `loss.item()`.
-
-            optimizer.zero_grad()
-            h = torch.tanh(two(torch.tanh(one(x)))).detach()
-            loss = (three(h) ** 2).mean()
-            loss.backward()
-            loss.backward()
-            optimizer.step()
-            return loss.item() :: `backward()` is called twice. The second call comes to nodes whose saved values the first has freed: one pass is enough.
-
-            optimizer.zero_grad()
-            h = torch.tanh(two(torch.tanh(one(x)))).detach()
-            loss = (three(h) ** 2).mean()
-            loss.backward()
-            optimizer.step()
-            optimizer.step()
-            return loss.item() :: Two steps are taken with one gradient. One `step()` for each `backward()`.
-
+            loss.item() => (three(h) ** 2).mean().item() :: That is the loss *after* the step. Return the one that you went backward from: `loss.item()`.
+            loss.backward() => loss.backward(); loss.backward() :: `backward()` is called twice. The second call comes to nodes whose saved values the first has freed: one pass is enough.
+            optimizer.step() => optimizer.step(); optimizer.step() :: Two steps are taken with one gradient. One `step()` for each `backward()`.
             h = torch.tanh(one(x)) => with torch.no_grad(): ;; h = torch.tanh(two(h)).detach() => >> h = torch.tanh(two(torch.tanh(one(x)))) :: right
         """,
     ),

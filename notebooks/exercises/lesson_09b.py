@@ -523,36 +523,10 @@ EXERCISES: list[Exercise] = [
             optimizer.step() => optimizer.step(); optimizer.step()     :: In 4 iterations there were 4 backward passes and 8 steps.
             return losses => >>                            :: In 4 iterations there were 1 backward pass and 1 step.
             losses.append(loss.item()) =>                  :: for 4 steps you return 0 losses
-
-            losses = []
-            for _step in range(steps):
-                optimizer.zero_grad()
-                mse_loss(model(x), t).backward()
-                optimizer.step()
-                losses.append(mse_loss(model(x), t).item())
-            return losses :: Those are the losses *after* each step. Append the one from before it.
-
+            loss.item() => torch.nn.functional.mse_loss(model(x), t).item() :: Those are the losses *after* each step. Append the one from before it.
             (loss.item()) => (loss)                        :: what you return holds the graph of each step
-
-            loss = mse_loss(model(x), t)
-            losses = []
-            for _step in range(steps):
-                optimizer.zero_grad()
-                loss.backward(retain_graph=True)
-                optimizer.step()
-                losses.append(loss.item())
-            return losses :: The forward line belongs *in* the loop: each iteration needs the loss of the new weights.
-
-            mine = torch.optim.SGD(model.parameters(), lr=0.1)
-            losses = []
-            for _step in range(steps):
-                mine.zero_grad()
-                loss = mse_loss(model(x), t)
-                loss.backward()
-                mine.step()
-                losses.append(loss.item())
-            return losses :: Use `optimizer`, the argument
-
+            losses = [] => losses, loss = [], torch.nn.functional.mse_loss(model(x), t) ;; loss = torch.nn.functional.mse_loss(model(x), t) => ;; loss.backward() => loss.backward(retain_graph=True) :: The forward line belongs *in* the loop: each iteration needs the loss of the new weights.
+            losses = [] => losses, optimizer = [], torch.optim.SGD(model.parameters(), lr=0.1) :: Use `optimizer`, the argument
             return losses => return loss                   :: Return the list `losses`
             (steps): => (4):                               :: In 6 iterations there were 4 backward passes and 4 steps.
             torch.nn.functional.mse_loss(model(x), t) => ((model(x) - t) ** 2).sum() :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
@@ -733,24 +707,10 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_step_probe,
         answers=r"""
-            with torch.no_grad():
-                for p in parameters:
-                    if p.grad is None:
-                        break
-                    p -= lr * p.grad
-                    p.grad = None :: The loop ends at the first parameter that has no gradient (`return`, `break`), and those after it do not move. Skip only that one.
-
+            if p.grad is not None: => if p.grad is None: break ;; p -= lr * p.grad => << p -= lr * p.grad ;; p.grad = None => << :: The loop ends at the first parameter that has no gradient (`return`, `break`), and those after it do not move. Skip only that one.
             grad is not None: => grad:            :: `if p.grad:` asks whether its *numbers* are true. To ask whether there is a gradient at all, write `if p.grad is not None:`.
-
-            for p in parameters:
-                if p.grad is not None:
-                    p = p - lr * p.grad :: `p = p - ...` makes a new tensor and gives it the name `p`
-
-            for p in parameters:
-                if p.grad is not None:
-                    p -= lr * p.grad
-                    p.grad = None :: While operations are recorded, a leaf that requires a gradient must not be written to. Put the loop under `torch.no_grad()`.
-
+            with torch.no_grad(): => if True: ;; p -= lr * p.grad => p = p - lr * p.grad ;; p.grad = None => :: `p = p - ...` makes a new tensor and gives it the name `p`
+            with torch.no_grad(): => if True: :: While operations are recorded, a leaf that requires a gradient must not be written to. Put the loop under `torch.no_grad()`.
             if p.grad is not None: => ;; p -= lr * p.grad => << ;; p.grad = None => << :: One of the parameters has no gradient: skip it, `if p.grad is not None:`. And clear a gradient only after its step.
             p -= lr * p.grad => p.sub_(lr * p.grad) ;; p.grad = None => None :: It moves, but `.grad` is not cleared: the next backward pass would add to what is there.
 
@@ -759,16 +719,8 @@ EXERCISES: list[Exercise] = [
                     p.grad = None
                     if p.grad is not None:
                         p -= lr * p.grad :: The gradients are cleared, and nothing has moved.
-
-            for p in parameters:
-                if p.grad is not None:
-                    p.grad -= lr * p.grad :: the line writes into `p.grad`. Write into `p`.
-
-            with torch.no_grad():
-                p = parameters[0]
-                p -= lr * p.grad
-                p.grad = None :: Only the first parameter moves. You need a loop over all of them.
-
+            with torch.no_grad(): => if True: ;; p -= lr * p.grad => p.grad -= lr * p.grad ;; p.grad = None => :: the line writes into `p.grad`. Write into `p`.
+            for p in parameters: => for p in parameters[:1]: :: Only the first parameter moves. You need a loop over all of them.
             for i, p in enumerate(parameters):
                 if p.grad is not None:
                     parameters[i] = (p - lr * p.grad).detach().requires_grad_()
@@ -782,12 +734,7 @@ EXERCISES: list[Exercise] = [
                     if p.grad is not None:
                         p -= lr * p.grad
                 p.grad = None :: `.grad = None` comes after the loop, so only the last parameter's gradient is cleared. Indent it.
-
-            for p in parameters:
-                if p.grad is not None:
-                    p.data -= lr * p.grad
-                    p.grad = None :: right
-
+            with torch.no_grad(): => if True: ;; p -= lr * p.grad => p.data -= lr * p.grad :: right
             p -= lr * p.grad => p.sub_(lr * p.grad) ;; p.grad = None => p.grad.zero_() :: right
             optimizer = torch.optim.SGD(parameters, lr=lr); optimizer.step(); optimizer.zero_grad() :: right
             instead of p -= lr * p.grad:

@@ -411,66 +411,28 @@ EXERCISES: list[Exercise] = [
                 return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean() :: That is the mean over all *rows*. The batches are not equally large, and you need the mean of their losses: each counts once.
 
             _recorded                   :: The value is right. But it has a `grad_fn`: holding it means holding every graph of the loop.
-
-            total = 0.0
-            for x, t in batches:
-                total = total + ((model(x) - t) ** 2).mean()
-            return total :: That is the sum of the losses, and it holds every graph. Divide it, and record nothing.
-
+            with torch.no_grad(): => if True: ;; total / len(batches) => total :: That is the sum of the losses, and it holds every graph. Divide it, and record nothing.
             _item_each                  :: and what you return holds nothing. But within the iterations
-
-            with torch.no_grad():
-                return sum(((model(x) - t) ** 2).mean() for x, t in batches) :: That is the sum of the losses. Divide it by the number of batches, `len(batches)`.
-
+            total / len(batches) => total :: That is the sum of the losses. Divide it by the number of batches, `len(batches)`.
             total = 0.0 => ;; total = total + loss => ;; total / len(batches) => loss :: That is the loss of the last batch alone. Add them up.
             total = 0.0 => ;; total = total + loss => ;; return total / len(batches) => return loss / len(batches) :: That is the last loss alone, divided by the number of batches. Add them up first.
-
-            with torch.no_grad():
-                for x, t in batches:
-                    return ((model(x) - t) ** 2).mean() :: That is the loss of a single batch, the first or the largest. Is the `return` inside the loop, or is there a `max` instead of a sum?
-
+            total = total + loss => return loss :: That is the loss of a single batch, the first or the largest. Is the `return` inside the loop, or is there a `max` instead of a sum?
             for p in model.parameters():
                 p.requires_grad_(False)
             return _recorded(model, batches) :: Nothing is kept, but the parameters no longer require gradients, and nothing turns them on again: the next training step learns nothing.
 
             torch.set_grad_enabled(False); return _recorded(model, batches) :: Your code has switched recording off and left it off.
-
-            total = 0.0
-            with torch.no_grad():
-                for x, t in batches:
-                    total = total + ((model(x) - t) ** 2).mean()
-            return total / 3 :: 3 is the number of batches in one call. Divide by `len(batches)`, whatever it is.
-
-            model.eval()
-            total = 0.0
-            with torch.no_grad():
-                for x, t in batches:
-                    total = total + ((model(x) - t) ** 2).mean()
-            return total / len(batches) :: `model` is left in eval mode
-
+            len(batches) => 3 :: 3 is the number of batches in one call. Divide by `len(batches)`, whatever it is.
+            total = 0.0 => total = 0.0; model.eval() :: `model` is left in eval mode
             loss = ((model(x) - t) ** 2).mean() => total = total + ((model(x) - t) ** 2).sum() ;; total = total + loss => :: `sum()` adds up the squares of a batch. The loss of a batch is their mean.
             loss = ((model(x) - t) ** 2).mean() => total = total + (model(x) - t).abs().mean() ;; total = total + loss => :: Those are the distances, not their squares: `((model(x) - t) ** 2).mean()`.
-
-            total = 0.0
-            with torch.no_grad():
-                for t, x in batches:
-                    total = total + ((model(x) - t) ** 2).mean()
-            return total / len(batches) :: In each batch the input comes first, then the target: `for x, t in batches`.
-
+            for x, t in batches => for t, x in batches :: In each batch the input comes first, then the target: `for x, t in batches`.
             float(len(batches))         :: That is how many batches there are. Return the mean of their *losses*.
-
-            batches.pop()
-            with torch.no_grad():
-                return sum(((model(x) - t) ** 2).mean() for x, t in batches) / len(batches) :: Your function changes the list `batches`
-
+            total = 0.0 => total = 0.0; batches.pop() :: Your function changes the list `batches`
             with torch.inference_mode():
                 total = sum(((model(x) - t) ** 2).mean() for x, t in batches)
                 return total.item() / len(batches) :: right
-
-            with torch.no_grad():
-                for x, t in batches:
-                    return ((model(x) - t) ** 2).mean() / len(batches) :: That is the loss of the first batch, divided by their number: the `return` is inside the loop.
-
+            total = total + loss => return loss / len(batches) :: That is the loss of the first batch, divided by their number: the `return` is inside the loop.
             torch.no_grad()(_recorded)  :: right
             torch.no_grad()(_item_each) :: right
         """,
@@ -508,44 +470,19 @@ EXERCISES: list[Exercise] = [
             checkpoint(last, x, use_reentrant=False) => last(x)                :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
             checkpoint(first, x, use_reentrant=False) => first(x)                 :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
             _none_at_all               :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
-
-            def first(t):
-                return blocks[1](blocks[0](t))
-
-            x = checkpoint(first, x, use_reentrant=False)
-            return checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Pass `last` to the second `checkpoint`.
-
-            x = checkpoint(lambda t: blocks[2](blocks[1](blocks[0](t))), x, use_reentrant=False)
-            return checkpoint(blocks[3], x, use_reentrant=False) :: The groups have three blocks and one. They should have two each.
-
-            x = checkpoint(blocks[1](blocks[0](x)), use_reentrant=False)
-            return checkpoint(blocks[3](blocks[2](x)), use_reentrant=False) :: `checkpoint` needs the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.
-
-            x = checkpoint(lambda t: blocks[0](blocks[1](t)), x, use_reentrant=False)
-            return checkpoint(lambda t: blocks[2](blocks[3](t)), x, use_reentrant=False) :: The blocks of a group run in the wrong order: the inner call runs first.
-
+            checkpoint(last, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Pass `last` to the second `checkpoint`.
+            blocks[1](blocks[0](t)) => blocks[2](blocks[1](blocks[0](t))) ;; blocks[3](blocks[2](t)) => blocks[3](t) :: The groups have three blocks and one. They should have two each.
+            checkpoint(first, x, use_reentrant=False) => checkpoint(first(x), use_reentrant=False) :: `checkpoint` needs the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.
+            blocks[1](blocks[0](t)) => blocks[0](blocks[1](t)) ;; blocks[3](blocks[2](t)) => blocks[2](blocks[3](t)) :: The blocks of a group run in the wrong order: the inner call runs first.
             checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: Only the first group runs. You need the result of the second one.
-
-            checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
-            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: The second group gets the original `x`. It should get the result of the first group.
-
-            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False).detach()
-            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: Something cuts the path between the groups: blocks 0 and 1 are never run again, and get no gradient.
-
-            with torch.no_grad():
-                return _none_at_all(blocks, x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
-
+            x = checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The second group gets the original `x`. It should get the result of the first group.
+            checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False).detach() :: Something cuts the path between the groups: blocks 0 and 1 are never run again, and get no gradient.
+            x = checkpoint(first, x, use_reentrant=False) => x = torch.no_grad()(first)(x) ;; checkpoint(last, x, use_reentrant=False) => torch.no_grad()(last)(x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
             x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Pass `use_reentrant=False`, as in the line that is there.
             blocks[0](x)               :: Only the first block has run. Four blocks, in two groups.
             return x                   :: No block has run: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
-
-            x = checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
-            return checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: The two groups are in the wrong order: blocks 0 and 1 come first.
-
-            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
-            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
-            return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False) :: The first group runs twice. Each block runs once on the way forward.
-
+            blocks[1](blocks[0](t)) => blocks[3](blocks[2](t)) ;; blocks[3](blocks[2](t)) => blocks[1](blocks[0](t)) :: The two groups are in the wrong order: blocks 0 and 1 come first.
+            x = checkpoint(first, x, use_reentrant=False) => x = checkpoint(first, x, use_reentrant=False); x = checkpoint(first, x, use_reentrant=False) :: The first group runs twice. Each block runs once on the way forward.
             for start in (0, 2):
                 pair = blocks[start : start + 2]
                 x = checkpoint(lambda t, pair=pair: pair[1](pair[0](t)), x, use_reentrant=False)

@@ -380,48 +380,21 @@ EXERCISES: list[Exercise] = [
             sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) :: Lengths do not add up like that: add the squares, and take the root once.
             sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (sum(((g ** 2).sum() for g in gradients)) / 3) ** 0.5 :: Nothing is averaged: the length has no division in it.
             n > most => True ;; gradient *= most / n => gradient *= min(1.0, most / gradient.norm().item())                                   :: That clips each parameter separately. Then their proportions change, and so does the direction.
-
-            for p in parameters:
-                if p.grad is not None:
-                    p.grad.clamp_(-most, most) :: That limits each *entry*. The direction changes: a large entry becomes as small as its neighbours.
-
+            n > most => True ;; gradient *= most / n => gradient.clamp_(-most, most) :: That limits each *entry*. The direction changes: a large entry becomes as small as its neighbours.
             sum((gradient**2).sum() for gradient in gradients) ** 0.5 => _length(gradients) ;; gradient *= most / n => gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` has made a new tensor and thrown it away: write into it with `*=`.
             n > most => n >= 1.0 :: 1 is the limit of one call. Compare with `most`, whatever it is.
             sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() for g in gradients)) ** 1 / 2 :: Python reads `** 1 / 2` as *to the power of 1, then halved*. Write `** 0.5`.
             sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (gradients[0] ** 2).sum() ** 0.5 :: That is the length of the first gradient alone. All of them *together* have one length.
-
-            gradients = [p.grad for p in parameters if p.grad is not None]
-            n = torch.tensor(gradients).norm()
-            if n > most:
-                for gradient in gradients:
-                    gradient *= most / n
-            return :: The gradients have different shapes, so they do not fit into one `torch.tensor`. Add up the squares of each, and take the root once.
-
-            for p in parameters:
-                if p.grad is not None:
-                    p.grad *= -most / p.grad.norm()
-            return :: That makes each gradient `most` long separately, and flips its sign. They have one length *together*, and keep their direction.
-
+            n = sum((gradient**2).sum() for gradient in gradients) ** 0.5 => n = torch.tensor(gradients).norm() :: The gradients have different shapes, so they do not fit into one `torch.tensor`. Add up the squares of each, and take the root once.
+            n > most => True ;; gradient *= most / n => gradient *= -most / gradient.norm() :: That makes each gradient `most` long separately, and flips its sign. They have one length *together*, and keep their direction.
             with torch.no_grad():
                 n = _length([p.grad for p in parameters if p.grad is not None])
                 for p in parameters:
                     if p.grad is not None and n > most:
                         p -= p.grad * most / n
             return :: Your function changes its input
-
-            n = _length([p.grad for p in parameters if p.grad is not None])
-            if n > most:
-                for p in parameters:
-                    if p.grad is not None:
-                        p.grad -= most / n
-            return :: The factor is *subtracted*. Multiply each gradient by it.
-
-            for p in parameters:
-                if p.grad is not None:
-                    n = p.grad.norm()
-                    p.grad *= most / n
-            return :: That brings each gradient to the length `most` separately, even a short one. All of them together have one length. Only if that is too long, scale them all by one factor.
-
+            gradient *= most / n => gradient -= most / n :: The factor is *subtracted*. Multiply each gradient by it.
+            n > most => True ;; gradient *= most / n => gradient *= most / gradient.norm() :: That brings each gradient to the length `most` separately, even a short one. All of them together have one length. Only if that is too long, scale them all by one factor.
             n = _length([p.grad for p in parameters if p.grad is not None])
             if n > most:
                 for p in parameters:

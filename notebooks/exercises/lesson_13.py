@@ -548,16 +548,7 @@ EXERCISES: list[Exercise] = [
             "At the end: `handle.remove()`, with parentheses.",
         ),
         answers=r"""
-            seen = {}
-            for name, module in model.named_modules():
-                if isinstance(module, torch.nn.Linear):
-                    handle = module.register_forward_hook(
-                        lambda module, inputs, output, name=name: seen.update({name: output.detach()})
-                    )
-            model(batch)
-            handle.remove()
-            return seen :: A hook is still there: each iteration makes a handle, and only the last one is removed.
-
+            handles.append(module.register_forward_hook(keep(name))) => handles = [module.register_forward_hook(keep(name))] :: A hook is still there: each iteration makes a handle, and only the last one is removed.
             seen = {}
             for name, layer in model.named_children():
                 batch = layer(batch)
@@ -573,16 +564,7 @@ EXERCISES: list[Exercise] = [
             for m in model.modules():
                 m._forward_hooks.clear()
             return seen :: Your function removes hooks from `model` that it did not put there
-
-            seen, handles = {}, []
-            for name, module in model.named_children():
-                if isinstance(module, torch.nn.Linear):
-                    handles.append(module.register_forward_hook(lambda m, i, output, name=name: seen.update({name: output.detach()})))
-            model(batch)
-            for handle in handles:
-                handle.remove()
-            return seen :: `named_children` gives only the layers at the top level. A layer inside another module is missing: `named_modules`.
-
+            named_modules => named_children :: `named_children` gives only the layers at the top level. A layer inside another module is missing: `named_modules`.
             return {"0": model(batch)}                  :: That is the output of the whole model. For the output of each `Linear` layer inside, put a hook on it.
 
             with torch.no_grad():
@@ -727,19 +709,8 @@ EXERCISES: list[Exercise] = [
 
             for param in params:
                 param.register_post_accumulate_grad_hook(hook) :: All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *given*.
-
-            def hook(leaf):
-                leaf = leaf - lr * leaf.grad
-                leaf.grad = None
-
-            for param in params:
-                param.register_post_accumulate_grad_hook(hook)
-            return :: The hook is there, and the parameter has not moved.
-
-            for param in params:
-                param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad))
-            return :: That hook is called *before* the gradient is in `.grad`, and its answer replaces the gradient. Use the hook that comes after, and return nothing.
-
+            param -= lr * param.grad => param = param - lr * param.grad :: The hook is there, and the parameter has not moved.
+            param.register_post_accumulate_grad_hook(step) => param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad)) :: That hook is called *before* the gradient is in `.grad`, and its answer replaces the gradient. Use the hook that comes after, and return nothing.
             def hook(leaf):
                 with torch.no_grad():
                     param.sub_(lr * param.grad)

@@ -425,58 +425,20 @@ EXERCISES: list[Exercise] = [
             "The scores were `q @ k.T / root`. So `q` gets `scores_grad @ k / root`, and `k` gets `scores_grad.T @ q / root`.",
         ),
         answers=r"""
-            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
-            root = math.sqrt(q.shape[-1])
-            return q_grad * root, k_grad * root, v_grad :: The scores were divided by $\sqrt d$ on the way forward, so the gradients of `q` and `k` are divided by it too.
-
-            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
-            root = math.sqrt(q.shape[-1])
-            return q_grad / root, k_grad / root, v_grad :: You divide by $d$. The scores were divided by its root, once.
-
-            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
-            return q_grad, k_grad * math.sqrt(q.shape[-1]), v_grad :: `k` has lost its $\sqrt d$: both factors of the scores were divided by it.
-
-            g = weights * (upstream @ v.T) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ q, weights.T @ upstream :: The softmax is half done: take the weighted mean of the row away from what arrives, before you multiply by the weights.
-
-            g = weights * (1 - weights) * (upstream @ v.T) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ q, weights.T @ upstream :: $w(1-w)$ is what a score does to its *own* weight. It moves the other weights of its row as well.
-
-            g = (upstream @ v.T) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ q, weights.T @ upstream :: The softmax has been left out: what arrives at the weights is not yet what arrives at the scores.
-
-            a = upstream @ v.T
-            g = weights * (a - (weights * a).sum(0, keepdim=True)) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ q, weights.T @ upstream :: The mean is taken down the columns. A softmax belongs to one *row*: sum over `1`, with `keepdim=True`.
-
-            a = upstream @ v.T
-            g = weights * (a - (weights * a).sum()) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ q, weights.T @ upstream :: One mean for the whole table. Each row has its own softmax: `sum(1, keepdim=True)`.
-
-            a = upstream @ v.T
-            g = weights * (a - a.mean(1, keepdim=True)) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ q, weights.T @ upstream :: That is the plain mean of a row. It needs the weights: `(weights * weights_grad).sum(1, keepdim=True)`.
-
-            a = upstream @ v.T
-            g = (a - (weights * a).sum(1, keepdim=True)) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ q, weights.T @ upstream :: The weights in front of the bracket are missing.
-
-            a = upstream @ v.T
-            g = -weights * (a - (weights * a).sum(1, keepdim=True)) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ q, weights.T @ upstream :: The bracket is swapped: what arrived, *minus* the mean.
-
-            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
-
-            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
-            return q_grad, k_grad, upstream :: `v` gets what arrived, times the weights with which it was read: `weights.T @ upstream`.
-
-            a = upstream @ v.T
-            g = weights * (a - (weights * a).sum(1, keepdim=True)) / math.sqrt(q.shape[-1])
-            return g @ k, g.T @ k, weights.T @ upstream :: `k` gets the scores' gradient times the *other* factor, which is `q`.
-
-            q_grad, k_grad, v_grad = attention_backward(upstream, q, k, v, weights)
-            return q_grad, k_grad, v :: That is `v` itself. Its gradient is `weights.T @ upstream`.
-
+            q / root => q ;; k / root => k :: The scores were divided by $\sqrt d$ on the way forward, so the gradients of `q` and `k` are divided by it too.
+            q / root => q / root**2 ;; k / root => k / root**2 :: You divide by $d$. The scores were divided by its root, once.
+            q / root => q :: `k` has lost its $\sqrt d$: both factors of the scores were divided by it.
+            weights * (weights_grad - mean) => weights * weights_grad :: The softmax is half done: take the weighted mean of the row away from what arrives, before you multiply by the weights.
+            weights * (weights_grad - mean) => weights * (1 - weights) * weights_grad :: $w(1-w)$ is what a score does to its *own* weight. It moves the other weights of its row as well.
+            weights * (weights_grad - mean) => weights_grad :: The softmax has been left out: what arrives at the weights is not yet what arrives at the scores.
+            sum(1, keepdim=True) => sum(0, keepdim=True) :: The mean is taken down the columns. A softmax belongs to one *row*: sum over `1`, with `keepdim=True`.
+            sum(1, keepdim=True) => sum() :: One mean for the whole table. Each row has its own softmax: `sum(1, keepdim=True)`.
+            (weights * weights_grad).sum(1, keepdim=True) => weights_grad.mean(1, keepdim=True) :: That is the plain mean of a row. It needs the weights: `(weights * weights_grad).sum(1, keepdim=True)`.
+            weights * (weights_grad - mean) => weights_grad - mean :: The weights in front of the bracket are missing.
+            weights * (weights_grad - mean) => -weights * (weights_grad - mean) :: The bracket is swapped: what arrived, *minus* the mean.
+            weights.T @ upstream => upstream :: `v` gets what arrived, times the weights with which it was read: `weights.T @ upstream`.
+            scores_grad.T @ q / root => scores_grad.T @ k / root :: `k` gets the scores' gradient times the *other* factor, which is `q`.
+            weights.T @ upstream => v :: That is `v` itself. Its gradient is `weights.T @ upstream`.
             weights.T @ upstream => weights @ upstream :: `v` has a row for each *key*. `weights` has its keys in the columns: transpose it, `weights.T @ upstream`.
             upstream @ v.T => v @ upstream.T :: What arrives at the weights has their shape, a row for each query and a column for each key: `upstream @ v.T`.
             keepdim=True => keepdim=False :: Without `keepdim=True` the means form a row, and are subtracted along the wrong axis (or not at all). They should stay a column.
@@ -560,37 +522,22 @@ EXERCISES: list[Exercise] = [
             g[j].abs().sum() > 0 => g[j].abs().sum() > 0.5 :: A small gradient is a dependence too: more than 0 is enough.
             g[j].abs().sum() > 0 => g[j].abs().sum() == 0 :: Those are the positions that are *not* read.
             g[j].abs().sum() > 0 => True :: That is every position. Ask the gradient which of them are read.
-            x = x.clone().requires_grad_()
-            out = f(x)
-            (g,) = torch.autograd.grad((out * torch.arange(1.0, out.numel() + 1).reshape(out.shape)).sum(), x)
-            return [j for j in range(len(x)) if g[j].abs().sum() > 0] :: You have asked all outputs at once. Only row `t`.
+            row @ v => (f(x) * torch.arange(1.0, f(x).numel() + 1).reshape(f(x).shape)).sum() :: You have asked all outputs at once. Only row `t`.
             return list(range(t + 1)) :: That is what a causal model *should* read. Find out what this one does.
             x.requires_grad_()
             row = f(x)[t]
             (row @ torch.arange(1.0, len(row) + 1)).backward()
             return [j for j in range(len(x)) if x.grad[j].abs().sum() > 0] :: leaves a gradient in `x.grad`
-            x = x.clone().requires_grad_()
-            row = f(x)[t]
-            (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
-            return [bool(g[j].abs().sum() > 0) for j in range(len(x))] :: Those are True and False. Return the positions: `[j for j in ... if ...]`.
-            x = x.clone().requires_grad_()
-            row = f(x)[t]
-            (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
-            return len([j for j in range(len(x)) if g[j].abs().sum() > 0]) :: That is how many. Return *which*: a list of positions.
-            x = x.clone().requires_grad_()
-            row = f(x)[t]
-            (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
-            return [j + 1 for j in range(len(x)) if g[j].abs().sum() > 0] :: Positions count from 0.
+            [j for j in range(len(x)) if g[j].abs().sum() > 0] => [bool(g[j].abs().sum() > 0) for j in range(len(x))] :: Those are True and False. Return the positions: `[j for j in ... if ...]`.
+            [j for j in range(len(x)) if g[j].abs().sum() > 0] => len([j for j in range(len(x)) if g[j].abs().sum() > 0]) :: That is how many. Return *which*: a list of positions.
+            [j for j => [j + 1 for j :: Positions count from 0.
             row @ v => row.prod() :: If one entry of the row is 0, its product is 0 and so are most slopes. Add the entries up, with unequal weights.
             f(x)[t] => f(x[: t + 1])[t] :: You pass nothing that comes later, so a leak cannot show. Pass all of `x`.
             f(x)[t] => f(x) :: That is the whole table. The question is about row `t`: `f(x)[t]`.
             f(x)[t] => f(x[t]) :: `f` needs all positions. Take the row of its *result*: `f(x)[t]`.
             range(len(x)) => range(t) :: Position `t` itself may be read as well, and a leak reads later ones: `range(len(x))`.
             range(len(x)) => range(t + 1) :: That only looks at what came before. A leak reads what comes *later*: `range(len(x))`.
-            x = x.clone().requires_grad_()
-            row = f(x)[:, t]
-            (g,) = torch.autograd.grad(row @ torch.arange(1.0, len(row) + 1), x)
-            return [j for j in range(len(x)) if g[j].abs().sum() > 0] :: `[:, t]` is a *column* of the output. Position `t` is a row: `f(x)[t]`.
+            f(x)[t] => f(x)[:, t] :: `[:, t]` is a *column* of the output. Position `t` is a row: `f(x)[t]`.
             row @ v => row @ torch.randn(len(row)) :: right
             g[j].abs().sum() > 0 => g[j].any() :: right
             before = f(x)[t]
