@@ -189,9 +189,9 @@ def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     for node in nodes:
         handed_on(node, first, 0)
     if callable(getattr(x.grad, "item", None)) and x.grad.dtype == object:
-        raise Complaint("`grad.copy` without parentheses names the method. Call it: `grad.copy()`.")
+        raise Complaint("`grad.copy` without brackets only names the method. Call it: `grad.copy()`.")
     if callable(x.grad):
-        raise Complaint("`grad.copy` without parentheses names the method. Call it: `grad.copy()`.")
+        raise Complaint("`grad.copy` without brackets only names the method. Call it: `grad.copy()`.")
     yield "`x.grad` after `[1, 2]` has arrived", None if x.grad is None else np.array(x.grad)
     kept_itself = x.grad is not None and np.shares_memory(x.grad, first)
     handed_on(nodes[0], arriving(10.0, 20.0), 0, told=ALIASED if kept_itself else None)
