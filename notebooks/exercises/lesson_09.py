@@ -425,7 +425,7 @@ EXERCISES: list[Exercise] = [
             (w - (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: The learning rate is missing in the step.
             (w - lr * (momentum * velocity + lr * (g + decay * w)), momentum * velocity + lr * (g + decay * w)) :: The learning rate is in it twice. Once is enough, in the step.
             (w - (momentum * velocity + lr * (g + decay * w)), momentum * velocity + lr * (g + decay * w)) :: Your velocity includes the learning rate, as some books write it. Here, as in PyTorch, the rate multiplies the whole velocity in the step.
-            (w - lr * (momentum * velocity + (1 - momentum) * (g + decay * w)), momentum * velocity + (1 - momentum) * (g + decay * w)) :: That is an average, as Adam keeps it. Momentum adds the gradient whole.
+            (w - lr * (momentum * velocity + (1 - momentum) * (g + decay * w)), momentum * velocity + (1 - momentum) * (g + decay * w)) :: That is an average, as Adam keeps it. Momentum adds the whole gradient.
             (w - lr * (momentum * velocity + g - decay * w), momentum * velocity + g - decay * w) :: The decay is added to the gradient; if it were subtracted, it would push *away* from zero.
             (w - lr * (momentum * velocity + g + decay * g), momentum * velocity + g + decay * g) :: The pull is a part of the *weight*, `decay * w`, not of the gradient.
             (w - lr * (momentum * velocity + g + decay), momentum * velocity + g + decay) :: The pull is `decay` times the weight: the larger the weight, the harder the pull.

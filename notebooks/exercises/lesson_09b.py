@@ -214,7 +214,7 @@ def _one_step_probe(function) -> Iterator[tuple]:
             return
         if len(log) != number + 1:
             raise Complaint(
-                f"After {number + 1} step{'s' * number} there {'is' if len(log) == 1 else 'are'} {len(log)} in the log. Add one per step: `log.append(...)`."
+                f"After {number + 1} step{'s' * number} there {'is 1 entry' if len(log) == 1 else f'are {len(log)} entries'} in the log. Add one per step: `log.append(...)`."
             )
         if isinstance(log[-1], torch.Tensor) and log[-1].grad_fn is not None:
             told = "What is in the log has a `grad_fn`: it holds the graph of its step."
@@ -606,13 +606,13 @@ EXERCISES: list[Exercise] = [
             (model(x), t) => (model(x), t).detach() ;; (loss.detach()) => (loss) :: There is no graph left: the loss, or the prediction in it, is detached. That is patient 4 unchanged. Detach only what goes into the log.
             detach => backward ;; loss.backward() => :: `None` is in the log
             detach => item ;; loss.backward() => :: No gradient has arrived
-            mse_loss(model(x), t).backward(); return :: there are 0 in the log
+            mse_loss(model(x), t).backward(); return :: there are 0 entries in the log
             log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(model.weight.grad.item()) :: That is a gradient. The log is for the *loss*.
             log.append(loss.detach()) => loss.detach(); log.append(loss) :: `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log.
             log.append(loss.detach()) => log.append(loss.item()); model.zero_grad() :: That clears the gradients of the first step. Leave that to the loop and its optimizer.
             loss.detach() => 9.0 :: 9.0 is the loss of the first step only. Append the loss that was just computed, whatever it is.
-            log.append(loss.detach()) => log.append(loss.item()); log.append(loss.item()) :: After 1 step there are 2 in the log.
-            log.append(loss.detach()) => log.clear(); log.append(loss.item()) :: After 2 steps there is 1 in the log.
+            log.append(loss.detach()) => log.append(loss.item()); log.append(loss.item()) :: After 1 step there are 2 entries in the log.
+            log.append(loss.detach()) => log.clear(); log.append(loss.item()) :: After 2 steps there is 1 entry in the log.
             log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(loss.item()) :: right
         """,
     ),

@@ -252,7 +252,7 @@ EXERCISES: list[Exercise] = [
             arm_backward = 60   :: That is half of it: 40 points, and each has three coordinates.
             arm_backward = 240  :: Twice as many as there are: 40 points, and each has three coordinates.
             arm_forward = 6     :: Twice as many as you need: each motor is moved once, and all points are watched.
-            arm_forward = 40    :: That is the number of points. In the forward direction the inputs count: the motors.
+            arm_forward = 40    :: That is the number of points. Forward, what counts is the number of inputs: the motors.
             arm_forward = 360   :: That is the number of *entries* of the Jacobian. A forward pass fills a whole column.
             arm_backward = 43   :: Only what comes *out* counts, and each point has three coordinates.
             net_forward = 1     :: One forward pass moves one input. There are 5,000 weights to move.
@@ -260,7 +260,7 @@ EXERCISES: list[Exercise] = [
             1, 5000, 3, 120     :: You have swapped the two directions of the network.
             5000, 1, 120, 3     :: You have swapped the two directions of the arm.
             1, 5000, 120, 3     :: You have swapped the directions: forward counts inputs, backward counts outputs.
-            arm_forward = 120   :: That is the number of *outputs*. In the forward direction the inputs count: the motors.
+            arm_forward = 120   :: That is the number of *outputs*. Forward, what counts is the number of inputs: the motors.
             arm_forward = 1     :: One forward pass turns one motor. There are three.
             arm_backward = 40   :: 40 points, but each has three coordinates, and each of these is an output.
             arm_backward = 3    :: That is the number of motors. In the backward direction the outputs count.
