@@ -1,11 +1,15 @@
-"""Take the README's pictures again: a backward pass as a GIF, the stepper of lesson 03 in JupyterLab, light and dark.
-`make screenshot`."""
+"""Take the README pictures again: the stepper going through a backward pass, as a GIF; the stepper of lesson 03 in
+JupyterLab, light and dark. `make screenshot`."""
 
 from __future__ import annotations
 
+import io
+import tempfile
 from pathlib import Path
 
 import nbformat
+from PIL import Image
+from playwright.sync_api import Browser
 
 import minigrad as torch
 import viz
@@ -15,6 +19,10 @@ LESSON = "03_one_node_at_a_time.ipynb"
 CELL = "step"
 STEP = 2
 PICTURES = Path(__file__).resolve().parent.parent / "docs"
+
+
+SECONDS = 2.2  # for which each step is shown
+COLORS = 64
 
 
 def diamond() -> viz.Stepper:
@@ -27,11 +35,33 @@ def diamond() -> viz.Stepper:
     return viz.step(z)
 
 
+def moving(browser: Browser, file: Path) -> None:
+    """The pane going through the diamond's backward pass, each step as a person sees it, as a GIF that loops."""
+    with tempfile.TemporaryDirectory() as folder:
+        address = diamond().save(Path(folder) / "diamond.html").as_uri()
+        page = browser.new_page(viewport={"width": 900, "height": 700}, device_scale_factor=1.5)
+        page.goto(address)
+        pane = page.locator(".mgv[data-ready]")
+        pane.wait_for()
+        pictures, last = [], int(pane.locator("input[type=range]").first.get_attribute("max"))
+        for step in range(last + 1):
+            page.locator(f'.mgv[data-step="{step}"]').wait_for()
+            page.wait_for_timeout(600)  # what moves has come to rest
+            pictures.append(Image.open(io.BytesIO(pane.screenshot())).convert("RGB"))
+            pane.locator(".mgv-frame").press("ArrowRight")
+        page.close()
+    size = max(picture.size for picture in pictures)
+    palette = pictures[-1].quantize(COLORS, dither=Image.Dither.NONE)
+    frames = [p.crop((0, 0, *size)).quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
+    times = [round(1000 * SECONDS)] * last + [round(2000 * SECONDS)]
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+
+
 def main() -> None:
-    file = diamond().save(PICTURES / "backward.gif")
-    print(f"{file.relative_to(PICTURES.parent)}: {file.stat().st_size // 1024} KB")
     number = [cell.id for cell in nbformat.read(NOTEBOOKS / LESSON, 4).cells].index(CELL)
     with chromium() as browser:
+        moving(browser, PICTURES / "backward.gif")
+        said(PICTURES / "backward.gif")
         for theme in ("light", "dark"):
             with Lab(theme=theme) as lab, lab.open(browser, LESSON, width=1180, scale=1.5) as lesson:
                 lesson.page.keyboard.press("Control+b")  # without the list of files
@@ -45,7 +75,11 @@ def main() -> None:
                 cell.locator(f'.mgv[data-step="{STEP}"]').wait_for()
                 file = PICTURES / f"stepper-{theme}.png"
                 cell.locator(".jp-OutputArea-output").last.screenshot(path=file)
-                print(f"{file.relative_to(PICTURES.parent)}: {file.stat().st_size // 1024} KB")
+                said(file)
+
+
+def said(file: Path) -> None:
+    print(f"{file.relative_to(PICTURES.parent)}: {file.stat().st_size // 1024} KB")
 
 
 if __name__ == "__main__":

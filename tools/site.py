@@ -333,7 +333,7 @@ z = a + b
 # The first stepper plays once, unless the reader's system asks for no motion; whatever a reader does comes first
 PLAY_ONCE = """<script>
 (() => {
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const still = matchMedia("(prefers-reduced-motion: reduce)"); // asked late: a new frame may not know it yet
   let touched = false;
   const touch = () => { touched = true; };
   for (const event of ["pointerdown", "keydown", "wheel"]) addEventListener(event, touch, { capture: true, once: true });
@@ -341,7 +341,7 @@ PLAY_ONCE = """<script>
     const play = document.querySelector("[data-action=play]");
     if (!play && !touched) return;
     clearInterval(look);
-    setTimeout(() => touched || play.click(), 900);
+    setTimeout(() => touched || still.matches || play.click(), 900);
   }, 200);
 })();
 </script>

@@ -7,6 +7,7 @@ import html
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -70,10 +71,25 @@ CLICKED = """() => {
 @pytest.fixture(
     scope="session"
 )  # of a module it would be built again where a worker comes back to these tests
-def site(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    build(folder)
-    return folder
+def site(tmp_path_factory, worker_id: str) -> Path:
+    """The site, which one worker builds for all."""
+    alone = worker_id == "master"
+    folder = tmp_path_factory.mktemp("site") if alone else tmp_path_factory.getbasetemp().parent / "site"
+    try:
+        folder.mkdir(exist_ok=alone)
+    except FileExistsError:  # another one is at it
+        until_there(folder / "built")
+        return folder / "pages"
+    build(folder / "pages")
+    (folder / "built").touch()
+    return folder / "pages"
+
+
+def until_there(file: Path) -> None:
+    limit = time.monotonic() + 240
+    while not file.exists():
+        assert time.monotonic() < limit, f"{file} was not written: see the worker that builds the site"
+        time.sleep(0.2)
 
 
 @pytest.fixture
