@@ -118,6 +118,7 @@ def _limited(function: Callable) -> Iterator[tuple]:
         ([0.3, 0.4], 10.0),
         ([40.0, 1.0], 10.0),
         ([8.0, 8.0], 10.0),  # longer than 10, though no entry is
+        ([2.0, 1.0], 10.0),
         ([7.0, -7.0], 10.0),  # shorter than 10, though the sizes add up to more
     ):
         x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -376,8 +376,8 @@ EXERCISES: list[Exercise] = [
             "The second pass is `torch.autograd.grad(g @ v, x)`; it returns a tuple with one entry.",
         ),
         answers=r"""
-            (g,) = torch.autograd.grad(f(x), x); return torch.autograd.grad(g @ v, x)[0] :: `g` has no history: the first pass has to record itself. (`retain_graph=True` keeps the graph of `f` and records nothing new.)
-            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g.sum(), x)[0] ;; return product => :: `v` is not in it: that is the product with ones.
+            (g,) = torch.autograd.grad(f(x), x); return torch.autograd.grad(g @ v, x)[0] :: `g` has no history: the first pass has to record itself, and what it differentiates has to depend on `x`. (`retain_graph=True` keeps the graph of `f` and records nothing new.)
+            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g.sum(), x)[0] ;; return product => :: `v` has no effect: that is the product with ones.
             (g,) = torch.autograd.grad(f(x), x); return g @ v :: $g \cdot v$ is the slope in the direction $v$, one number. Take its gradient.
             (g,) = torch.autograd.grad(f(x), x); return g * v :: That multiplies the gradient by `v`, entry by entry. Nothing has been differentiated a second time.
             (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g.sum(), x)[0] * v ;; return product => :: `v` comes in too late: each *column* of the table should be multiplied by its own entry, before the sum.

@@ -114,7 +114,7 @@ def _epochs(epoch) -> Iterator[tuple]:
     if torch.equal(before, after):
         done = "A backward pass has run, but nothing" if model[0].weight.grad is not None else "Nothing"
         raise Complaint(
-            f"{done} has moved the weights. What does that? (`optimizer.step()`, after the pass.)"
+            f"{done} has moved the weights. What does that? (`optimizer.step()`, after the pass of each batch, if the gradients are not 0.)"
         )
     yield (
         "Backward passes and steps for one batch:",
