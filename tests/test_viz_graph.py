@@ -333,25 +333,26 @@ def test_a_hook_of_pytorch_is_drawn_while_its_tensor_is_held(torch):
     assert "1 hook on the gradient" in viz.draw(h.sum()).svg
 
 
-def test_tied_weights_belong_to_the_module_that_uses_them(t):
+@pytest.mark.parametrize("bias", [False, True])
+def test_tied_weights_belong_to_the_module_that_uses_them(t, bias):
     class Words(t.nn.Module):
         def __init__(self):
             super().__init__()
-            self.emb, self.out = t.nn.Embedding(5, 3), t.nn.Linear(3, 5, bias=False)
+            self.emb, self.out = t.nn.Embedding(5, 3), t.nn.Linear(3, 5, bias=bias)
             self.out.weight = self.emb.weight
 
         def forward(self, i):
             return self.out(self.emb(i).tanh())
 
-    net = Words()
+    net, product = Words(), "AddmmBackward0" if bias else "MmBackward0"
     scores = net(t.tensor([1, 2]))
     module = {f.name: f.module for f in viz.draw(scores.sum()).graph.functions if f.edges}
     assert module["EmbeddingBackward0"] == "net.emb"
-    assert module["TBackward0"] == module["MmBackward0"] == "net.out"
+    assert module["TBackward0"] == module[product] == "net.out"
     with viz.record():
         scores = net(t.tensor([1, 2]))
     module = {f.name: f.module for f in viz.draw(scores.sum()).graph.functions if f.edges}
-    assert (module["EmbeddingBackward0"], module["MmBackward0"]) == ("net.emb", "net.out")
+    assert (module["EmbeddingBackward0"], module[product]) == ("net.emb", "net.out")
 
 
 def test_constants_are_called_by_their_numbers_or_by_what_they_are(t):
