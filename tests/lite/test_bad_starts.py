@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,3 +98,12 @@ def test_a_slow_network_is_told_with_what_is_still_to_come(page, address):
 def test_a_browser_without_modules_or_scripts_is_told(site):
     page = (site / "index.html").read_text(encoding="utf-8")
     assert "<script nomodule>" in page and "<noscript>" in page
+
+
+def test_jupyterlab_says_so_where_python_does_not_come(page, site, serve, tmp_path):
+    """Opened by a bookmark, past the first page."""
+    half = shutil.copytree(site, tmp_path / "half", copy_function=os.symlink)
+    (wheel,) = (half / "pyodide").glob(Path(OURS).name)
+    wheel.unlink()
+    page.goto(f"{serve(half)}lab/index.html?path=03_one_node_at_a_time.ipynb")
+    page.get_by_text("Python cannot start: see_autograd_lessons").wait_for(timeout=120_000)

@@ -68,8 +68,9 @@ async function downloadAll(base, report) {
   const files = JSON.parse(new TextDecoder().decode(list));
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   const coming = new Set(files);
-  let loaded = 0, last = Date.now();
+  let loaded = 0, last = Date.now(), over = false;
   const tell = () => {
+    if (over) return; // a failure has been told; what else still arrives is no news
     const seconds = Math.round((Date.now() - last) / 1000), share = Math.min(1, loaded / total);
     const names = [...new Set([...coming].map((file) => file.part))].join(", ");
     const still = seconds < QUIET ? "" : `. Nothing has arrived for ${seconds} seconds: the network is slow or stands still`;
@@ -82,8 +83,9 @@ async function downloadAll(base, report) {
       await fetched({ ...file, address: new URL(file.address, base) }, add);
       coming.delete(file);
     }));
+    tell();
   } finally {
+    over = true;
     clearInterval(watch);
   }
-  tell();
 }
