@@ -152,3 +152,9 @@ def test_backward_passes_are_counted():
 def test_a_limit_is_named_where_a_right_number_lies_on_it_too(side):
     due = side * np.array([0.5, 1.0, 2.0, 3.0])
     assert "comes out as" in relations.told([Tried(side * np.minimum(side * due, 1.0), due)])
+
+
+@pytest.mark.parametrize("gap, more", [(0.5, "too large"), (-0.5, "too small")])
+def test_a_constant_gap_is_told_with_its_direction(gap, more):
+    due = np.array([0.5, 1.0, -2.0, 3.0])
+    assert f"{more} by the same number, 0.5" in relations.told([Tried(due + gap, due)])
