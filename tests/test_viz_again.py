@@ -23,8 +23,11 @@ def test_the_recorded_pass_is_shown_again(t, view):
     second = viz.step(c, view=view, ask="gradients")
     assert [s["sentence"] for s in second.data["steps"]] == [s["sentence"] for s in first.data["steps"]]
     assert second.data["steps"] == first.data["steps"]
-    assert "shown again" in second.data["notes"][0] and "shown again" in second.data["start"]["sentence"]
-    assert not any("shown again" in note for note in first.data["notes"])
+    assert (
+        "recorded pass is shown" in second.data["notes"][0]
+        and "recorded pass is shown" in second.data["start"]["sentence"]
+    )
+    assert not any("recorded pass is shown" in note for note in first.data["notes"])
     assert float(x.grad) == 12.0  # nothing ran a second time
     assert second.data["questions"]
 
@@ -50,7 +53,7 @@ def test_with_retain_graph_it_runs_again_as_backward_does(t):
     viz.step(c, retain_graph=True)
     again = viz.step(c)
     assert float(x.grad) == 24.0
-    assert not any("shown again" in note for note in again.data["notes"])
+    assert not any("recorded pass is shown" in note for note in again.data["notes"])
 
 
 def test_the_recording_goes_with_the_graph(t):

@@ -25,7 +25,7 @@ def test_a_broken_engine_is_told_by_its_number_and_its_place(name):
 
 
 def test_of_an_engine_that_overwrites_the_cause_is_told():
-    assert "the last part was written over the others" in where(tiny_engine.overwrites).sentence
+    assert "the last part overwrote the others" in where(tiny_engine.overwrites).sentence
 
 
 def test_a_right_engine_is_called_right():

@@ -78,7 +78,7 @@ def test_a_steppers_cell_can_be_run_again(browser: Browser, lab: Lab):
         expect(prompt).not_to_have_text(first)
         lesson.page.locator(".mgv[data-ready]").wait_for()
         pane = Pane(lesson.page)
-        pane.says("shown again")
+        pane.says("recorded pass is shown")
         pane.press("End")
         pane.at(5)
         assert pane.grads() == {"x": [12.0]}

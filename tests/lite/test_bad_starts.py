@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.lite.conftest import FROM_ELSEWHERE, HAS_PYTHON
+
 WITHOUT = {
     "WebAssembly": "delete globalThis.WebAssembly",
     "storage": "Object.defineProperty(globalThis, 'indexedDB', { value: undefined })",
@@ -91,7 +93,7 @@ def test_a_slow_network_is_told_with_what_is_still_to_come(page, address):
     page.goto(f"{address}index.html")
     now = page.locator("#now")
     now.get_by_text("still to come: Python.").wait_for(timeout=60_000)
-    assert 0.2 < float(page.locator("#bar").get_attribute("value")) < 0.9
+    assert 0.1 < float(page.locator("#bar").get_attribute("value")) < 0.9
     now.get_by_text("Nothing has arrived for").wait_for(timeout=60_000)
 
 
@@ -101,9 +103,10 @@ def test_a_browser_without_modules_or_scripts_is_told(site):
 
 
 def test_jupyterlab_says_so_where_python_does_not_come(page, site, serve, tmp_path):
-    """Opened by a bookmark, past the first page."""
+    """Opened by a bookmark, past the first page. The stand-in answers pages, not workers: there Python is missing, too."""
+    missing = "see_autograd_lessons" if HAS_PYTHON or FROM_ELSEWHERE else "pyodide.js could not be loaded"
     half = shutil.copytree(site, tmp_path / "half", copy_function=os.symlink)
     (wheel,) = (half / "pyodide").glob(Path(OURS).name)
     wheel.unlink()
     page.goto(f"{serve(half)}lab/index.html?path=03_one_node_at_a_time.ipynb")
-    page.get_by_text("Python cannot start: see_autograd_lessons").wait_for(timeout=120_000)
+    page.get_by_text(f"Python cannot start: {missing}").wait_for(timeout=120_000)

@@ -242,14 +242,15 @@ def _sentence(s: Step, n: int, out: Trace) -> str:
 
 def _sends(x: Sent, several: bool) -> str:
     """What is sent along one edge: its numbers, or only the shape if it is one of several large arrays."""
-    said = f"{_brief(x.value) if several else short(x.value)} to {clipped(target_name(x.edge), 60)}"
+    value = _brief(x.value) if several else short(x.value)
+    comma = "," if value.startswith("(") and not value.endswith(")") else ""  # after a shape and a range
+    said = f"{value}{comma} to {clipped(target_name(x.edge), 60)}"
     return f"{said} ({x.reduced.partition(':')[0]})" if x.reduced else said
 
 
 def _brief(value: Value | None) -> str:
     """The numbers of a value if there are few, else its shape."""
-    large = value is not None and value.array.size > LISTED_NUMBERS
-    return shape_text(value.shape) if large else short(value)
+    return shape_text(value.shape) if value and value.array.size > LISTED_NUMBERS else short(value)
 
 
 def _stored(a: Accumulated, name: str) -> str:
@@ -273,9 +274,8 @@ def _received(s: Step, name: str, out: Trace) -> str:
     if any(total is not None for total in s.totals[1:]):
         return _received_by_each(s)
     if len(got) > 1 and not s.wrong:
-        parts = " + ".join(short(p.value, 24) for p in got[:4])
-        receives = f"adds {plural(len(got), 'contribution')} for {name}: {parts}"
-        return receives + f"{' + …' if len(got) > 4 else ''} = {short(s.total)}"
+        parts = " + ".join([*(short(p.value, 24) for p in got[:4]), *["…"][: len(got) > 4]])
+        return f"adds {plural(len(got), 'contribution')} for {name}: {parts} = {short(s.total)}"
     if got and got[0].edge is None and not s.wrong:
         seed = f"the gradient of {name} with respect to itself"
         if out.of_what == "L":  # not a single number that starts with 1: the gradient of what follows it

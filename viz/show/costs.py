@@ -136,7 +136,7 @@ class Costs:
     def notes(self) -> list[str]:
         """What the numbers mean that cannot be seen."""
         outer = sum(cost.kept for cost in self.modules if cost.depth == 0)
-        shared = ["Memory that several modules share is counted in each of their rows, and once in the total."]
+        shared = ["Memory that modules share is counted in each of their rows, and once in the total."]
         return shared if self.modules and outer > self.total.kept else []
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
