@@ -30,7 +30,7 @@ matplotlib.use("agg")
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 WHOLE, TRAINING, RATIO = 75.0, 2.0, 1.5  # seconds of the processor, twice; parts of PyTorch's
 ROUNDS = 3
-PREPARED = ("setup", "data", "split", "model")  # the cells of lesson 17 before the one that trains
+PREPARED = ("setup", "show", "data", "split", "model")  # the cells of lesson 17 before the one that trains
 
 
 def lesson(path: Path) -> tuple[float, float, str, float]:
