@@ -6,6 +6,7 @@ and whatever modes are on.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from operator import is_not
 
@@ -169,10 +170,9 @@ def form_of_types(name: str, forms: Sequence[Callable], method: bool, args: tupl
         return fitting_form(name, possible or forms, forms, method, args, kwargs)(*args, **kwargs)
 
     def attempt(*args, **kwargs):
-        try:
+        with contextlib.suppress(TypeError):
             return possible[0](*args, **kwargs)  # an operation checks the values itself
-        except TypeError:
-            return choose(*args, **kwargs)
+        return choose(*args, **kwargs)  # outside, so that its error is shown alone
 
     return attempt if len(possible) == 1 and hasattr(possible[0], "op") else choose
 

@@ -103,3 +103,13 @@ def test_the_form_is_the_one_that_pytorch_takes(torch: ModuleType, name: str) ->
                 unlike.append(f"{name}({', '.join([*args, *itertools.starmap('{}={}'.format, kwargs.items())])}): {ours}, "
                               f"PyTorch: {theirs}")  # fmt: skip
     assert both > 3 and not unlike, "\n".join(unlike)
+
+
+@pytest.mark.parametrize(
+    "call", ["torch.pow(x, 'a')", "torch.max(x, 'a')", "x.sum('a')", "torch.clamp(x, 'a')"]
+)
+def test_the_error_of_a_call_is_shown_alone(call: str) -> None:
+    """Not below that of a form that was tried before."""
+    with pytest.raises(TypeError, match="invalid combination") as told:
+        eval(call, {"torch": minigrad, "x": minigrad.ones(2, 3)})
+    assert told.value.__context__ is None or told.value.__suppress_context__
