@@ -163,6 +163,16 @@ def test_code_that_waits_for_a_busy_machine_is_not_cut_off_and_code_that_sleeps_
     assert time.monotonic() - began >= 0.6
 
 
+def run_in(where, body):
+    """Run body in the main thread or in another one, and wait for it."""
+    if where == "main thread":
+        body()
+    else:
+        thread = threading.Thread(target=body)
+        thread.start()
+        thread.join(60)
+
+
 @pytest.mark.parametrize("where", ["main thread", "other thread"])
 def test_the_time_of_other_threads_is_not_that_of_the_answer(where):
     """Neighbours in the same kernel compute all the time; the answer waits for them, and is given its own seconds."""
@@ -183,12 +193,7 @@ def test_the_time_of_other_threads_is_not_that_of_the_answer(where):
     for thread in neighbours:
         thread.start()
     try:
-        if where == "main thread":
-            answer()
-        else:
-            thread = threading.Thread(target=answer)
-            thread.start()
-            thread.join(60)
+        run_in(where, answer)
     finally:
         over.set()
     assert seen == ["finished"]
@@ -297,12 +302,7 @@ def test_a_time_limit_leaves_nothing_behind(where):
             pass
         seen.append("undisturbed")
 
-    if where == "main thread":
-        body()
-    else:
-        thread = threading.Thread(target=body)
-        thread.start()
-        thread.join(10)
+    run_in(where, body)
     assert seen == ["stopped"] * 3 + ["finished", "undisturbed"]
 
 

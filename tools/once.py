@@ -51,8 +51,8 @@ GIVES = """<script>
 def once(body: str) -> str:
     """The body with each program that two frames or more carry sent once, in front of them. Other frames stay as they are."""
     frames = [_read(html.unescape(found[2])) for found in FRAME.finditer(body)]
-    texts = [text_of({"js": frame["js"], "css": frame["css"]}) for frame in frames if frame]
-    shared = [text for text in dict.fromkeys(texts) if texts.count(text) > 1]
+    texts = [text_of({"js": frame["js"], "css": frame["css"]}) if frame else "" for frame in frames]
+    shared = [text for text in dict.fromkeys(texts) if text and texts.count(text) > 1]
     if not shared:
         return body
     scripts = [
@@ -60,12 +60,13 @@ def once(body: str) -> str:
         for number, text in enumerate(shared)
     ]
 
+    each = iter(zip(frames, texts, strict=True))
+
     def smaller(found: re.Match) -> str:
-        page = html.unescape(found[2])
-        frame = _read(page)
-        text = text_of({"js": frame["js"], "css": frame["css"]}) if frame else ""
+        frame, text = next(each)
         if text not in shared:
             return found[0]
+        page = html.unescape(found[2])
         rest = packed("", text_of({"options": frame["options"], "data": frame["data"]}))
         page = PACKED.sub(lambda part: part[1] + rest + part[3], page, count=1)
         page = page.replace(WHOLE, PARTED.replace("@number@", str(shared.index(text))))
