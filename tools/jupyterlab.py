@@ -28,6 +28,7 @@ from typing import Literal, Self
 import nbformat
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import TimeoutError as TimedOut
 
 from tools.lessons import styled
 from tools.set_up import EXPORT, LAB_SETTINGS
@@ -44,6 +45,7 @@ FLAGS = [
 ]
 STARTS_WITHIN = 90  # seconds
 OPENS_WITHIN = 120
+ANSWERS_WITHIN = 60  # a kernel, the first time
 RUNS_WITHIN = 300
 
 # every widget that a cell has shown is on the page, and so is what an anywidget puts into its box after its program has come
@@ -147,8 +149,7 @@ class Lab:
             "JUPYTERLAB_SETTINGS_DIR": str(self.home / "settings"),
             "JUPYTERLAB_WORKSPACES_DIR": str(self.home / "workspaces"),
         }
-        log = self.home / "server.log"
-        with log.open("w") as out:
+        with (self.home / "server.log").open("w") as out:
             self.server = subprocess.Popen(
                 [
                     *(sys.executable, "-m", self.module, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
@@ -169,9 +170,11 @@ class Lab:
                 if client.connect_ex(("127.0.0.1", port)) == 0:
                     return
             time.sleep(0.1)
-        raise RuntimeError(
-            f"{self.module} did not start within {STARTS_WITHIN} s:\n{log.read_text(encoding='utf-8')[-3000:]}"
-        )
+        raise RuntimeError(f"{self.module} did not start within {STARTS_WITHIN} s:\n{self.printed()}")
+
+    def printed(self) -> str:
+        """The end of what the server has printed."""
+        return (self.home / "server.log").read_text(encoding="utf-8")[-3000:]
 
     @contextmanager
     def open(
@@ -257,11 +260,35 @@ class Lesson:
         else:
             page.goto(f"{lab.url}/{lab.place.format(name)}", wait_until="domcontentloaded")
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=OPENS_WITHIN * 1000)
-        # run before its kernel is there, a notebook asks which kernel it should take
-        page.wait_for_function(
-            "() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'",
-            timeout=OPENS_WITHIN * 1000,
-        )
+        self._wait_for_kernel(lab, name)
+
+    def _wait_for_kernel(self, lab: Lab, name: str) -> None:
+        """Until the notebook's kernel is idle: run before it is there, a notebook asks which kernel it should take.
+
+        Servers that start kernels in the same moment may give two of them the same ports; the one that comes second never
+        answers. Then the notebook is opened once more, with a new kernel. RuntimeError with what the server has printed where
+        that does not help.
+        """
+        kernel = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
+        try:
+            self.page.wait_for_function(f"() => {kernel}?.status === 'idle'", timeout=ANSWERS_WITHIN * 1000)
+        except TimedOut:
+            self.page.evaluate(
+                """async () => {
+                    const { sessions } = window.jupyterapp.serviceManager;
+                    await sessions.refreshRunning();
+                    await sessions.shutdownAll();
+                }"""
+            )
+            self.complaints.clear()  # the same page is loaded again
+            self.page.goto(f"{lab.url}/{lab.place.format(name)}", wait_until="domcontentloaded")
+            self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=OPENS_WITHIN * 1000)
+            try:
+                self.page.wait_for_function(f"() => {kernel}?.status === 'idle'", timeout=OPENS_WITHIN * 1000)
+            except TimedOut as error:
+                raise RuntimeError(
+                    f"{name}: no kernel has answered, and no second one:\n{lab.printed()}"
+                ) from error
 
     def left(self) -> bool:
         """Close the notebook, unsaved, with all kernels of the server; whether the window can be used for the next one."""
