@@ -234,9 +234,9 @@ def test_what_cannot_be_an_answer_is_not_noted_at_all(guess, monkeypatch):
 
 
 def test_of_a_typed_answer_no_ratio_is_told():
-    """From "exactly 7 times too small" the answer is to be had by arithmetic."""
+    """From "exactly 1/7 of what it should be" the answer is to be had by arithmetic."""
     cards = [check(e.id, *answers) for e in EXERCISES for answers in learner_answers.by_belief(e)]
-    failed = [str(card) for card in cards if re.search(r"times too|` is right|zero everywhere", card.text)]
+    failed = [str(card) for card in cards if re.search(r"is exactly|` is right|zero everywhere", card.text)]
     assert not failed, "\n\n".join(failed)
 
 
@@ -303,14 +303,14 @@ def test_each_listed_wrong_answer_of_a_lesson_has_its_cause(judged_once):
 
 
 def test_of_wrong_code_that_nobody_listed_the_cause_is_mostly_found():
-    """A ratio alone, as "exactly 8 times too large", counts as no cause."""
+    """A ratio alone, as "exactly 8 times what it should be", counts as no cause."""
     unseen = learner_answers.read(learner_answers.UNSEEN)
     verdicts = [(answer, judge(answer.exercise, answer.answers)) for answer in unseen]
     assert [answer.code for answer, verdict in verdicts if verdict.state == CORRECT] == []
     vague = [
         f"{answer.exercise.id}: {answer.code}"
         for answer, verdict in verdicts
-        if not verdict.cause or re.search(r"exactly \d+ times", verdict.message)
+        if not verdict.cause or re.search(r"exactly (?:1/)?\d+ ", verdict.message)
     ]
     assert len(unseen) >= 130 and len(vague) <= 0.1 * len(unseen), "\n".join(vague)
 

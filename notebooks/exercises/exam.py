@@ -71,7 +71,7 @@ class Result:
     @property
     def remarks(self) -> tuple[str, ...]:
         """The causes of mistakes, and whether it was begun anew."""
-        return (*((f"begun {self.begun} times",) if self.begun > 1 else ()), *self.causes)
+        return (*((f"started {self.begun} times",) if self.begun > 1 else ()), *self.causes)
 
     @property
     def open(self) -> int:

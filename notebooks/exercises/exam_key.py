@@ -53,7 +53,7 @@ def _run(sources: list[str], notebook: Path) -> Exam:
                 ) from error
     exam = space.get("exam")
     if not isinstance(exam, Exam) or not exam.steppers:
-        raise ValueError(f"{notebook} is no exam: no cell makes `exam = Exam()` and calls `exam.step(...)`.")
+        raise ValueError(f"{notebook} is not an exam: no cell makes an `Exam()` and calls `exam.step(...)`.")
     return exam
 
 

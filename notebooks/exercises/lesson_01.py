@@ -133,8 +133,8 @@ EXERCISES: list[Exercise] = [
         probe=slopes_by,
         diagnose=places_of_a_nudge,
         answers=r"""
-            (f(x + h) - f(x - h)) / h                 :: From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice too large.
-            (f(x + 2 * h) - f(x - 2 * h)) / h         :: You go $2h$ to each side, and divide by $h$ alone: four times too large. Go $h$ to each side, and divide by $2h$.
+            (f(x + h) - f(x - h)) / h                 :: From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice as large as it should be.
+            (f(x + 2 * h) - f(x - 2 * h)) / h         :: You go $2h$ to each side, and divide by $h$ alone: your slope is four times as large as it should be. Go $h$ to each side, and divide by $2h$.
             (f(x + h) - f(x - h)) / (4 * h)           :: The two places are $x + h$ and $x - h$. From one to the other it is $2h$, not $4h$.
             (f(x + 2 * h) - f(x - 2 * h)) / (2 * h)   :: You go $2h$ to each side, so from one place to the other it is $4h$. Go $h$ to each side, and divide by $2h$.
             (f(x + 2 * h) - f(x - 2 * h)) / (4 * h)   :: That is the nudge by $2h$ to each side, and a good one. But $h$ is given: go $h$ to each side, and divide by $2h$.
@@ -203,7 +203,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             dy_du = 37.5      :: That is half of it. A slope is not divided between the two steps: each step has its own whole slope.
             dy_du = 25.0      :: The square of $u$ alone. The derivative of a cube has a factor in front.
-            dy_du = 0.0       :: Does $u^3$ stay where it is when $u$ moves? A slope of 0 would say so.
+            dy_du = 0.0       :: Does $u^3$ stay where it is when $u$ moves? A slope of 0 would mean that.
             du_dx = 0.0       :: $x^2 + 1$ does move with $x$: put in 2 and 2.1. What does not move is the $+1$ alone.
             dy_dx = 0.0       :: A nudge of $x$ gets through both steps: neither of the two local derivatives is 0.
             dy_dx = 100.0     :: $4 \cdot 25$: the factor 3 of $3u^2$ got lost on the way.
@@ -217,7 +217,7 @@ EXERCISES: list[Exercise] = [
             dy_dx = 4.0       :: 4 is how far $u$ moves. How far does that move $y$?
             dy_dx = 12.0      :: That is a formula with $x = 2$ put in where $u = 5$ belongs. Multiply the two lines above.
             dy_du = 30.0      :: $6u$ is the slope of $3u^2$: you have taken the derivative twice. Once is enough.
-            dy_du = 6.0       :: $3 \cdot 2$ is the derivative of neither: it is $3u^2$, at $u = 5$.
+            dy_du = 6.0       :: $3 \cdot 2$ is not the derivative of $u^3$. That is $3u^2$, at $u = 5$.
             dy_dx = 15.0      :: $3 \cdot 5$? The whole slope is the product of the two lines above, and of nothing else.
             dy_du = 3.0       :: 3 is only the factor: the derivative of $u^3$ is $3u^2$, at $u = 5$.
             dy_du = 10.0      :: $2u$ is the slope of $u^2$. Here $u$ is cubed.
@@ -362,7 +362,7 @@ EXERCISES: list[Exercise] = [
             b = 42.0  :: 42 is the slope as it was. $b$ is in $u = 3x + b$.
             b = 13.0  :: $14 - 1$: but what is added to $b$ is $3x = 6$, not 1.
             8.0, "a"  :: The $b$ is right. The local derivative of $3x + b$ is 3, with any $b$: what is added does not move.
-            8.0, "c"  :: The $b$ is right. But of the two local derivatives, one is 3 as before.
+            8.0, "c"  :: The $b$ is right. But one of the two local derivatives is still 3.
             8.0, "d"  :: The $b$ is right. $y$ went from 49 to 196, four times as much; and a value is not a slope.
         """,
     ),

@@ -265,7 +265,7 @@ FACTS = {
         "c": "An operation made `c`, but was it recorded? No input asked.",
         "d": "An operation made `d`, and `b` asked: so its way back was recorded.",
         "e": "There is no way back through a comparison, so none is recorded.",
-        "f": "`detach()` cuts the way back off. What is recorded behind `f`?",
+        "f": "`detach()` cuts off the way back. What is recorded behind `f`?",
         "g": "Rounding has a way back: it passes on zeros. It was recorded like any other operation.",
         "h": "A product made `h` of a tensor that asks: its way back was recorded.",
     },
@@ -404,7 +404,7 @@ EXERCISES: list[Exercise] = [
         shows="You can tell what a network keeps in memory by reading its operations.",
         hints=(
             "For each input that asks: is the slope for it made of the other input, or of a fixed number?",
-            "A tensor that does not ask gets no gradient, so nothing is kept for it: that decides about `d @ w`.",
+            "A tensor that does not ask gets no gradient, so nothing is kept for it: that settles `d @ w`.",
         ),
         about={
             "add": "Through an addition the gradient passes unchanged: times 1.",

@@ -72,11 +72,11 @@ QUESTIONS: list[Question] = [
         "3.a",
         asks="what the mean of three numbers passes to each of them",
         truth=lambda: 1 / 3,
-        found="Yes: each of the three numbers counts one third in the mean, so each gets one third of what arrives.",
+        found="Yes: each of the three numbers counts for one third of the mean, so each gets one third of what arrives.",
         answers=r"""
             1.0           :: 1 is what *arrives*. Raise one of the three numbers by 0.3: the mean goes up by 0.1 only.
             3.0           :: Each number is *divided* by 3 on its way into the mean, and so is what comes back.
-            0.0           :: A zero would say that the mean does not depend on that number. Change it: the mean moves.
+            0.0           :: A zero would mean that the mean does not depend on that number. Change it: the mean moves.
             [1 / 3] * 3   :: right
             [[1 / 3] * 3] :: right
             "1/3"         :: right
@@ -157,7 +157,7 @@ EXERCISES: list[Exercise] = [
         title="the mean",
         names=("mean_backward",),
         solution=mean_backward,
-        why="Each of the $n$ entries counts $1/n$ in the mean. So each gets $1/n$ of what arrives, in a tensor of the shape of `x`.",
+        why="Each of the $n$ entries counts for $1/n$ of the mean. So each gets $1/n$ of what arrives, in a tensor of the shape of `x`.",
         shows="One number arrived and a whole tensor left: a gradient always has the shape of what it belongs to.",
         look={"": "Every entry gets the same: how much does it count in the mean, and what arrives?"},
         hints=(
@@ -184,13 +184,13 @@ EXERCISES: list[Exercise] = [
             torch.ones(1, x.numel()) * upstream / x.numel() :: The numbers are right, but they are laid out as one row. A gradient has the shape of its tensor: `torch.ones_like(x)`.
             [upstream / x.numel()] * x.numel()           :: The numbers are right, but they are in a list. Return a tensor in the shape of `x`: `torch.ones_like(x)`.
             upstream * x / x.sum()                       :: That divides it according to how *large* each entry is. In a mean each counts the same, $1/n$.
-            upstream * torch.ones_like(x) / x.numel() ** 0.5 :: You divide by the root of $n$. Each entry counts $1/n$ in a mean.
+            upstream * torch.ones_like(x) / x.numel() ** 0.5 :: You divide by the root of $n$. Each entry counts for $1/n$ of a mean.
             x / x.numel()                                :: That is `x` divided by $n$. What should be divided is what *arrives*: `upstream`, the same for each entry.
-            upstream * torch.ones_like(x) / x.numel() ** 2 :: You divide by the number of entries twice. Each counts $1/n$ in the mean.
+            upstream * torch.ones_like(x) / x.numel() ** 2 :: You divide by the number of entries twice. Each counts for $1/n$ of the mean.
             upstream * torch.ones(1, 3) / 3              :: That is made for one row of three. `x` may have any shape: `torch.ones_like(x)` and `x.numel()`.
             x.mean() * torch.ones_like(x)                :: That is the mean itself. Backward each entry gets $1/n$ of what arrives, `upstream`.
             upstream * torch.ones_like(x) / x.dim()      :: `x.dim()` is the number of axes. The mean divides by the number of *entries*: `x.numel()`.
-            upstream * x.mean() * torch.ones_like(x)     :: The mean itself has come in. It is what goes *forward*; backward each entry gets $1/n$ of what arrives.
+            upstream * x.mean() * torch.ones_like(x)     :: You used the mean itself. That goes *forward*; backward each entry gets $1/n$ of what arrives.
             upstream / x.numel() + torch.zeros_like(x)   :: right
 
             return upstream * torch.ones_like(x) / x.numel() => out = torch.zeros_like(x); out += upstream / x.numel(); return out :: right
@@ -236,7 +236,7 @@ EXERCISES: list[Exercise] = [
             (w.T, x.T @ upstream)                      :: `grad_x` is the local part alone. What arrived, `upstream`, has to be multiplied in.
             (upstream.sum() * w.T, upstream.sum() * x.T) :: You add up what arrived. Each entry of `upstream` goes its own way: use a matrix product, `@`, with a transpose.
             (upstream @ w.T / 2, x.T @ upstream / 2)   :: The gradient is not divided between the two inputs. Each gets its whole gradient.
-            (upstream * w.sum(0), x.T @ upstream)      :: For each entry of `x` a whole *row* of `w` counts, each column with its own `upstream`: that is a product with `w.T`.
+            (upstream * w.sum(0), x.T @ upstream)      :: Each entry of `x` meets a whole *row* of `w`, each column with its own `upstream`: that is a product with `w.T`.
             (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)) :: This ignores what arrives. It is right only when `upstream` is all ones.
             (w @ upstream.T, x.T @ upstream)           :: The gradient of `x` came out transposed. It has the shape of `x`: `upstream` first, then `w.T`.
             (upstream @ w.T, torch.outer(x[0], upstream[0])) :: That takes the first row of `x` only. There may be several rows, and each brings its part to `w`.
@@ -309,13 +309,13 @@ EXERCISES: list[Exercise] = [
             grad_z = -0.071142                           :: That is what arrives, passed on as it is. The sigmoid multiplies it by $a(1 - a)$.
             grad_z = -0.0025307                          :: That is multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.
             grad_b = -0.0012203                          :: An addition does not divide what arrives between its two inputs: both get all of it.
-            grad_b = 0.0                                 :: A zero would say that `b` does not matter. Raise it, and $z$ rises by as much.
+            grad_b = 0.0                                 :: A zero would mean that `b` does not matter. Raise it, and $z$ rises by as much.
             grad_w = 2.0                                 :: 2 is the local derivative of the product. Multiply it by what arrives, `grad_z`.
             grad_w = -0.0012203                          :: Half of what arrives. Nothing is averaged: the product multiplies it by the other factor, $x = 2$.
             x_grad = -0.0024406                          :: `x` was made without `requires_grad`, so nothing is computed for it. What is in `x.grad` then?
             grad_w = None                                :: `w` asked for its gradient. It is a number.
             -0.071142, -0.0024406, -0.0024406, -0.0048812, -0.0036609 :: That would be the gradient of $x$, if it were asked for. `x` was made without `requires_grad`: what is in `x.grad`?
-            -0.071142, -0.0024406, -0.0024406, -0.0048812, 0.0 :: A zero would say that the loss does not depend on $x$. Nothing is computed for it, not even a zero.
+            -0.071142, -0.0024406, -0.0024406, -0.0048812, 0.0 :: A zero would mean that the loss does not depend on $x$. Nothing is computed for it, not even a zero.
             grad_a = 0.0025306                           :: That is twice the *loss*, $2(a - 1)^2$. The derivative of $(a - 1)^2$ is $2(a - 1)$: the square is gone.
             grad_z = 0.53997                             :: You have put $z$ into $z(1 - z)$. The sigmoid's local derivative is made of its *result*: $a(1 - a)$.
             grad_z = -0.0049712                          :: $1 - a^2$ belongs to the tanh. For the sigmoid it is $a(1 - a)$.

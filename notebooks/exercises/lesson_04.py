@@ -82,7 +82,7 @@ def _wrong_orders() -> tuple[Wrong, ...]:
         (
             15,
             ("h",),
-        ): "Of the two ways to `h` you took the short one first. When `h` fired, only the 5 from `k` had come; the 12 from `a` came too late.",
+        ): "Of the two paths to `h` you took the shorter one first. When `h` fired, only the 5 from `k` had come; the 12 from `a` came too late.",
         (
             36,
             ("h",),
@@ -210,14 +210,14 @@ QUESTIONS: list[Question] = [
         truth=lambda: _diamond().item(),
         found="Yes: $c = 3y + 1 = 3x^2 + 1$, and its slope is $6x = 12$.",
         answers=r"""
-            4.0  :: 4 is what comes through `a` alone. The way through `b` brings 8 more.
-            8.0  :: 8 is what comes through `b` alone. The way through `a` brings 4 more.
-            16.0 :: 16 counts the way through `a` twice. There is an engine in this lesson that does so.
+            4.0  :: 4 is what comes through `a` alone. The path through `b` brings 8 more.
+            8.0  :: 8 is what comes through `b` alone. The path through `a` brings 4 more.
+            16.0 :: 16 counts the path through `a` twice. There is an engine in this lesson that does so.
             2.0  :: 2 is what is left when parts replace each other. They are added: $c$ moves with both.
             6.0  :: You get 6 if the two parts, 1 and 2, are *averaged* to 1.5: $1.5 \cdot 4$. `c` moves with both, so they are added.
             13.0 :: 13 is the *value* of `c`. The gradient says how fast it moves.
             20.0 :: An engine that goes to `b` first and lets `y` fire twice, with 2 and then with 3, finds 20. It should fire once, with 3.
-            24.0 :: $2 \cdot 3 \cdot 4$ counts something twice: 3 comes to `y`, and $x \cdot x$ multiplies it by $2x = 4$.
+            24.0 :: $2 \cdot 3 \cdot 4$ counts something twice: 3 arrives at `y`, and $x \cdot x$ multiplies it by $2x = 4$.
             5.0  :: 5 is the value of `a`. The gradient says how fast `c` moves when `x` does.
             3.0  :: 3 is the gradient of `y`. From there one more node: times $2x = 4$.
         """,
@@ -232,7 +232,7 @@ QUESTIONS: list[Question] = [
             12 :: 12 would be right, and it would come out if `y` were visited once, with 3. It is visited twice: with 1, and with 3.
             4  :: That is the first visit of `y`. There is a second one, coming from `b`.
             20 :: You get that if the walk goes to `b` first: 8, and then 12. Here `a` is first in the table.
-            8  :: That would be the way through `b` alone. Both ways are taken, and one of them counts double.
+            8  :: That would be the path through `b` alone. Both paths are taken, and one of them counts double.
         """,
         missed="`y` is visited twice: with 1, which gives 4, and then with $1 + 2 = 3$, which gives 12. Together 16.",
     ),
@@ -345,7 +345,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             sum(sum(path) for path in paths)          :: Between paths you add: that is right. *Along* a path each node multiplies.
             float(prod(sum(path) for path in paths))  :: The other way round: multiply along a path, add between paths.
-            float(prod(prod(path) for path in paths)) :: Along a path you multiply: that is right. Between paths, add: the two ways are taken *together*, not one after the other.
+            float(prod(prod(path) for path in paths)) :: Along a path you multiply: that is right. Between paths, add: the two paths are taken *together*, not one after the other.
             sum(path[0] * path[1] for path in paths)  :: That is the line of the worked example, where each path has two arrows. Here paths may be of any length: go through *all* numbers of each.
             sum(path[0] * path[1] * path[2] for path in paths) :: That takes three numbers of each path. Paths may be of any length: use a second loop.
 

@@ -212,7 +212,7 @@ QUESTIONS: list[Question] = [
             0.0        :: Nothing clears `.grad` between two passes. What the first one has left there stays.
             9.0        :: Within a pass, slopes along a path multiply. Two passes *add* what they bring: $3 + 3$.
             1.5        :: Nothing is averaged. The parts are added.
-            12.0       :: A pass brings what the *slope* is, 3. What is there already does not change the slope.
+            12.0       :: A pass brings the *slope*, 3. What is there already does not change the slope.
             [6.0, 6.0] :: right
         """,
         missed="The first pass has left 3, and the second brings 3. They add up to 6.",
@@ -331,7 +331,7 @@ EXERCISES: list[Exercise] = [
         why="The mean over everything is the mean of the pieces' means, if all pieces are equally long. So each counts `1 / len(xs)`.",
         shows="In 4 pieces, in 3 or in one: the same gradient. This is how to train on a batch that does not fit into memory.",
         look={
-            "": "After the loop, `w.grad` is what one pass over the whole batch would leave: each piece counts its share."
+            "": "After the loop, `w.grad` is what one pass over the whole batch would leave: each piece contributes its share."
         },
         hints=(
             "Without the factor, the four means are *added*. What must each be multiplied by, so that their sum is their mean?",
@@ -343,7 +343,7 @@ EXERCISES: list[Exercise] = [
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / 4).backward() ;; (loss * (1 / len(xs))).backward() => :: For four pieces that is right. There may be a different number of them: `len(xs)`.
             loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(x)) :: `len(x)` is the length of *one* piece, and its `mean()` has taken care of that. What counts is how many pieces there are.
             loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / (len(xs) * len(x))) :: That divides by the length of a piece a second time. Its `mean()` has done that already.
-            loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() * len(xs)) :: That makes it larger still. Each piece counts one part of the whole: *divide* by their number.
+            loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() * len(xs)) :: That makes it larger still. Each piece is only a part of the whole: *divide* by their number.
             loss = ((w * x - t) ** 2).mean() => w.grad = None ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(xs)) :: Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() * 0.5).backward() ;; (loss * (1 / len(xs))).backward() => :: For two pieces that is right. There may be a different number of them: `len(xs)`.
             loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))).backward() => return (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first piece has been through a pass. Is there a `return` inside the loop?
@@ -400,7 +400,7 @@ EXERCISES: list[Exercise] = [
             y.grad :: No backward pass has run, so no gradient has arrived anywhere.
 
             z.backward => y.backward :: No pass has begun at the `z` that was passed in.
-            y.retain_grad() => y.retain_grad(); y.backward(retain_graph=True) :: Two passes have run, and in the middle as in the leaf they add up. The one of `z` is enough.
+            y.retain_grad() => y.retain_grad(); y.backward(retain_graph=True) :: Two passes have run, and their gradients add up, in the middle as well as in the leaf. The pass from `z` is enough.
             y.retain_grad() => z.backward(retain_grad=True) ;; z.backward() => :: `backward` has no argument `retain_grad`. It is a method of the tensor: `y.retain_grad()`, before the pass.
             y.grad => y :: That is `y` itself. Its gradient is in `y.grad`.
             y.retain_grad => z.retain_grad ;; return y.grad => return z.grad :: That is the gradient of `z` with respect to itself. You need that of `y`.
@@ -473,7 +473,7 @@ EXERCISES: list[Exercise] = [
         ),
         shows="You have read the memory of six graphs off their rules. What keeps nothing can be walked again.",
         hints=(
-            "Write down the rule of each: what is what arrives multiplied by?",
+            "Write down the rule of each: by what does it multiply the gradient that arrives?",
             "A product multiplies by *the other factor*. So that has to be kept, even if it is a plain 3.",
             "A mean divides by the number of entries: a property of the shape, not a saved value. Try the others in a cell of your own.",
         ),
@@ -505,9 +505,9 @@ EXERCISES: list[Exercise] = [
             "`h.detach()` is the old state without its history. So each iteration has its own graph, six functions long, and the walk "
             "never comes to a node that has been freed."
         ),
-        shows="Each iteration walks its own graph. The state is carried on as a number, the past is not: that is how one trains on long texts.",
+        shows="Each iteration walks its own graph. The state is carried on as a number, the past is not: this is how networks are trained on long texts.",
         hints=(
-            "Which tensor of the iteration before is used in this one? You need its number, not the graph behind it.",
+            "Which tensor from the previous iteration is used in this one? You need its number, not the graph behind it.",
             "Which method gives the same values without their history?",
             "Fill in `h.detach()`.",
         ),
@@ -529,7 +529,7 @@ EXERCISES: list[Exercise] = [
             return h => >>                        :: Only one iteration has run. Is the `return` inside the loop?
             xs: => xs[:3]:                        :: Three is right for one text. Go through all of `xs`, however long it is.
             w -= lr * w.grad => w -= 0.1 * w.grad :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
-            h.detach() => h ;; loss.backward() => loss.backward(retain_graph=True) :: With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut instead: take over the number.
+            h.detach() => h ;; loss.backward() => loss.backward(retain_graph=True) :: With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut the graph instead: carry on the number alone.
 
             for turn in range(len(xs)):
                 h = torch.tensor(0.0)

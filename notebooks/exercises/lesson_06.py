@@ -167,7 +167,7 @@ EXERCISES: list[Exercise] = [
         title="a table and a row",
         names=("jacobian", "x_grad"),
         solution="""
-            jacobian = [[6, 0],   # y0 = x0 ** 2:  2 * x0, and nothing of x1
+            jacobian = [[6, 0],   # y0 = x0 ** 2:  2 * x0, there is no x1 in it
                         [2, 3],   # y1 = x0 * x1:  the other factor
                         [0, 5]]   # y2 = 5 * x1
             x_grad = [26, 25]     # 1 * 6 + 10 * 2 - 1 * 0,  1 * 0 + 10 * 3 - 1 * 5
@@ -279,7 +279,7 @@ EXERCISES: list[Exercise] = [
             "What was copied is added up. An axis that broadcasting put in front is summed away; one that it stretched "
             "from 1 is summed and kept with length 1. What was not stretched stays as it is."
         ),
-        shows="Six lines, and every operation in the library may broadcast: it is undone in one place, for all of them.",
+        shows="These six lines undo broadcasting for every operation in the library.",
         look={
             "": "Print `grad.shape` and `shape` next to each other: which axes are too many, and which were stretched from 1?"
         },
@@ -335,7 +335,7 @@ EXERCISES: list[Exercise] = [
         names=("v_sum", "v_mean", "v_third", "v_squares"),
         solution="""
             v_sum = torch.ones(4)             # each entry counts 1
-            v_mean = torch.full((4,), 0.25)   # each counts a quarter
+            v_mean = torch.full((4,), 0.25)   # each counts for a quarter
             v_third = [0.0, 0.0, 1.0, 0.0]    # only y[2] counts
             v_squares = [2.0, 4.0, 6.0, 8.0]  # d(y * y)/dy = 2 * y
             """,
@@ -346,12 +346,12 @@ EXERCISES: list[Exercise] = [
         shows="Whatever comes after `y`, the walk from `y` on sees only one `v`.",
         hints=(
             "For each line ask: if `y[0]` goes up by 1, how far does the single number at the end go up? That is `v[0]`.",
-            "The mean: each entry counts $1/4$. `y[2]`: only the entry in the third place counts.",
+            "The mean: each entry counts for $1/4$. `y[2]`: only the entry in the third place counts.",
             "The sum of squares has the slope $2y$ in each entry. So here `v` depends on the values of `y`: `[2., 4., 6., 8.]`.",
         ),
         answers=r"""
             1.0, 0.25, 1.0, 2.0             :: `v` has one entry for each entry of `y`: four numbers in a list or a tensor.
-            [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 0], [2, 4, 6, 8] :: In the *mean* of four an entry counts a quarter.
+            [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 0], [2, 4, 6, 8] :: In the *mean* of four, an entry counts for a quarter.
             [1, 1, 1, 1], [0.25] * 4, [0, 0, 0, 1], [2, 4, 6, 8] :: `y[2]` is the entry in the *third* place: Python counts from 0.
             [1, 1, 1, 1], [0.25] * 4, [0, 0, 3, 0], [2, 4, 6, 8] :: 3 is the *value* of `y[2]`. If `y[2]` goes up by 1, then `y[2]` goes up by 1.
             [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 4, 9, 16] :: Those are the squares. `v` holds the slopes of $y^2$.
@@ -368,17 +368,17 @@ EXERCISES: list[Exercise] = [
             v_third = [0, 0, 2, 0]          :: 2 is the *index*. It says which entry counts; that entry gets a 1.
             v_sum = 1.0                     :: `v` has the shape of `y`: a 1 for *each* of the four entries.
             v_sum = [1, 2, 3, 4]            :: Those are the values of `y`. In a sum each entry counts 1, however large it is.
-            v_sum = [0.25] * 4              :: A quarter is what an entry counts in the *mean*. In a sum it counts in full.
+            v_sum = [0.25] * 4              :: An entry counts for a quarter of the *mean*. In a sum it counts in full.
             v_sum = [10, 10, 10, 10]        :: 10 is the sum. `v` says how far it moves when an entry moves by 1.
             v_mean = [2.5] * 4              :: 2.5 is the mean itself. How far does it move when one entry moves by 1?
-            v_mean = [4, 4, 4, 4]           :: Four times too much: each entry is *divided* by 4 on its way into the mean.
+            v_mean = [4, 4, 4, 4]           :: Four times what it should be: each entry is *divided* by 4 on its way into the mean.
             v_mean = [0.25, 0.5, 0.75, 1.0] :: You have multiplied by the values of `y`. In a mean each entry counts the same.
             v_mean = 0.25                   :: A quarter is right, for *each* of the four entries: `v` has the shape of `y`.
             v_third = [0, 1, 0, 0]          :: Python counts from 0: `y[2]` is not the second entry.
             v_third = [1, 1, 1, 1]          :: All ones would add all entries. You need only one of them.
             v_third = [1, 1, 0, 1]          :: The other way round: the entry that counts gets the 1.
             v_third = 3.0                   :: `v` has the shape of `y`, four entries. Which of them counts?
-            v_squares = [1, 1, 1, 1]        :: That does `y.sum()`. Here the squares are summed, so each entry counts its slope.
+            v_squares = [1, 1, 1, 1]        :: That does `y.sum()`. Here the squares are summed, so each entry contributes its slope.
             v_squares = [2, 4, 9, 16]       :: Those are nearly the squares of the values. `v` holds the slopes of $y^2$ at each entry.
             v_squares = 20.0                :: `v` has the shape of `y`: each entry has its own slope.
             v_squares = [0.5, 1, 1.5, 2]    :: The slope of $y^2$ at $y$ is not half of $y$, but twice.
@@ -394,7 +394,7 @@ EXERCISES: list[Exercise] = [
         names=("entries", "passes_for_jacobian", "passes_for_loss"),
         solution="""
             entries = 20 * 500        # a row for each score, a column for each input
-            passes_for_jacobian = 20  # one a row
+            passes_for_jacobian = 20  # one per row
             passes_for_loss = 1       # one number at the end
             """,
         why="A backward pass gives one row: all inputs, one $v$. Twenty scores make twenty rows. The loss is a single row.",

@@ -746,7 +746,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             return grad * self._saved_other, grad * self._saved_self => first = grad * self._saved_other; grad *= self._saved_self; return first, grad :: That line writes into the array that arrived
             instead of grad * self._saved_other, grad * self._saved_self:
-            grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: how the *first* factor counts. Swap the roles: what was the second factor multiplied by?
+            grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: the gradient of the *first* factor. Swap the roles: what was the second factor multiplied by?
             grad * self._saved_other, self._saved_self   :: That is the local derivative alone, right only when 1 arrives. Multiply it by `grad`.
             grad * self._saved_other, grad               :: An *addition* passes on what arrives as it is. In a product it is multiplied by the other factor.
             grad * self._saved_other, grad * self        :: `self` alone is the node. What it kept of the first factor is `self._saved_self`.
@@ -848,7 +848,7 @@ EXERCISES: list[Exercise] = [
             return engine.unbroadcast(grad, shape) :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go.
 
             grad.sum()                                    :: Everything was added up into one number. Only what was copied is summed: the result has the shape `shape`.
-            grad                                          :: That is what arrived. A row that was used in two rows gets two gradients, and they have to be added.
+            grad                                          :: That is what arrived. A row that was added to two rows gets two gradients, and they have to be added.
             grad[0] if len(shape) < 2 and shape else grad :: That keeps the gradient of the first copy and loses those of the others. They *add*.
             grad.mean(axis=tuple(range(grad.ndim - len(shape)))) :: A mean makes it smaller. Each copy counts in full: *add* them.
             grad.sum(axis=0) if grad.ndim > len(shape) else grad :: The axes in front are done. Now the axes that `shape` gives the size 1: they were stretched, and are summed with `keepdims=True`.
@@ -901,7 +901,7 @@ EXERCISES: list[Exercise] = [
             waiting[parent] = 0 => :: A node that is met for the first time has no count yet. Give it one: `waiting[parent] = 0`.
             todo.append(parent) => :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
             waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
-            count_ways                         :: That adds up how many *paths* led from the root to a node when it was met. What counts is the arrows that lead to it: each adds 1.
+            count_ways                         :: That adds up how many *paths* led from the root to a node when it was met. Count the arrows that lead to it: each adds 1.
             count_what_it_sends                :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
             count_at_the_sender                :: It was counted at `node`, which sends. It is `parent` that will receive one more.
             count_recursively                  :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
@@ -1010,7 +1010,7 @@ EXERCISES: list[Exercise] = [
                 for parent, part in parts_of(node, arrived.pop(node)):
                     arrived[parent] = arrived.get(parent, 0) + part
                     if parent not in ready:
-                        ready.append(parent) :: `y` fires with the 2 that came first, and again when the 1 comes. The sums are right, but the firings multiply with every meeting of paths. Wait until the count is 0.
+                        ready.append(parent) :: `y` fires with the 2 that came first, and again when the 1 comes. The sums are right, but the number of firings doubles wherever paths meet. Wait until the count is 0.
             waiting[parent] -= 1 => :: Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?
             ready_when_one_is_missing                    :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
             sorts_recursively                            :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
@@ -1095,7 +1095,7 @@ EXERCISES: list[Exercise] = [
             return loss.data.item() => return loss :: Return the loss as a plain number: `loss.data.item()`.
             p.data -= lr * p.grad => p -= lr * p.grad :: `p` is a Tensor, and our Tensors have no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
             p.data -= lr * p.grad => p.data = p.data * (1 - lr * p.grad)                     :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
-            p.data -= lr * p.grad => p.data -= lr * np.sign(p.grad)                       :: The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.
+            p.data -= lr * p.grad => p.data -= lr * np.sign(p.grad)                       :: The step has the length `lr`, however steep it is there. It is `lr` *times* the gradient.
             return loss.data.item() => return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Return the loss that you ran backward from.
 
             for p in parameters:

@@ -148,7 +148,7 @@ NOT_FROZEN = {
     "train": "`train(False)` is `eval()`: it changes how layers such as dropout behave, and freezes nothing.",
     "zero_grad": "`zero_grad()` empties the gradients that are there. The next pass fills them again: freezing is about *asking*.",
     "grad": "That empties a gradient. The pass that comes after it fills it again: freezing is about *asking*, `requires_grad_(False)`.",
-    "requires_grad_": "The parameters of `middle` still ask. `requires_grad_(True)` is what it was before; and whose parameters does the loop go through?",
+    "requires_grad_": "The parameters of `middle` still ask. `requires_grad_(True)` changes nothing; and whose parameters does the loop go through?",
     "requires_grad": "The parameters of `middle` still ask. Set `requires_grad` on each *parameter*, to False: on the layer itself it only makes a new attribute.",
 }
 """Exercise 8.3: what was done, as the learner's code shows it, if the middle layer has got its gradients."""
@@ -255,7 +255,7 @@ QUESTIONS: list[Question] = [
         answers=r"""
             16.0 :: 16 is the slope of the *values*. The gradient does not see the detached part: $3 \cdot 2 = 6$.
             10.0 :: $5 \cdot 2$ is the detached path. The *other* one leads back.
-            3.0  :: 3 gets to `y`. From `y` to `x` there is the 2 still to come: 6.
+            3.0  :: 3 arrives at `y`. On the way to `x` it is multiplied by 2: 6.
             None :: One path is cut, the other is whole. Through that one 6 arrives.
             0.0  :: One path is cut, the other is whole. Through that one 6 arrives.
             8.0  :: The mean of 6 and 10. Nothing is averaged where paths meet, and one of these is cut: 6.
@@ -311,7 +311,7 @@ EXERCISES: list[Exercise] = [
             "": "The result is $3y$, hidden, and a part that is seen. Which part, so that the sum is $8y$?"
         },
         hints=(
-            "There are $3y$ already. How many are missing to make $8y$?",
+            "You have $3y$ already. How much is missing from $8y$?",
             "The part that you add is the one that the gradient sees. So it must not be detached.",
             "`y * 5`: five from the result to `y`, two from `y` to `x`, together 10.",
         ),
@@ -376,11 +376,11 @@ EXERCISES: list[Exercise] = [
             weighted = 450.0                     :: `b` counts once, in $b\,h \cdot 10$: that is $3 \cdot 5 \cdot 10$.
             weighted = 600.0                     :: `a` itself is not a factor of its slope: $10 \cdot b \cdot x$.
             plain = 75.0                        :: $x$ comes in once: $b \cdot x$.
-            b_frozen = 3.0                      :: 3 is what comes to `h`. From there to `a` it is multiplied by $x$, frozen or not.
+            b_frozen = 3.0                      :: 3 is what arrives at `h`. From there to `a` it is multiplied by $x$, frozen or not.
             b_frozen = 10.0                     :: 10 is `h`, and what `b` would get. `a` gets $b \cdot x$, frozen or not.
-            plain = 5                           :: 5 is $x$, what `a` is multiplied by. But 1 did not come to `h` unchanged: it was multiplied by $b$ on its way.
+            plain = 5                           :: 5 is $x$, what `a` is multiplied by. But 1 did not arrive at `h` unchanged: it was multiplied by $b$ on its way.
             plain = 1                           :: 1 is where the walk begins. Two multiplications lie between it and `a`.
-            plain = 0                           :: `y` moves when `a` does. A gradient of 0 would say that it does not.
+            plain = 0                           :: `y` moves when `a` does. A gradient of 0 would mean that it does not.
             b_frozen = 30                       :: 30 is the value of `y`, frozen or not. The question is how it moves with `a`.
             b_frozen = 7.5                      :: That is half of it. Freezing `b` does not share anything out: `a` gets all that it gets in the first line.
             b_frozen = 1                        :: Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.
@@ -398,7 +398,7 @@ EXERCISES: list[Exercise] = [
             plain = 4                           :: The mean of 5 and 3. Along a path the numbers are multiplied, nothing is averaged.
             plain = 7.5                         :: That is half of it. Nothing is shared out or averaged along a path: it is $b$ times $x$.
             plain = 10                          :: 10 is the value of `h`, and what `b` gets. `a` gets what *it* meets on its way: $x$, and then $b$.
-            plain = 3                           :: 3 is what comes to `h`. From `h` to `a` there is the 5 of $x$ still to come.
+            plain = 3                           :: 3 is what arrives at `h`. On the way to `a` it is multiplied by $x = 5$.
             plain = None                        :: Nothing is cut here: there is a path from `y` to `a`.
             b_frozen = 0                        :: Freezing `b` leaves out the gradient *of* `b`. It leaves `a` alone: the value of `b` is 3 as before.
             b_frozen = 5                        :: The value of `b` is 3 as before, and `a` meets it on its way. Frozen is not gone.
@@ -447,7 +447,7 @@ EXERCISES: list[Exercise] = [
             middle.parameters() => [*first.parameters(), *middle.parameters()] :: The first layer is frozen too. It should learn: only `middle.parameters()`.
             parameters(): => parameters: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: `parameters` is a method: `middle.parameters()`, with brackets.
             middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: A layer is not a list. `middle.parameters()` gives its weight and its bias.
-            requires_grad_(False) => requires_grad_(True) :: `requires_grad_(True)` is what it was before
+            requires_grad_(False) => requires_grad_(True) :: `requires_grad_(True)` changes nothing
             middle.eval(); return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `eval()` changes how layers such as dropout behave.
             param.requires_grad_(False) => param.grad = None :: That empties a gradient. The pass that comes after it fills it again
             param.requires_grad_(False) => pass :: Does the loop go through any of them

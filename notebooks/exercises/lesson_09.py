@@ -215,7 +215,7 @@ EXERCISES: list[Exercise] = [
             slow = 2.5   :: Then the step would be 2.5. It is 1, a tenth of the slope 10.
             exact = 2.5  :: The slope at 5 is 10, and half of that is the whole way.
             exact = -5   :: That would be $\text{lr} = 1$. Here the step is half of 10.
-            edge = 5     :: Yes, after two steps and after four. After three it is on the other side.
+            edge = 5     :: That is where it is after two steps and after four. After three it is on the other side.
             edge = 0     :: The step is 10 long, twice the distance to the bottom. It lands on the other side.
             edge = 10    :: That is the length of a step. Where does it take $w$, from 5?
             edge = -25   :: Each step begins where the last one ended: $5, -5, 5, \dots$
@@ -338,7 +338,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             steady = -0.019                             :: That uses $m = 1.9$, which is not corrected: $\hat m = 1.9/0.19$.
             m = 1.0                                     :: That is $m$ before the second gradient.
-            m = -0.2                                    :: Twice what it is: the two parts are 0.9 and $-1$.
+            m = -0.2                                    :: Twice what it should be: the two parts are 0.9 and $-1$.
             m = -0.05                                   :: Nothing is halved: nine tenths and one tenth are weights of an average already.
             v_hat = 1.0                                 :: Corrected means divided by $1 - 0.999^2$. Both squares were 100, so the average is 100.
             v_hat = 0.2                                 :: That is $v$, rounded. Divide by $1 - 0.999^2$.
@@ -362,7 +362,7 @@ EXERCISES: list[Exercise] = [
             v_hat = 0.0                                 :: Squares do not cancel: $(-10)^2$ is 100 too.
             v_hat = 199.9                               :: You divide by $1 - 0.999$, as in step 1. Now $k$ is 2.
             v_hat = 10.0                                :: That is $\sqrt{\hat v}$.
-            v_hat = 1000.0                              :: Ten times too large: the square of 10 is 100, and a thousandth of it is 0.1.
+            v_hat = 1000.0                              :: Ten times what it should be: the square of 10 is 100, and a thousandth of it is 0.1.
             v_hat = -100.0                              :: Squares have no sign.
             v_hat = 50.0                                :: The old $v$ counts too: $0.0999 + 0.1$, and both together are divided by 0.001999.
             v_hat = 0.0999 / 0.001999 - 0.01 / 0.001999 :: The square of $-10$ is 100: a thousandth of it is 0.1.
@@ -488,15 +488,15 @@ EXERCISES: list[Exercise] = [
             uneven = (3 * 3 + 1 * (-1)) / 4       # weighted by how many examples each has
             """,
         rtol=1e-4,
-        why="31 mini-batches of 32 are 992 examples, and 8 are left for the last. Each of four examples counts a quarter, so a "
+        why="31 mini-batches of 32 are 992 examples, and 8 are left for the last. Each of four examples counts for a quarter, so a "
         "mini-batch of three counts three quarters.",
         shows="Mini-batches of equal size average to the gradient of the whole. A smaller last one has fewer examples, and yet its "
-        "step counts as much as any other: some dataloaders can leave it out.",
+        "step counts as much as any other, so data loaders can be told to leave it out.",
         look={
             "per_epoch": "How often does 32 go into 1,000? And what becomes of the rest?",
             "last": "How many examples are left after the full mini-batches?",
             "all_steps": "Each epoch has as many steps as mini-batches.",
-            "even": "Each example counts a quarter.",
+            "even": "Each example counts for a quarter.",
             "uneven": "Three of the four examples are in the first mini-batch.",
         },
         hints=(
@@ -507,7 +507,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             per_epoch = 31    :: 31 full mini-batches are 992 examples. The 8 that are left make one more step.
             per_epoch = 31.25 :: There is no quarter of a step: the examples that are left make one more mini-batch, a smaller one.
-            per_epoch = 1     :: An epoch is once through the data, and each mini-batch is a step.
+            per_epoch = 1     :: An epoch is one pass through the data, and each mini-batch is a step.
             per_epoch = 1000  :: That would be mini-batches of one example. Here one step uses 32.
             per_epoch = 33    :: 31 full ones and one with the rest.
             per_epoch = 160   :: That is five epochs. Give the steps of one.
@@ -525,7 +525,7 @@ EXERCISES: list[Exercise] = [
             all_steps = 5000  :: That is how many examples are used in all. Each step uses 32 of them, or what is left.
             per_epoch = 30    :: 30 mini-batches are only 960 examples.
             last = 16         :: That is half of a mini-batch. $1000 - 31 \cdot 32$ are left.
-            even = 2          :: That is the sum of 3 and $-1$. Each of the two counts half.
+            even = 2          :: That is the sum of 3 and $-1$. Each of the two counts for half.
             even = 4          :: Those are the gradients of the *sums*, added. The loss is a mean over four examples.
             even = 3          :: The first mini-batch is half of the four. The other half gives $-1$.
             even = -1         :: The second mini-batch is half of the four. The other half gives 3.

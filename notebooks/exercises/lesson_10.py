@@ -205,9 +205,9 @@ QUESTIONS: list[Question] = [
         truth=_keeping,
         found="Yes: the product, the sigmoid and the square. Sums and means need no tensor.",
         answers=r"""
-            6 :: Many texts say so. A node keeps what its *rule* needs: sums pass on what arrives, a mean needs only a count. Three keep.
-            5 :: The two sums keep nothing either: what arrives is passed on as it is. Three keep.
-            4 :: One of the sums, or the mean? Neither needs a value of the tensor for its rule. Three keep.
+            6 :: Many texts say so. A node keeps what its *rule* needs: sums pass on what arrives, a mean needs only a count. Three keep a tensor.
+            5 :: The two sums keep nothing either: what arrives is passed on as it is. Three keep a tensor.
+            4 :: One of the sums, or the mean? Neither needs a value of the tensor for its rule. Three keep a tensor.
             2 :: One is missing. The product, the sigmoid and the square: the rule of each reads a tensor.
             1 :: Not only one: the product keeps $x$, the sigmoid its result, the square its input.
             0 :: Then there would be nothing to multiply by on the way back. Lesson 2 looked at `_saved_self`.

@@ -55,7 +55,7 @@ def _clip_probe(function) -> Iterator[tuple]:
             yield "what comes out", Ellipsis
             return
         if parameters[2].grad is not None:
-            raise Complaint("A parameter without a gradient has got one. Leave it at `None`.")
+            raise Complaint("A parameter that had no gradient has one now. Leave it at `None`.")
         if any(p.grad is None for p in parameters[:2]):
             raise Complaint("A gradient is gone. It should be made shorter, not removed.")
         for name, p in zip(("first", "second"), parameters, strict=False):
@@ -254,11 +254,11 @@ EXERCISES: list[Exercise] = [
             short = 0.5   :: Nothing is averaged: `y` is `x`.
             middle = 0.0  :: One product was computed, so `y` is $x \cdot x$. That is not flat at 3.
             middle = 1.0  :: That would be `y = x`, without a product. 3 is not more than 5, so there is one.
-            middle = 12.0 :: That is twice too much: one iteration, $x \cdot x$, and its slope at 3 is $2 \cdot 3$.
+            middle = 12.0 :: That is twice as much as it should be: one iteration, $x \cdot x$, and its slope at 3 is $2 \cdot 3$.
             middle = 2.0  :: The slope of $x \cdot x$ is $2x$, and `x` is 3.
             long = 0.0    :: The value stays 1, but only at $x = 1$. How does $x^4$ change when $x$ does?
             long = 1.333  :: Nothing is averaged: four factors, and each brings 1.
-            long = 8.0    :: That is twice as much: there is `x`, and one more factor in each of three iterations.
+            long = 8.0    :: That is twice as much as it should be: there is `x`, and one more factor in each of three iterations.
             long = 5.0    :: Before the first iteration `y` is `x`; then three iterations. That makes four factors.
             above = 16    :: That is the value, $4^2$. Its slope is $2 \cdot 4$.
             above = 4     :: The slope of $x \cdot x$ is $2x$: both factors are `x`.
@@ -318,7 +318,7 @@ EXERCISES: list[Exercise] = [
             whole = 0.0   :: The first part is 0; the other two are not.
             whole = 2.5   :: Nothing is averaged. The parts of all steps are added.
             whole = 1.0   :: 1 is what arrives at $h_3$. What do the three steps bring?
-            whole = 10.0  :: That is twice as much: each of the three steps brings its part once.
+            whole = 10.0  :: That is twice as much as it should be: each of the three steps brings its part once.
             start = 16.0  :: One factor too many: there are three steps in between.
             start = 2.667 :: Nothing is divided between the steps: along the path it is multiplied, three times.
             start = 9.0   :: The factor is 2, and it is met three times: $2^3$.

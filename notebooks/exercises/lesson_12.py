@@ -86,7 +86,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                         "Your `backward` writes into `upstream`. Other nodes may still need that tensor. Compute a "
                         "new one."
                     )
-                yield f"{v.tolist()} arrives after apply({called}), and on to x goes", _felt(x.grad)
+                yield f"{v.tolist()} arrives after apply({called}); the gradient of x", _felt(x.grad)
 
     return probe
 
@@ -395,7 +395,7 @@ EXERCISES: list[Exercise] = [
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.cos(angle) :: `r` moves $y$ as well. Add what arrives at $y$, times $\sin\varphi$.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_y * torch.sin(angle) :: `r` moves $x$ as well. Add what arrives at $x$, times $\cos\varphi$.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.sin(angle) + to_y * torch.cos(angle) :: The two factors of `grad_r` are swapped: $x$ goes with the cosine, $y$ with the sine.
-            to_x * torch.cos(angle) + to_y * torch.sin(angle) => r * (to_x * torch.cos(angle) + to_y * torch.sin(angle)) :: In `grad_r` there is one `r` too many: $r\cos\varphi$ changes by $\cos\varphi$ for each 1 of $r$.
+            to_x * torch.cos(angle) + to_y * torch.sin(angle) => r * (to_x * torch.cos(angle) + to_y * torch.sin(angle)) :: In `grad_r` there is one `r` too many: $r\cos\varphi$ changes by $\cos\varphi$ per unit of $r$.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => torch.cos(angle) + torch.sin(angle) :: Those are the local derivatives of `r` alone. Multiply each by what arrives at its output.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x + to_y) * (torch.cos(angle) + torch.sin(angle)) :: Each upstream gradient meets its own local derivative: $x$ the cosine, $y$ the sine.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x * torch.cos(angle) + to_y * torch.sin(angle)) / 2 :: The two parts of `grad_r` are added, not averaged.
@@ -439,8 +439,8 @@ EXERCISES: list[Exercise] = [
             "for_steps": "What does `backward` return for something that is not a tensor?",
         },
         hints=(
-            "In comes one gradient for each output of `forward`, out goes one value for each argument.",
-            "`data` asks for no gradient, and a 10 cannot ask.",
+            "One gradient comes in for each output of `forward`, and one value goes out for each argument.",
+            "`data` asks for no gradient, and the number 10 cannot ask.",
             "For an output that is not used, zeros are filled in.",
         ),
         answers=r"""

@@ -233,7 +233,7 @@ EXERCISES: list[Exercise] = [
             _on(abs(x) <= 1, upstream)                   :: That is the gate alone. Multiply what arrives by it.
             upstream * _on(abs(x) > 1, upstream)         :: The other way round: inside $|x| \le 1$ it passes, outside it is 0.
             upstream * _on(abs(x) < 1, upstream)         :: Nearly. At exactly 1 and $-1$ it passes: `<=`.
-            upstream * _on(x <= 1, upstream)             :: `x <= 1` lets all negative numbers through. It is about $|x|$.
+            upstream * _on(x <= 1, upstream)             :: `x <= 1` lets all negative numbers through. The condition is on $|x|$.
             upstream * _on(abs(upstream) <= 1, upstream) :: The gate looks at what *arrives*. It should look at `x`.
             upstream.clamp(-1, 1)                        :: That clips what arrives. The gate depends on `x`, and passes on what arrives unchanged.
             upstream * torch.clamp(x, -1, 1)             :: That multiplies by `x`. The gate is 1 or 0.

@@ -143,7 +143,7 @@ def _limited(function: Callable) -> Iterator[tuple]:
                 raise
             yield "the hook returns", ...
             return
-        yield f"{numbers} arrives, the limit is {limit:g}, and on goes", x.grad
+        yield f"{numbers} arrives, the limit is {limit:g}; the gradient that goes on", x.grad
         if not torch.equal(beside.grad, torch.tensor(numbers)):
             raise Complaint(
                 "Your hook writes into the tensor that it is given. Another node was given the same tensor, and now has the wrong "
@@ -201,7 +201,7 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
     for name, value in seen.items():
         if isinstance(value, list):
             raise Complaint(f"What is stored for `{name}` is a list. Store the output itself, a tensor.")
-        yield f"What `{name}` has put out", value
+        yield f"The output of `{name}`", value
     yield (
         "Does any of them hold a graph?",
         any(getattr(value, "grad_fn", None) is not None for value in seen.values()),
@@ -505,7 +505,7 @@ EXERCISES: list[Exercise] = [
             grad * limit                                  :: That multiplies every gradient by the limit. Only long ones are scaled, by limit / norm.
             grad * (limit / grad.max()) if grad.norm() > limit else grad :: That measures the largest entry. The length is `grad.norm()`.
             torch.zeros_like(grad) if grad.norm() > limit else grad :: Long ones have become zero. They should be shortened, not thrown away.
-            grad                                          :: That passes the gradient on unchanged (as a hook does that returns nothing). Scale the long ones.
+            grad                                          :: That passes the gradient on unchanged (as does a hook that returns nothing). Scale the long ones.
             min(grad.norm().item(), limit)                :: Your hook returns a number. Return a tensor in the shape of the gradient.
             grad * (limit / grad.norm()) if grad.norm() > limit else grad * 0 :: Short ones have become zero. They stay as they are: return nothing for them.
             grad * (limit / grad.norm()) if grad.max() > limit else grad :: That asks whether an *entry* is too large. The length can be over the limit although no entry is: `grad.norm() > limit`.
@@ -598,10 +598,10 @@ EXERCISES: list[Exercise] = [
         solution=gradient_norms,
         probe=_norms,
         why="Check for `None` first. What is left is a tensor, and has a `norm()`.",
-        shows="`None` where nothing came, a number where something did: the starved layer is found without a hook.",
+        shows="`None` where nothing arrived, a number where something did: the starved layer is found without a hook.",
         look={"": "Two cases: `param.grad` is `None`, or it is a tensor and has a `norm()`."},
         hints=(
-            "What is `param.grad` of a parameter to which no gradient came? What does `.norm()` of that do?",
+            "What is `param.grad` if no gradient has arrived? What happens if you call `.norm()` on that?",
             "Two cases in one line of Python: `a if condition else b`.",
             "`norms[name] = None if param.grad is None else param.grad.norm().item()`",
         ),
@@ -614,8 +614,8 @@ EXERCISES: list[Exercise] = [
             return norms :: Your function clears
 
             instead of None if param.grad is None else param.grad.norm().item():
-            param.grad.norm().item()                   :: That is right as long as every parameter has a gradient. Where none came, `.grad` is `None`, which has no `norm`: check first.
-            0.0 if param.grad is None else param.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing came: `None`.
+            param.grad.norm().item()                   :: That is right as long as every parameter has a gradient. Where none has arrived, `.grad` is `None`, which has no `norm`: check first.
+            0.0 if param.grad is None else param.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing arrived: `None`.
             param.detach().norm().item()               :: That is the length of the *weight*. Its gradient is `param.grad`.
             None if param.grad is None else param.detach().norm().item() :: `None` is in the right places. Elsewhere that is the length of the *weight*; you need the length of its gradient.
             None if param.grad is None else param.grad.sum().item() :: The sum lets entries cancel. The length is `norm()`.
@@ -639,12 +639,12 @@ EXERCISES: list[Exercise] = [
             twice_used = 1  # with the total
             two_calls = 2   # each call of the layer
             no_grad = 1     # a forward hook needs no recording
-            starved = 0     # nothing comes by
+            starved = 0     # no gradient arrives
             by_forward = 0  # hooks are run by calling the layer
             epochs = 10     # 1 + 2 + 3 + 4
             """,
         why=(
-            "A backward hook is called when its gradient is complete, so at most once per pass, and never where none comes. A forward hook is called when "
+            "A backward hook is called when its gradient is complete, so at most once per pass, and never where none arrives. A forward hook is called when "
             "the layer is *called*, however often, recording or not."
         ),
         shows="You can tell from the code when a hook will be called, and when silence is right.",
@@ -669,7 +669,7 @@ EXERCISES: list[Exercise] = [
             twice_used = 4    :: The parts are added first, and then the hook is called.
             two_calls = 1     :: One layer, but it runs twice in the one call of the model. The hook is on the layer.
             two_calls = 4     :: The layer runs twice, and each time the hook is called once.
-            two_calls = 0     :: A forward hook is called each time that the layer is called.
+            two_calls = 0     :: A forward hook is called each time the layer is called.
             two_calls = 3     :: The layer is called twice, and nothing else calls the hook.
             no_grad = 0       :: `no_grad` turns recording off. A *forward* hook has nothing to do with recording: the layer runs.
             no_grad = 2       :: One call of the layer, one call of the hook.

@@ -202,7 +202,7 @@ QUESTIONS: list[Question] = [
         answers=r"""
             1.0 :: One number makes its sample's whole result bad, and each gradient is a sum over the samples: all 8.
             2.0 :: Those two weights meet the bad number itself. But it has made both results of its sample bad, and they go back to all: 8.
-            4.0 :: More: the bad sample's results go back to every weight, whichever number it multiplies.
+            4.0 :: More than that: the bad sample's results go back to every weight, whichever number it multiplies.
             6.0 :: The biases as well: their gradients are also sums over the samples.
             0.0 :: Nothing filters it out. Each gradient is a sum over the samples, and one of those is bad.
         """,
@@ -256,7 +256,7 @@ EXERCISES: list[Exercise] = [
             nan_zero = "c"  # nothing heals it
             log_zero = "b"     # -inf
             """,
-        why="Where every path to the limit gives the same, there is a number, or an infinity. Where they do not, there is `nan`; and whatever is computed with a `nan` is one.",
+        why="Where all paths to the limit agree, the result is a number or an infinity. Where they do not, it is `nan`; and whatever is computed with a `nan` is one.",
         shows="$0/0$, $0 \\cdot \\infty$ and $\\infty - \\infty$ make a `nan`; $1/0$ and $\\log 0$ make an infinity. There are more ways to get a `nan`: a table below lists them.",
         look={
             "by_zero": "Put smaller and smaller numbers in place of the 0.",
@@ -275,11 +275,11 @@ EXERCISES: list[Exercise] = [
         words={"nan": "c", "inf": "b", "-inf": "b", "infinite": "b", "finite": "a"},
         answers=r"""
             by_zero = 'a'                     :: As the divisor goes to 0, $1/u$ grows beyond every number.
-            by_zero = 'c'                     :: Every path leads to the same: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`, which is infinite too.)
+            by_zero = 'c'                     :: All paths agree: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`, which is infinite too.)
             zeros = 'a'                       :: $u/u$ tends to 1, $2u/u$ to 2, $u^2/u$ to 0: no number is right for all.
             zeros = 'b'                       :: $u/u$ stays 1, however small $u$ is. But $2u/u$ stays 2.
             by_inf = 'b'                      :: The divisor grows beyond every number. What becomes of the fraction?
-            by_inf = 'c'                      :: Every path leads to the same: the fraction goes to 0.
+            by_inf = 'c'                      :: All paths agree: the fraction goes to 0.
             times = 'a'                       :: Not 0: $u \cdot \frac{1}{u}$ stays 1, $u \cdot \frac{2}{u}$ stays 2. No number is right for all.
             times = 'b'                       :: Not infinite: $u \cdot \frac{1}{u}$ stays 1 on the way there. Different paths lead to different numbers.
             minus = 'a'                       :: Not 0: $(n + 5) - n$ stays 5 while both grow. Different paths lead to different numbers.
@@ -287,7 +287,7 @@ EXERCISES: list[Exercise] = [
             nan_zero = 'a'                    :: Zero does not heal it: whatever is computed with a `nan` is one.
             nan_zero = 'b'                    :: Whatever is computed with a `nan` is a `nan`.
             log_zero = 'a'                    :: The logarithm falls below every number as its argument goes to 0.
-            log_zero = 'c'                    :: Every path leads to the same: it falls below every number. That is $-\infty$, infinite.
+            log_zero = 'c'                    :: All paths agree: it falls below every number. That is $-\infty$, infinite.
             "B", "C", "A", "C", "C", "C", "B" :: right
             "inf", "nan", "finite", "nan", "nan", "nan", "-inf" :: right
         """,
@@ -303,7 +303,7 @@ EXERCISES: list[Exercise] = [
         look={"": "`inside` is what the root gets: `x` where that is positive, a harmless number elsewhere."},
         hints=(
             "The outer `where` is right as it is. What may the root be given where `x` is not positive?",
-            "`inside` is a `where` as well, with the same condition. Any positive number does, such as 1.",
+            "`inside` is a `where` as well, with the same condition. Any positive number will do, such as 1.",
             "`inside = torch.where(x > 0, x, 1.0)`",
         ),
         answers=r"""
@@ -346,7 +346,7 @@ EXERCISES: list[Exercise] = [
         why="Hooks are called in the order in which nodes fire, so the first name in the list is the first culprit. `None` stands for a gradient that was not computed, and `isfinite` cannot take it.",
         shows="Yours reports Inf too, and so it names the root where anomaly mode accuses the product.",
         look={
-            "": "The first blank: true for a `g` that is there and is not finite throughout. The second: the first name found, or `None`."
+            "": "The first blank: true for a `g` that is there and has an entry that is not finite. The second: the first name found, or `None`."
         },
         hints=(
             "Some of what leaves is `None`. Ask for that first, then for the numbers.",
@@ -365,7 +365,7 @@ EXERCISES: list[Exercise] = [
             found[0] if found else None => next(iter(found), None) :: right
             instead of g is not None and not torch.isfinite(g).all():
             g is not None and torch.isnan(g).any()        :: That finds `nan` only, as anomaly mode does. Infinite ones should be found as well: `isfinite`.
-            g is not None and torch.isinf(g).any()        :: That finds `inf` only. `nan` is bad as well: `isfinite` knows both.
+            g is not None and torch.isinf(g).any()        :: That finds `inf` only. `nan` is bad as well: `isfinite` catches both.
             not torch.isfinite(g).all()                   :: Where nothing was computed `g` is `None`, and `isfinite` cannot take that. Ask `g is not None` first.
             g is not None and not torch.isfinite(g).any() :: `not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.
             g is not None and torch.isfinite(g).all()     :: The other way round: that is true for the good ones.

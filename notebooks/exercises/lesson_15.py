@@ -281,12 +281,12 @@ EXERCISES: list[Exercise] = [
             second = 24   :: $2x$ has the slope 2 everywhere, not 6.
             second = 56   :: $3x^2$ has the slope $6x$, not $6x^2$.
             slope = 16.5  :: That is half of it. The slopes of the two terms are added, not averaged.
-            slope = 66    :: That is twice as much: each term is differentiated once.
+            slope = 66    :: That is twice as much as it should be: each term is differentiated once.
             slope = 0     :: A slope of 0 would be a flat place. At 3 both terms rise.
             second = 10   :: That is half of it: the slopes of $3x^2$ and of $2x$ are added, not averaged.
-            second = 40   :: Twice as much: $3x^2$ and $2x$ are each differentiated once.
+            second = 40   :: Twice as much as it should be: $3x^2$ and $2x$ are each differentiated once.
             third = 3     :: That is half of it: $6x$ rises by more than that with each unit.
-            third = 12    :: Twice as much: differentiate $6x + 2$ once.
+            third = 12    :: Twice as much as it should be: differentiate $6x + 2$ once.
             fourth = 1    :: A constant does not change at all.
             slope = 27    :: That is $x^3$'s part alone. $x^2$ brings its own slope.
             slope = 36    :: That is the value of $y$, $27 + 9$. You need its slope.
@@ -342,7 +342,7 @@ EXERCISES: list[Exercise] = [
             torch.diag(torch.diag(hessian(f, x)))    :: Only the diagonal. $g_0$ changes with the other inputs too.
             torch.stack([hessian(f, x)[0]] * len(x)) :: Each row is the first one. Use `i`.
             (row,) = torch.autograd.grad(g[i], x, retain_graph=True) => g[i].backward(retain_graph=True) ;; (row) => (x.grad.clone()) :: `backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.
-            2 * hessian(f, x)                        :: Every entry is twice too large. Each second derivative comes in once.
+            2 * hessian(f, x)                        :: Every entry is twice as large as it should be. Each second derivative comes in once.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=True)
             rows = [torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(2)]
@@ -470,7 +470,7 @@ EXERCISES: list[Exercise] = [
             g.norm() => g.abs().sum() :: The sum of the sizes is not the length: that is the root of the sum of the squares, `g.norm()`.
             out + (g.norm() - 1) ** 2 => out + 2 * (g.norm() - 1) ** 2 :: The penalty is in it twice.
             create_graph=True => retain_graph=True :: The loss has the right *value*, but the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.
-            create_graph=True => create_graph=False                  :: Your first pass has freed the graph of `out`, which the loss still needs. And a gradient that can be differentiated needs more than keeping.
+            create_graph=True => create_graph=False                  :: Your first pass has freed the graph of `out`, which the loss still needs. And keeping it is not enough: `g` itself should have a history.
             g.norm() => g.sum() :: The sum of the entries is not the length: positive and negative ones cancel. Use `g.norm()`.
             g.norm() => (g * g).sum() :: That is the *square* of the length. Its root is missing.
             out + (g.norm() - 1) ** 2 => out :: The penalty is not in the loss: that is `out`, as it came in.

@@ -319,7 +319,7 @@ EXERCISES: list[Exercise] = [
         solution=each_gradient,
         cases=_batches,
         look={"": "The loss of *one* sample, and an entry of `in_dims` for each of the four arguments."},
-        why="`loss` speaks of one sample. `grad` differentiates it with respect to its first argument, `w`. `in_dims=(None, None, 0, 0)`: the weights are shared, the samples are not.",
+        why="`loss` is written for one sample. `grad` differentiates it with respect to its first argument, `w`. `in_dims=(None, None, 0, 0)`: the weights are shared, the samples are not.",
         shows="A gradient for each sample from one call, and a function that knows nothing about batches.",
         hints=(
             "Inside, `x` is one sample: a row of three numbers. What is its loss?",

@@ -85,8 +85,8 @@ class _Wary(torch.optim.SGD):
     def step(self, closure=None):
         if all(p.grad is None for group in self.param_groups for p in group["params"]):
             raise Complaint(
-                "`step()` was called, and there was no gradient to step by: it had been cleared, or no pass had run yet. "
-                "Cleared *before* the pass, stepped *after* it."
+                "`step()` was called when there was no gradient: it had been cleared, or no pass had run yet. "
+                "Clear *before* the pass, and step *after* it."
             )
         self.taken += 1
         return super().step(closure)
@@ -134,7 +134,7 @@ def _why_no_way_back(recorded: list[bool]) -> str:
         return "The loss does not come from the model, which has not run: there is no way back to its weights. `cross_entropy(model(x), y)`."
     if not any(recorded):
         return (
-            "The loss was computed inside `no_grad`, so nothing was recorded. That is for testing. Here something should be learned: "
+            "The loss was computed inside `no_grad`, so nothing was recorded. That is for testing. Here the model should learn: "
             "leave it out."
         )
     return (
@@ -302,7 +302,7 @@ EXERCISES: list[Exercise] = [
             "gradients": "Only the convolution and the linear layer learn.",
         },
         answers=r"""
-            gradients = 5460 :: Twice too much: each number has one gradient, of its own shape.
+            gradients = 5460 :: Twice as many as there are: each number has one gradient.
             pooled = 1       :: One number of each 2 × 2 *square* is left, not one of the whole picture.
             conv = 16        :: 16 windows, and each has 9 weights and a bias.
             conv = 400       :: The windows are 3 × 3: nine weights and a bias each.
@@ -487,7 +487,7 @@ EXERCISES: list[Exercise] = [
             (picture + eps * g / g.norm()).clamp(0, 1)   :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
             (picture + eps).clamp(0, 1)                  :: Every pixel gets darker by the same amount: the gradient is not in it.
             (picture * (1 + eps * g.sign())).clamp(0, 1) :: If you multiply, white paper stays white. Add the step.
-            (picture + eps * g.sign()).abs()             :: `abs` turns a pixel below 0 round instead of cutting it off at 0, and what is above 1 stays.
+            (picture + eps * g.sign()).abs()             :: `abs` flips a pixel below 0 instead of cutting it off at 0, and leaves what is above 1.
             torch.sigmoid(picture + eps * g.sign())      :: A sigmoid changes every pixel. Cut off only what is below 0 or above 1: `clamp`.
             (picture - eps * g.abs()).clamp(0, 1)        :: The sizes give no direction: with `- abs()` every pixel gets lighter.
             g.sign()                                     :: That is the direction alone. Take a step of size `eps` along it, from `picture`.
@@ -580,7 +580,7 @@ EXERCISES: list[Exercise] = [
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g).clamp(0, 1) :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (picture - eps * g.sign()).clamp(0, 1) :: Each step begins at `picture` again, so only the last one counts. Begin at `x`.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * steps * g.sign()).clamp(0, 1) :: Each step has the size `eps`. You multiply it by the number of steps.
-            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps / steps * g.sign()).clamp(0, 1) :: Each step has the size `eps`. You share it out among the steps.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps / steps * g.sign()).clamp(0, 1) :: Each step has the size `eps`. You divide it among the steps.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - g.sign()).clamp(0, 1) :: `eps` is missing: each pixel moves by a whole 1.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.abs()).clamp(0, 1) :: The sizes give no direction: with `abs()` every pixel gets lighter.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - 0.1 * g.sign()).clamp(0, 1) :: 0.1 is the size in one call. Use `eps`.

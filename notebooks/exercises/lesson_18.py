@@ -222,7 +222,7 @@ def _centred() -> int:
 QUESTIONS: list[Question] = [
     Question(
         "18.a",
-        asks="what a query reads that fits all four keys equally",
+        asks="what is read by a query that fits all four keys equally",
         truth=_undecided,
         found="Yes: four equal weights, so the result is the plain mean of the values.",
         answers=r"""
@@ -397,7 +397,7 @@ EXERCISES: list[Exercise] = [
             return attention(q, k, k, causal) :: You read from the keys. It is the *values*, `v`, that are mixed.
             return attention(k, q, v, causal) :: `q` and `k` are swapped: there is a row for each *key* in your table.
             math.sqrt(q.shape[-1]) => math.sqrt(len(q)) :: That is the root of the number of queries (or of samples). $d$ is the length of one query: `q.shape[-1]`.
-            k.transpose(-2, -1) => k.T :: `k.T` exchanges *all* axes, which is right for one table only. For a batch exchange the last two: `k.transpose(-2, -1)`.
+            k.transpose(-2, -1) => k.T :: `k.T` swaps *all* axes, which is right for one table only. For a batch, swap the last two: `k.transpose(-2, -1)`.
             dim=-1 => dim=1 :: Axis 1 is the axis of the keys only without a batch. The last axis always is: `dim=-1`.
             scores.masked_fill(later, float("-inf")) => scores - later * float("inf") :: Where nothing should be hidden that is $0 \cdot \infty$, and so `nan` (lesson 14). `masked_fill` writes only where `later` is True.
             if causal: => if not causal: :: The condition is reversed: you mask where `causal` is False.

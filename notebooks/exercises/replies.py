@@ -85,8 +85,8 @@ REPLIES = {
     "not finite": "There is an inf or a nan in it: something overflowed, or was divided by zero.",
     "zero": "It is 0.",
     "zeros": "It is zero everywhere.",
-    "too large": "It is exactly {count} times too large.",
-    "too small": "It is exactly {count} times too small.",
+    "too large": "It is exactly {count} times what it should be.",
+    "too small": "It is exactly 1/{count} of what it should be.",
     "right": "`{right}` is right.",
     "right so far": "(Before that it was right: {label})",
     "shape right": "The shape is right. {place}",
@@ -163,7 +163,7 @@ REPLIES = {
     "noted": "You expect `{guess}`. Now run on and look.",
     # the machinery
     "damaged": (
-        "Your progress file {file} could not be read in full. It has been put aside as {aside}, and a new one has been begun "
+        "Your progress file {file} could not be read in full. It has been put aside as {aside}, and a new one has been started "
         "with what could be read."
     ),
     "newer": (

@@ -133,7 +133,7 @@ def _said(fact: Fact, now: Any) -> str:
         return f"`{name}` is left in {mode} mode, and the caller doesn't know. Put it back at the end: `{back}()`."
     return (
         f"Your function changes the list `{name}`: it holds other items than before. "
-        "What the caller handed over should be used, not replaced."
+        "Use the caller's list as it is."
     )
 
 
