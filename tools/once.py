@@ -2,7 +2,7 @@
 
     once(body)      the HTML of a page's body, in which the frames ask the page for their program
 
-A frame's own page says in `viz/show/front/page.html` how it unpacks itself; what is shared stays packed until a frame asks.
+A frame's page unpacks itself with `viz/show/front/inflate.js`, and so does this one, when a frame first asks for its program.
 """
 
 from __future__ import annotations
@@ -14,34 +14,25 @@ import zlib
 
 import numpy as np
 
-from viz.show.page import DIGITS_85, packed, text_of
+from viz.show.page import DIGITS_85, asset, packed, text_of
 
 FRAME = re.compile(r'(<iframe class="viz-live"[^>]* srcdoc=")([^"]*)(")')
 PACKED = re.compile(r'(<script type="text/plain" id="packed">)([^<]*)(</script>)')
 # how a page unpacks itself, and how it does if its program comes from outside
-WHOLE = "const { js, css, data, options } = JSON.parse(await new Response(stream).text());"
-PARTED = """const { data, options } = JSON.parse(await new Response(stream).text());
+WHOLE = re.compile(r"const \{ js, css, data, options \} = (.+);")
+PARTED = r"""const { data, options } = \1;
   const { js, css } = await new Promise((done) => {
     addEventListener("message", (event) => { if (event.data?.js) done(event.data); });
     parent.postMessage({ program: @number@ }, "*");
   });"""
 GIVES = """<script>
-{
-  const digits = "@digits@", unpacked = new Map();
-  const unpack = async (text) => {
-    const bytes = new Uint8Array(Math.ceil(text.length / 5) * 4), words = new DataView(bytes.buffer);
-    for (let i = 0; i < text.length; i += 5) {
-      let word = 0;
-      for (let j = i; j < i + 5; j++) word = word * 85 + (j < text.length ? digits.indexOf(text[j]) : 84);
-      words.setUint32(i / 5 * 4, word);
-    }
-    const { body } = new Response(bytes.subarray(0, Math.floor(text.length * 4 / 5)));
-    return JSON.parse(await new Response(body.pipeThrough(new DecompressionStream("deflate"))).text());
-  };
+@inflate@{
+  const unpacked = new Map();
+  const read = async (text) => JSON.parse(await new Response(inflate(text)).text());
   addEventListener("message", async ({ data, source }) => {
     const program = document.getElementById(`program-${data && data.program}`);
     if (!program) return;
-    if (!unpacked.has(program)) unpacked.set(program, unpack(program.textContent));
+    if (!unpacked.has(program)) unpacked.set(program, read(program.textContent));
     source.postMessage(await unpacked.get(program), "*");
   });
 }
@@ -60,6 +51,7 @@ def once(body: str) -> str:
         for number, text in enumerate(shared)
     ]
 
+    gives = GIVES.replace("@inflate@", asset("inflate.js"))
     each = iter(zip(frames, texts, strict=True))
 
     def smaller(found: re.Match) -> str:
@@ -69,16 +61,16 @@ def once(body: str) -> str:
         page = html.unescape(found[2])
         rest = packed("", text_of({"options": frame["options"], "data": frame["data"]}))
         page = PACKED.sub(lambda part: part[1] + rest + part[3], page, count=1)
-        page = page.replace(WHOLE, PARTED.replace("@number@", str(shared.index(text))))
+        page = WHOLE.sub(PARTED.replace("@number@", str(shared.index(text))), page, count=1)
         return found[1] + html.escape(page) + found[3]
 
-    return "\n".join([*scripts, GIVES.replace("@digits@", DIGITS_85), FRAME.sub(smaller, body)])
+    return "\n".join([*scripts, gives, FRAME.sub(smaller, body)])
 
 
 def _read(page: str) -> dict | None:
     """What a frame's page has packed; None for one that unpacks itself in another way."""
     found = PACKED.search(page)
-    if found is None or WHOLE not in page:
+    if found is None or not WHOLE.search(page):
         return None
     digits = np.frombuffer(found[2].encode("ascii"), np.uint8)
     value = np.zeros(256, np.int64)

@@ -11,7 +11,6 @@ import html
 import json
 import math
 import re
-import string
 import zlib
 from collections.abc import Mapping
 from functools import cache
@@ -44,8 +43,8 @@ _BLANKS = {
     ".html": re.compile(r"<!-- .*? -->\s*(<)", re.S),
 }
 FRAMED = 640  # pixels, the height of a frame: what a pane in it takes at most, however tall whoever holds it makes it
-# the digits of base85, of which none is special in HTML, JSON or mathematics
-DIGITS_85 = string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#[%,()*+-;.=/?@^_:{|}~"
+# the digits of base85
+DIGITS_85 = re.search('digits = "(.+)"', (FRONT / "inflate.js").read_text(encoding="utf-8"))[1]
 _PLAIN = {str, int, bool, type(None)}  # what is sent as it is
 DIGITS = 7  # of a number in the payload: what float32 carries
 
@@ -226,7 +225,7 @@ def whole(title: str, content: Mapping[str, Any], bare: bool) -> str:
     begin = text_of({"js": content["js"], "css": content["css"]})[:-1]
     data = content["data"] if isinstance(content["data"], str) else text_of(content["data"])
     heading, margin = ("", "0") if bare else (f"<header><h1>{title}</h1></header>\n", "20px")
-    parts = {"title": title, "heading": heading, "margin": margin, "digits": DIGITS_85}
+    parts = {"title": title, "heading": heading, "margin": margin, "inflate": asset("inflate.js")}
     parts["packed"] = packed(begin, f',"options":{text_of(content["options"])},"data":{data}}}')
     return re.sub(r"@(\w+)@", lambda found: parts[found[1]], asset("page.html"))
 
