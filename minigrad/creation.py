@@ -16,7 +16,7 @@ from .autograd.modes import local, special
 from .dtypes import dtype
 from .messages import check
 from .ops.publish import function, method
-from .ops.signature import is_int
+from .ops.signature import check_ints, is_int
 from .tensor import InferenceTensor, Tensor, wrap
 
 ndarray = np.ndarray
@@ -166,14 +166,8 @@ def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
     check(not lengths or size is None, "{}() got multiple values for argument 'size'", name, error=TypeError)
     if size is None:
         size = lengths if several or is_int(lengths[0]) else lengths[0]
-    message = "{}(): argument 'size' (position 1) must be tuple of ints, not {}"
-    check(isinstance(size, (tuple, list)), message, name, type(size), error=TypeError)
-    first = "(position 1) must be tuple of ints, but found element of type {1} at pos 0"
-    other = 'failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
-    for place, n in enumerate(size, 1):
-        message = f"{name}(): argument 'size' {other if place > 1 else first}"
-        known = is_int(n) or (place > 1 and isinstance(n, bool))  # PyTorch looks at the first more closely
-        check(known, message, place, type(n), error=TypeError)
+    check_ints(size, f"{name}(): argument 'size' (position 1)", alone=False)
+    for n in size:
         check(n >= 0 or name != "zeros", "zeros: Dimension size must be non-negative.")
         check(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
     return tuple(map(operator.index, size))

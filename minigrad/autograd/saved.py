@@ -104,7 +104,7 @@ def check_version(node: Node, i: int) -> None:
     elif i == op.saved_results[0] and node._result_counter is not None:
         now = node._result_counter.version
         if then != now:
-            raise modified_error(getattr(saved, "_array", saved), node, number, now, then)
+            raise modified_error(getattr(saved, "_array", saved), maker_of_result(node), number, now, then)
 
 
 def read(node: Node, i: int) -> object:
@@ -129,8 +129,7 @@ def saved_result(node: Node, value: ndarray | Tensor, output_nr: int = 0) -> Ten
     out = wrap(value) if isinstance(value, ndarray) else alias_without_history(value)
     if output_nr >= node._output_count or out._array.dtype.kind != "f":
         return out  # an index is not differentiable
-    reader = written_views.get(node)
-    out._grad_fn = node if reader is None else reader()
+    out._grad_fn = maker_of_result(node)
     if node._read_output == output_nr:
         node._result_counter = node._result_counter or Counter()
     out._requires_grad, out._output_nr, out._counter = True, output_nr, node._result_counter or out._counter
@@ -139,6 +138,12 @@ def saved_result(node: Node, value: ndarray | Tensor, output_nr: int = 0) -> Ten
 
 # The node of a write into a view -> the node which reads the view's new value from the base (a function that gives it).
 written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weakref.WeakKeyDictionary()
+
+
+def maker_of_result(node: Node) -> Node:
+    """The grad_fn that the result of a node has: the node itself, unless it was written into a view that is still there."""
+    reader = written_views.get(node)
+    return (reader and reader()) or node
 
 
 class SavedTensor:

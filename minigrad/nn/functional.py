@@ -20,7 +20,7 @@ from ..ops.activations import glu, hardshrink, logsigmoid, softplus, softshrink
 from ..ops.indexing import one_hot
 from ..ops.pointwise import sigmoid, tanh
 from ..ops.publish import function
-from ..ops.signature import are_ints
+from ..ops.signature import check_ints
 from ..random import rng
 from ..tensor import Tensor
 from .functional_activations import (
@@ -237,9 +237,7 @@ def layer_norm(
 
 
 def _shape(name: str, normalized_shape: object) -> tuple[int, ...]:
-    message = "{}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}"
-    fits = isinstance(normalized_shape, (tuple, list)) and are_ints(normalized_shape)
-    check(fits, message, name, type(normalized_shape), error=TypeError)
+    check_ints(normalized_shape, f"{name}(): argument 'normalized_shape' (position 2)", alone=False)
     return tuple(normalized_shape)
 
 

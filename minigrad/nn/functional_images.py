@@ -14,7 +14,7 @@ from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd
 from ..ops.reduction import mean_dim
 from ..ops.shape import squeeze, unsqueeze
-from ..ops.signature import are_ints, is_int
+from ..ops.signature import check_ints, is_int
 from ..tensor import Tensor
 from .functional_activations import in_functional
 
@@ -26,8 +26,7 @@ ODD_PADDING += "created"
 
 def sides(value: int | Sequence[int], count: int = 2, name: str = "") -> tuple[int, ...]:
     """One number for each spatial dimension; a single number is used for all. Raises RuntimeError for another count."""
-    text = "argument '{}' must be int or tuple of ints, not {}"
-    check(are_ints(value), text, name or "size", type(value), error=TypeError)
+    check_ints(value, f"argument '{name or 'size'}'")
     value = [value] if is_int(value) else list(value)
     value = tuple(value * count if len(value) == 1 else value)
     text = "expected {} to be a single integer value or a list of {} values to match the convolution dimensions, but got {}={}"
@@ -191,9 +190,8 @@ def _pool_options(
         {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation},
     )
     for word, value in given.items():
-        message = f"{name}(): argument '{word}' must be tuple of ints, not {{}}"
-        usual = are_ints(value) or (word == "stride" and value is None)
-        check(usual, message, type(value), error=TypeError)
+        if word != "stride" or value is not None:
+            check_ints(value, f"{name}(): argument '{word}'")
         count = len(value) if isinstance(value, (tuple, list)) else 1
         message = f"{name}: {word} must either be a single int, or a tuple of two ints"
         check(count in (1, 2) or (word == "stride" and value in (None, [], ())), message)

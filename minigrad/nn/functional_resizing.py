@@ -8,7 +8,7 @@ from ..messages import check
 from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd, reflection, replication
 from ..ops.shape import squeeze, unsqueeze
-from ..ops.signature import are_ints
+from ..ops.signature import check_ints
 from ..tensor import Tensor
 from .functional_activations import in_functional
 from .functional_images import Sides, sides
@@ -22,8 +22,7 @@ def pad(input: Tensor, pad: tuple, mode: str = "constant", value: float | None =
 
     mode: "constant" (`value`, 0 by default), "reflect" (mirrored) or "replicate" (the border repeated).
     """
-    check(isinstance(pad, (tuple, list)) and are_ints(pad), "pad(): argument 'pad' must be tuple of ints, not {}", type(pad),
-           error=TypeError)  # fmt: skip
+    check_ints(pad, "pad(): argument 'pad' (position 2)", alone=False)
     pad = tuple(pad)
     if mode == "constant":
         return constant_pad_nd(input, pad, 0 if value is None else value)

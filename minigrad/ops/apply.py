@@ -35,7 +35,7 @@ def function_of(op: Op, form: CallForm) -> Callable:
     """The function that users call."""
     if op.variadic or op.casts or not op.single:
         return call_many(op, form)
-    if len(op.inputs) == 1:
+    if len(op.inputs) == 1 and op.inputs_first:
         return call_one(op, form)
     both = len(op.inputs) == 2 and len(op.rules) != 1 and op.signature.rest == (REQUIRED, REQUIRED)
     return call_two(op, form) if both and bool(op.promotes) == op.broadcasts else call_many(op, form)

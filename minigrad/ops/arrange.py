@@ -30,7 +30,7 @@ from .shape import (
     unsqueeze,
     view,
 )  # fmt: skip
-from .signature import are_ints, as_dims, as_size, is_int
+from .signature import Ints, are_ints, as_dims, as_size, check_ints, is_int
 from .table import op
 
 ndarray = np.ndarray
@@ -64,9 +64,7 @@ def repeated(self: Tensor, repeats: tuple) -> Tensor:
 
 
 def _pad(self: ndarray, pad: tuple, value: float) -> ndarray:
-    check(
-        are_ints(pad), "constant_pad_nd(): argument 'pad' must be tuple of ints, not {}", pad, error=TypeError
-    )
+    check_ints(pad, "constant_pad_nd(): argument 'pad' (position 2)")
     message = "Length of pad must be even but instead it equals {}"
     check(len(pad) % 2 == 0, message, len(pad))
     message = "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the "
@@ -234,7 +232,7 @@ def ravel(self: Tensor) -> Tensor:
 
 
 @function("torch Tensor")
-def unflatten(self: Tensor, dim: int, sizes: tuple) -> Tensor:
+def unflatten(self: Tensor, dim: int, sizes: Ints) -> Tensor:
     """Dimension `dim` taken apart into several, whose lengths are `sizes`; one may be -1. A view."""
     dim, shape, sizes = wrap_dim(dim, self._array.ndim), tuple(self.shape), as_size(sizes)
     check(len(sizes) > 0, "unflatten: sizes must be non-empty")
@@ -291,10 +289,8 @@ for _name, _least, _dim in (("hsplit", 1, 1), ("vsplit", 2, 0), ("dsplit", 3, 2)
 
 
 @function("torch Tensor", name="roll")
-def roll_several(self: Tensor, shifts: tuple, dims: tuple) -> Tensor:
+def roll_several(self: Tensor, shifts: Ints, dims: Ints) -> Tensor:
     """The elements shifted along several dimensions; what falls off comes in at the other end."""
-    message = "roll(): arguments 'shifts' and 'dims' must be ints or tuples of ints"
-    check(are_ints(shifts) and are_ints(dims), message, error=TypeError)
     shifts, dims = as_size(shifts), as_size(dims)
     message = "shifts and dimensions must align. shifts: {}, dims:{}"
     check(len(shifts) == len(dims), message, len(shifts), len(dims))
@@ -302,17 +298,11 @@ def roll_several(self: Tensor, shifts: tuple, dims: tuple) -> Tensor:
 
 
 @function("torch Tensor", name="squeeze")
-def squeeze_dims(self: Tensor, dim: tuple) -> Tensor:
+def squeeze_dims(self: Tensor, dim: Ints) -> Tensor:
     """A view without those dimensions `dim` that have length 1.
 
     Recorded as SqueezeBackward2.
     """
-    check(
-        are_ints(dim),
-        "squeeze(): argument 'dim' must be int or tuple of ints, not {}",
-        type(dim),
-        error=TypeError,
-    )
     return squeeze_several(self, as_dims(dim, self._array.ndim) if dim != () else ())
 
 

@@ -187,6 +187,9 @@ def fitting_form(
     if name.startswith("__"):
         return forms[-1]  # of an operator, which leaves to Python what it does not know
     errors = [refusal(form, name, method, args, kwargs) for form in forms]
+    for error in errors:
+        if "failed to unpack" in str(error):  # PyTorch has chosen the form by then
+            raise error
     count, most = len(args) + len(kwargs), max(len(form.signature().names) for form in forms)
     # by the number of the arguments alone, as in PyTorch
     plausible = [

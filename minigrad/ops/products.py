@@ -19,7 +19,7 @@ from .pointwise import mul
 from .publish import function, publish
 from .reduction import sum_dim
 from .shape import expanded, movedim, permute, reshape, squeeze_all, unsafe_view, unsqueeze, view
-from .signature import are_ints
+from .signature import check_ints
 from .stacking import all_given
 from .table import op
 
@@ -222,31 +222,30 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
 
     dims: a number n, for the last n of `a` and the first n of `b`, or two lists.
     """
-    check(a._array.dtype == b._array.dtype, "both inputs should have same dtype")
+    message = "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but "
+    message += "got dims={}"
+    check(isinstance(dims, (tuple, list, int, Tensor)), message, dims)
+    dims = dims.tolist() if isinstance(dims, Tensor) else dims
     if isinstance(dims, int):
-        message = "tensordot expects dims >= 0, but got dims={}"
-        check(dims >= 0, message, dims)
-        check(
-            dims <= min(a._array.ndim, b._array.ndim),
-            "tensordot expects dims < ndim_a or ndim_b, but got dims={}",
-            dims,
-        )
-        dims = list(range(a._array.ndim - dims, a._array.ndim)), list(range(dims))
-    message = "tensordot expects dims to be int or two lists of ints, but got dims={}"
-    check(isinstance(dims, (tuple, list)), message, dims)
+        check(dims >= 0, "tensordot expects dims >= 0, but got dims={}", dims)
+        most = min(a._array.ndim, b._array.ndim)
+        check(dims <= most, "tensordot expects dims < ndim_a or ndim_b, but got dims={}", dims)
+        dims = list(range(-dims, 0)), list(range(dims))
     check(len(dims) == 2, message, dims, error=ValueError)
-    own, others = dims
-    for which, given in ("self", own), ("other", others):
-        message = f"tensordot(): argument 'dims_{which}' must be tuple of ints, not {type(given).__name__}"
-        check(isinstance(given, (tuple, list)), message, error=TypeError)
-        check(are_ints(given), f"{message} with other elements", error=TypeError)
-    left, right = ([wrap_dim(d, x._array.ndim) for d in ds] for x, ds in ((a, own), (b, others)))
+    for place, which, given in ((3, "self", dims[0]), (4, "other", dims[1])):
+        check_ints(given, f"tensordot(): argument 'dims_{which}' (position {place})", alone=False)
+    check(a._array.dtype == b._array.dtype, "both inputs should have same dtype")
+    left, right = ([wrap_dim(d, x._array.ndim) for d in ds] for x, ds in zip((a, b), dims, strict=True))
     check(len(left) == len(right), "both dimension lists should have same length")
-    for d, e in zip(left, right, strict=True):
+    for d, e, *shown in zip(left, right, *dims, strict=True):
         message = "contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}"
-        check(a.size(d) == b.size(e) or 1 in (a.size(d), b.size(e)), message, a.size(d), d, b.size(e), e)
+        fits = a.size(d) == b.size(e) or 1 in (a.size(d), b.size(e))
+        check(fits, message, a.size(d), shown[0], b.size(e), shown[1])
         if a.size(d) != b.size(e):  # one of them is 1: it is broadcast
             a, b = (sum_dim(x, k, True) if x.size(k) != 1 else x for x, k in ((a, d), (b, e)))
+    for dim in (*left, *right):
+        repeated = max(left.count(dim), right.count(dim)) > 1
+        check(not repeated, "dim {} appears multiple times in the list of dims", dim)
     own_a, own_b = ([d for d in range(x._array.ndim) if d not in ds] for x, ds in ((a, left), (b, right)))
     inner, sizes = (
         math.prod([a.size(d) for d in left]),

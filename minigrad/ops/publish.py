@@ -87,7 +87,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
 
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
-        kind_names = {"Tensor": "", "float": "Scalar", "Type": "dtype"}
+        kind_names = {"Tensor": "", "float": "Scalar", "Type": "dtype", "Ints": "size"}
 
         @functools.cache
         def signature() -> Signature:
@@ -103,11 +103,10 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
                 except Exception:  # was it the arguments, or something inside?
                     if "out" in kwargs and not method:
                         return write_out(public, call, args, kwargs)
-                    signature().bind(args, kwargs, method=method)
-                    named = {signature().own_name(key): value for key, value in kwargs.items()}
-                    if named.keys() == kwargs.keys():
+                    values = signature().bind(args, kwargs, method=method)
+                    if all(key in signature().kinds and key != signature().many for key in kwargs):
                         raise
-                return run(*args, **named)
+                return signature().call(run, values)
 
             first, shown = run.__code__.co_varnames[:1], "self" if method else "input"
             if first in (("self",), ("input",)) and first != (shown,):

@@ -210,17 +210,27 @@ def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool 
     return ndarray(sizes, grad.dtype, np.ascontiguousarray(grad), 0, stretched(sizes, reduced, grad.itemsize))
 
 
-def prod_dim_self(grad, self, result, dim, keepdim):
-    """∂self = grad · the product of all other elements along `dim`: a quotient, unless there may be zeros."""
+def prod_self(grad, self, result, dim=None, keepdim=False):
+    """∂self = grad · the product of all other elements, or of those along `dim`: a quotient, unless there may be zeros."""
     if not len(self.shape):
         return grad
-    grad, result = (restored(x, self.shape, (dim,), keepdim) for x in (grad, result))
+    if dim is not None:
+        grad, result = (restored(x, self.shape, (dim,), keepdim) for x in (grad, result))
     if np.all(self if is_array(self) else type(self) in plain_types and self._array):  # vmap sees no values
-        return grad * result / self
+        return grad * (result / self)
+    if dim is None:
+        return prod_self(grad, self.reshape((-1,)), result, 0).reshape(self.shape)
     sizes, own = tuple(self.shape), np.eye(self.shape[dim], dtype=bool)
     own = own.reshape(own.shape + (1,) * (len(sizes) - dim - 1))  # one more dimension before `dim`
     x = self.reshape((*sizes[:dim], 1, *sizes[dim:]))
     return grad * prod_dim(where(own if is_array(x) else wrap(own), 1.0, x), dim + 1)
+
+
+def logsumexp_tangent(inputs, moves, results, params):
+    """The mean of the tangents, weighted by the exponentials: exact where their largest is the only one that counts."""
+    dim, keepdim = params
+    weights = exp(inputs[0] - amax(inputs[0], dim, True) if inputs[0].numel() else inputs[0])
+    return sum_dim(weights * moves[0], dim, keepdim) / sum_dim(weights, dim, keepdim)
 
 
 def or_inf(x):
@@ -327,11 +337,11 @@ mean_dim = op("mean(self, dim: dims, keepdim: bool=False)", average, kind="linea
     doc="The mean of all elements, or over the dimensions `dim`.",
     self=lambda grad, self_sym_sizes, self_sym_numel, dim, keepdim:
         expand_reduced(grad / count_of(self_sym_sizes, dim), self_sym_sizes, dim, keepdim))
-prod = op("prod(self)", _product, batch=lambda self: prod_dim(self.reshape(-1), 0), self=lambda grad, self, result:
-              prod_dim_self(grad, self.reshape((-1,)), result, 0, False).reshape(self.shape) if len(self.shape) else grad,
-          doc="The product of all elements. Integers and bools are multiplied as int64.")
-prod_dim = op("prod(self, dim: dim, keepdim: bool=False)", _product, node="ProdBackward1", self=prod_dim_self,
-                      doc="The product of all elements, or over the dimension `dim`.")
+prod = op("prod(self)", _product, batch=lambda self: prod_dim(self.reshape(-1), 0),
+          doc="The product of all elements. Integers and bools are multiplied as int64.",
+          self=lambda grad, self, result: prod_self(grad, self, result))
+prod_dim = op("prod(self, dim: dim, keepdim: bool=False)", _product, node="ProdBackward1", self=prod_self,
+              doc="The product of all elements, or over the dimension `dim`.")
 amax, max_whole, max_dim, argmax = extremes("max", "largest", np.maximum.reduce, ndarray.argmax)
 amin, min_whole, min_dim, argmin = extremes("min", "smallest", np.minimum.reduce, ndarray.argmin)
 all = op("all(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_and, *given),
@@ -347,7 +357,7 @@ std = op("std(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False
 vector_norm = op("linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg",
     doc="The norm over `dim`: the sum of `|x| ** ord`, to the power of `1 / ord`; inf is the largest, 0 counts what is not 0.",
     self=norm_self)
-logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True,
+logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True, jvp=logsumexp_tangent,
                doc="`log(sum(exp(input)))` over the dimensions `dim`, without overflow.",
                self=lambda grad, self, result, dim, keepdim: restored(grad, self.shape, dim, keepdim) * exp(
                    self - restored(result, self.shape, dim, keepdim)))

@@ -21,7 +21,7 @@ from .inplace import bump_version, check_writable
 from .operands import sum_to
 from .pointwise import clone, no_slope
 from .publish import function, method
-from .signature import are_ints, as_shape, as_size
+from .signature import Ints, as_shape, as_size, check_ints, is_int
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
@@ -151,12 +151,6 @@ def given(grads: list | ndarray | Tensor) -> list:
 
 def widths(length: int, size: int | tuple, dim: int) -> list[int]:
     """The lengths of consecutive parts: those given, or `size` each, the last one perhaps shorter."""
-    check(
-        are_ints(size),
-        "split(): the sizes must be an int or a tuple of ints, not {}",
-        type(size),
-        error=TypeError,
-    )
     if isinstance(size, int):
         result = [min(size, length - start) for start in range(0, length, size)] if length else [0]
     else:
@@ -245,12 +239,12 @@ split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)",
 
 
 @function(at="torch Tensor")
-def reshape(self: Tensor, *size: int, shape: tuple | None = None) -> Tensor:
+def reshape(self: Tensor, *shape: int) -> Tensor:
     """The elements in another shape: a view where possible, else a copy; one length may be -1."""
-    array, size = self._array, size if shape is None else shape
+    array = self._array
     if array.flags.c_contiguous:
-        return view(self, *size)
-    shape = as_shape(size, array.size)
+        return view(self, *shape)
+    shape = as_shape(shape, array.size)
     return reshape_alias(self, shape) if shares(array, shape) else unsafe_view(clone(self), shape)
 
 
@@ -272,12 +266,9 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @function(at="torch Tensor", aliases="moveaxis")
-def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tensor:
+def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Dimensions `source` moved to the places `destination`, the others kept in order: a view."""
     n = self._array.ndim
-    for name, d in (("source", source), ("destination", destination)):
-        message = "movedim(): argument '{}' must be int or tuple of ints, not {}"
-        check(are_ints(d), message, name, type(d), error=TypeError)
     dims = [as_size(d) for d in (source, destination)]
     moved, places = result = [[wrap_dim(d, n) for d in each] for each in dims]
     for name, given, at in zip(("source", "destination"), dims, result, strict=True):
@@ -326,13 +317,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 @method("sum_to_size")
 def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
-    message = "sum_to_size(): argument 'size' must be tuple of ints, not {}"
-    check(
-        are_ints(size) or (len(size) == 1 and are_ints(size[0])),
-        message,
-        type(size[0]) if size else None,
-        error=TypeError,
-    )
+    check_ints(size[0] if len(size) == 1 else size, "sum_to_size(): argument 'size' (position 1)")
     size, shape = as_size(size), self.shape
     if is_array(self):
         return sum_to(self, size)
@@ -349,9 +334,10 @@ def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tu
     """Consecutive parts along `dim`: of one size (the last may be shorter), or of the sizes given. Views."""
     check(self._array.ndim > 0, "split expects at least a 1-dimensional tensor")
     size = split_size_or_sections
-    if isinstance(size, (tuple, list)):
-        return split_with_sizes(self, tuple(size), dim)
-    return split_equally(self, operator.index(size), dim)
+    if is_int(size):
+        return split_equally(self, operator.index(size), dim)
+    check_ints(size, "split_with_sizes(): argument 'split_sizes' (position 2)")
+    return split_with_sizes(self, tuple(size), dim)
 
 
 @function(at="torch Tensor")

@@ -23,6 +23,7 @@ from ..missing import argument
 from ..tensor import Tensor, plain_types
 
 REQUIRED = Parameter.empty
+Ints = int | tuple[int, ...] | list[int]  # the annotation of such a parameter of a plain function
 INT = frozenset({int})
 NUMBERS = (int, float, np.number, np.bool_)
 
@@ -43,6 +44,24 @@ def is_int(value: object) -> bool:
 
 def are_ints(value: object) -> bool:
     return is_int(value) or (isinstance(value, (tuple, list)) and all(map(is_int, value)))
+
+
+def check_ints(value: object, argument: str, alone: bool = True) -> None:
+    """Raise PyTorch's TypeError for a value that should be ints, or with `alone` a single one. It looks at the first element
+    more closely than at the others. argument: what to call it, as in "roll(): argument 'dims' (position 3)"."""
+    if alone and is_int(value):
+        return
+    many = isinstance(value, (tuple, list))
+    check(many, "{} must be tuple of ints, not {}", argument, type(value), error=TypeError)
+    for place, n in enumerate(value):
+        if not place:
+            message = "{} must be tuple of ints, but found element of type {} at pos 0"
+            check(is_int(n), message, argument, type(n), error=TypeError)
+        elif not is_int(n) and not isinstance(n, bool):
+            unpacked = f"{argument.partition(' (position')[0]} failed to unpack the object at pos {place + 1}"
+            raise TypeError(
+                f'{unpacked} with error "type must be tuple of ints,but got {full_name(type(n))}"'
+            )
 
 
 def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
@@ -286,6 +305,12 @@ class Signature:
             usual = f"{name}(){':' * message.startswith('argument')} {message}"
             raise TypeError(argument(name, message, "Tensor" * method) or usual) from None
 
+    def call(self, function: Callable, values: dict[str, object]) -> object:
+        """Call a plain function of this signature with the values of its parameters."""
+        many = values.get(self.many, ())
+        many = many if isinstance(many, (tuple, list)) else (many,)
+        return function(*[values[n] for n in self.named], *many, **{n: values[n] for n in self.only})
+
     def depends_on_values(self, args: tuple, kwargs: dict) -> bool:
         """Whether the values of the arguments, and not their types alone, decide if they fit: a 0-d tensor may be a number, a
         sequence may hold ints."""
@@ -307,15 +332,13 @@ class Signature:
         if self.many:
             values[self.many] = more
         elif more:
-            least, most, n = sum(self.defaults[n] is REQUIRED for n in self.named), len(self.named), len(args)
-            count = most - method if least == most else f"from {least - method} to {most - method}"
-            message = f"takes {count} positional argument{'s' * (count != 1)} but {n - method}"
-            raise TypeError(f"{message} {'was' if n - method == 1 else 'were'} given")
+            raise TypeError(self.too_many(len(self.named), len(args), method))
         unknown, given = [], self.named[: len(args)]
         for key, value in kwargs.items():
             own = key if key in self.kinds else self.own_name(key)
-            check(key not in given, "got multiple values for argument '{}'", key, error=TypeError)
-            if own in values and own not in given and (own != self.many or not more):
+            twice = key in given or (more and key == self.many)
+            check(not twice, "got multiple values for argument '{}'", key, error=TypeError)
+            if own in values and own not in given:
                 values[own] = value
             else:
                 unknown.append(f"got an unexpected keyword argument '{key}'")
@@ -324,8 +347,8 @@ class Signature:
     def check_kinds(self, values: dict[str, object], count: int, kwargs: dict, method: bool) -> None:
         """Raise TypeError if a value is not of its parameter's kind, or missing."""
         for place, (n, kind) in enumerate(self.kinds.items()):
-            alone = n == self.many and len(values[n]) == 1  # it may be a sequence
-            value = values[n][0] if alone else values[n]
+            alone = n == self.many and isinstance(values[n], tuple) and len(values[n]) == 1
+            value = values[n][0] if alone else values[n]  # it may be a sequence
             if value is self.defaults[n] or KINDS[kind].accepts(value):
                 continue
             # a rule computes on arrays; beside a Tensor they are not allowed
@@ -335,6 +358,10 @@ class Signature:
                 allowed += NUMBERS
             if kind or not isinstance(value, allowed):
                 position = f" (position {place + 1 - method})" * (place < count and n not in kwargs)
+                if KINDS[kind].word == INTS and isinstance(value, (tuple, list)):
+                    if n == self.many and not alone and not is_int(value[0]):
+                        raise TypeError(self.too_many(place + 1, count, method))
+                    check_ints(value, f"argument '{shown(n)}'{position}")
                 result = full_name(Tensor if hasattr(value, "level") else type(value))
                 raise TypeError(f"argument '{shown(n)}'{position} must be {KINDS[kind].word}, not {result}")
         needed = [n for n, k in self.kinds.items() if n != self.many or k != "object"]
@@ -342,6 +369,13 @@ class Signature:
         if missing:  # the plural is PyTorch's own
             message = f"missing {len(missing)} required positional argument{'s' * (len(missing) == 1)}"
             raise TypeError(f"{message}: {', '.join(missing)}")
+
+    def too_many(self, most: int, given: int, method: bool) -> str:
+        """PyTorch's words for more arguments by position than there may be."""
+        least, most = sum(self.defaults[n] is REQUIRED for n in self.named) - method, most - method
+        count = most if self.many or least == most else f"from {least} to {most}"
+        message = f"takes {count} positional argument{'s' * (count != 1)} but {given - method}"
+        return f"{message} {'was' if given - method == 1 else 'were'} given"
 
     def own_name(self, key: str) -> str:
         """The name that a parameter has here, from one of its other names."""

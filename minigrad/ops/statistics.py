@@ -192,10 +192,12 @@ def _searched(rows: ndarray, self: ndarray, right: bool) -> ndarray:
     return np.array([row.searchsorted(values, side) for row, values in pairs], np.int64).reshape(self.shape)
 
 
-def _occur(elements: ndarray, test_elements: ndarray) -> ndarray:
+def _occur(
+    elements: ndarray | float, test_elements: ndarray | float, assume_unique: bool, invert: bool
+) -> ndarray:
     for x in (elements, test_elements):
-        check(x.dtype.kind != "b", "Unsupported input type encountered for isin(): Bool")
-    return np.isin(elements, test_elements)
+        check(np.asarray(x).dtype.kind != "b", "Unsupported input type encountered for isin(): Bool")
+    return np.isin(elements, test_elements, invert=invert)
 
 
 # fmt: off
@@ -245,7 +247,12 @@ nansum = op("nansum(self, dim: dims=None, keepdim: bool=False)", lambda self, di
             self=lambda grad, self, dim, keepdim: where(isnan(self), 0.0, expand_reduced(grad, self.shape, dim, keepdim)))
 count_nonzero = op("count_nonzero(self, dim: dims=None)", lambda self, dim: np.asarray(np.count_nonzero(self, dim)),
                    doc="How many elements are not 0, in all or along `dim`: int64.")
-isin = op("isin(elements, test_elements)", _occur, at="torch", numbers=True, doc="Which elements occur in `test_elements`.")
+HOW = "*, assume_unique: bool=False, invert: bool=False"
+IN_TENSOR = "Which elements occur in `test_elements`, or with `invert` which do not."
+op(f"isin(elements, test_elements, {HOW})", _occur, at="torch", numbers=False, doc=IN_TENSOR)
+op(f"isin(elements, test_element: Scalar, {HOW})", _occur, at="torch", doc="The same with a number.")
+op(f"isin(element: Scalar, test_elements, {HOW})", lambda tests, element, *how: _occur(element, tests, *how), at="torch",
+   doc="The same with a number.")  # fmt: skip
 bucketize = op("bucketize(input, boundaries, *, right: bool=False)", _bucket, at="torch", batch="rows",
                doc="Between which of the sorted boundaries each element lies: the number of those below it.")
 searchsorted = op("searchsorted(sorted_sequence, self, *, right: bool=False)", _searched, at="torch", numbers=True,

@@ -26,13 +26,16 @@ PROGRAMS = {
     79: "PyTorch lets a detached inference tensor be written to outside of inference mode",
     4584: "the same",
     301242: "the same",
-    211203: "PyTorch counts its own write into the maximum of an inference tensor",
     212548: "PyTorch takes the second hook on a view that is refused, and refuses only the first",
+    920666: "the second derivative of a norm at 0: NaN there, 0 here",
     3566: "two errors in one statement: PyTorch tells of the view inside of a Function, minigrad of the shared memory",
 }
 # PyTorch gives two leaves whose gradients come from one sum the same memory as .grad: the next pass adds to both of them.
 # Such a program is known by its gradients' addresses, whatever its number.
 SHARED = "the gradients of two leaves share their memory"
+# What is computed from inference tensors has no history, but a version: PyTorch counts in it what its kernels write.
+# Known by the differences, if there are no others in a program with inference mode.
+VERSIONS = "the version of a result of inference tensors counts the writes inside PyTorch's kernels"
 # Transforms in transforms, by number.
 NESTED = {}
 # What PyTorch cannot do inside its transforms, with writes in place or saved values; minigrad may.
