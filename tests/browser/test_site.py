@@ -117,7 +117,7 @@ def test_the_index_leads_to_every_lesson(page: Page, site: Path):
         assert page.locator(".map a").evaluate_all(small) == 0
     every = [a.get_attribute("href") for a in page.locator("a").all()]
     assert {"glossary.html", "exam.html", "cards.html"} <= set(every)
-    elsewhere = [link.partition("#")[0] or "index.html" for link in every]
+    elsewhere = [re.split("[?#]", link)[0] or "index.html" for link in every]
     assert [link for link in elsewhere if not (site / link).is_file()] == []
 
 
