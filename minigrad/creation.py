@@ -50,7 +50,7 @@ def tensor(
     """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array or a tensor.
 
     Without `dtype`: float32 for Python floats, int64 for ints, bool for bools, an array's own type for arrays.
-    Raises RuntimeError if integers are to require grad, ValueError for ragged sequences.
+    Raises RuntimeError if integers are asked to require grad, ValueError for ragged sequences.
     """
     if not isinstance(data, Tensor):
         return new_leaf(array_of(data, dtype), requires_grad, device)
@@ -255,7 +255,7 @@ asarray = as_tensor  # its NumPy name
 def arange(
     start: float | None = None, end: float | None = None, step: float = 1, *, dtype: np.dtype | None = None
 ) -> ndarray:
-    """The numbers start, start + step, ... below end (0, 1, ... below `start` if that is all); integers if all are."""
+    """The numbers start, start + step, ... below end (0, 1, ... below `start` if only that is given); integers if all are."""
     start, end = (0, start) if end is None else (start, end)
     start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
     whole = all(isinstance(v, int) for v in (start, end, step))

@@ -1,4 +1,4 @@
-"""The printed form of a tensor, character for character PyTorch's. Knows arrays only, nothing of Tensor.
+"""The printed form of a tensor, character for character PyTorch's. It works on arrays and does not know Tensor.
 
 All elements are written in one way: integers as they are, floats as `1.` when all of them are whole, as `1.2346e+05` when
 their magnitudes lie far apart, else with four digits. Then the array is laid out in nested brackets, a long one with

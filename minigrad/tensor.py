@@ -1,4 +1,4 @@
-"""Tensor: an array, and what autograd needs to know of it.
+"""Tensor: an array, and what autograd needs to know about it.
 
 Here is a tensor's state. Questions about its values are in tensor_methods.py. Operations (`x + y`, `x.sum()`),
 `backward` and hooks come from the packages above, and are attached in `minigrad/__init__.py`, all in one place.
@@ -153,7 +153,7 @@ class Tensor(TensorMethods):
         return self
 
     def detach(self) -> Tensor:
-        """The same memory without history: gradients do not flow through it, writes to it are seen by both."""
+        """The same memory without history: gradients do not flow through it; both see what is written."""
         out = wrap(self._array)
         out._counter = self._own_counter()
         if self.is_inference():

@@ -170,11 +170,11 @@ def test_what_a_cut_changed_is_said_and_can_be_undone(t):
         cut_of(t, lambda x, w, b: x * w + (x * (b + 1)), "f → x * (b + 1)")
     )
     assert (
-        ".grad of x was 4, is 3. .grad of b was 2, is None. No gradient reaches b and x * b any more."
+        ".grad of x was 4 and is now 3. .grad of b was 2 and is now None. No gradient reaches b and x * b any more."
         in said(e)
     )
     e.set(x=5.0)
-    assert said(e) == "x was 2, is 5. The result was 8, is 20. .grad of w was 2, is 5."
+    assert said(e) == "x was 2 and is now 5. The result was 8 and is now 20. .grad of w was 2 and is now 5."
     e.undo()
     e.undo()
     assert e.grads == before and e.back.disabled

@@ -81,12 +81,12 @@ class FunctionCtx(Node):
         self.non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """With False, `backward` gets None, not zeros, for outputs to which no gradient came."""
+        """With False, `backward` gets None, not zeros, for outputs that no gradient reached."""
         self.materialize_grads = value
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """The saved tensors. Raises if it was freed, or written to in place since."""
+        """The saved tensors. Raises if they were freed, or written to in place since."""
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
         check(self._versions is not RELEASED, messages.FREED)
@@ -276,7 +276,7 @@ def written_output(ctx: FunctionCtx, out: Tensor, number: int, count: int) -> Te
 
 
 class Error(Node):
-    """A node that only complains: behind the results of functions that can be differentiated once."""
+    """A node that only raises an error: behind the results of functions that can be differentiated only once."""
 
     __slots__ = ()
 

@@ -8,7 +8,7 @@ All are backward passes from the outputs `ys` to the inputs `xs`, which are fres
     jacobian    one pass for each element of the outputs, with a unit vector as v
     hessian     the Jacobian of the gradient
 
-create_graph: the results can be differentiated again. An input that an output does not depend on has zeros.
+create_graph: the results can be differentiated again. An input that an output does not depend on gets zeros.
 """
 
 from __future__ import annotations

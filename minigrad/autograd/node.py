@@ -100,7 +100,7 @@ class Node:
 
     @property
     def metadata(self) -> dict:
-        """A dictionary for anything one wants to remember about this node."""
+        """A dictionary in which users can keep anything about this node."""
         return self._own_hooks().metadata
 
     def _sequence_nr(self) -> int:

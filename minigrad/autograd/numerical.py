@@ -1,6 +1,6 @@
 """gradcheck: is a derivative right? Compares it with finite differences, entry by entry, and says which entry differs.
 
-Both Jacobians are computed whole: the numerical one by moving one element of an input after the other,
+Both Jacobians are computed whole: the numerical one by moving the elements of an input one at a time,
 (f(x + ε) − f(x − ε)) / 2ε, the analytical one by a backward pass for each element of an output, with a unit vector as v.
 Do this in double: in float32 the difference has only three right digits.
 """

@@ -70,7 +70,7 @@ def grad(
 
     grad_outputs: the vectors v of vᵀJ, one per output. retain_graph, create_graph: as `backward` has them.
     allow_unused: an input that the outputs do not depend on gets None, not an error; materialize_grads: it gets zeros.
-    is_grads_batched: grad_outputs have one dimension more, the first, and so have the gradients: a pass for each element.
+    is_grads_batched: grad_outputs and gradients have an extra first dimension: one pass for each of its elements.
     Raises RuntimeError as `backward` does, and for unused inputs.
     """
     inputs, retain = as_inputs(inputs, "grad"), create_graph if retain_graph is None else retain_graph

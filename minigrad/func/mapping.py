@@ -29,7 +29,7 @@ def vmap(
     in_dims: which dimension counts the examples, None in arguments that all examples share: one for all, or nested as the
         arguments are. out_dims: the same for the results.
     randomness: "error" refuses random numbers, "same" draws them once for all examples, "different" for each.
-    chunk_size: compute so many examples at a time, to save memory.
+    chunk_size: how many examples are computed at a time, to save memory.
     Raises ValueError for dimensions that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`).
     """
     name = getattr(func, "__name__", repr(func))

@@ -204,7 +204,7 @@ def jacrev(
 ) -> Callable:
     """A function that returns the Jacobian of `func`, by one batched backward pass with a row per output element.
 
-    has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). chunk_size: so many rows at a time.
+    has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). chunk_size: how many rows at a time.
     """
     message = "jacrev: `chunk_size` should be greater than 0."
     check(chunk_size is None or chunk_size > 0, message, error=ValueError)

@@ -63,8 +63,8 @@ def functional_call(
 ) -> Any:
     """`module(*args, **kwargs)` with these tensors instead of its parameters and buffers of the same names.
 
-    A tensor that the module knows by several names is replaced under all of them. As in PyTorch, names that the module has
-    not are passed over.
+    A tensor that the module knows by several names is replaced under all of them. As in PyTorch, names that the module
+    lacks are ignored.
     """
     given = parameter_and_buffer_dicts
     given = given if isinstance(given, dict) else {name: t for part in given for name, t in part.items()}

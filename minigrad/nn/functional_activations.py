@@ -24,7 +24,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 @in_functional
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """`input` where positive, else `negative_slope * input`; so is its derivative at 0."""
+    """`input` where positive, else `negative_slope * input`. Its derivative at 0 is `negative_slope`."""
     if inplace:
         return write(activations.leaky_relu_written.op, (input,), (negative_slope,))
     return activations.leaky_relu(input, negative_slope)
@@ -47,7 +47,7 @@ SELU_NUMBERS = (
 
 @in_functional
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`elu` with numbers for which mean 0 and variance 1 stay from layer to layer."""
+    """`elu` with constants that keep mean 0 and variance 1 from layer to layer."""
     return (
         write(activations.elu_written.op, (input,), SELU_NUMBERS)
         if inplace

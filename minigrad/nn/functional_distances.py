@@ -98,7 +98,7 @@ def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
     swap: bool = False, *, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """`max(0, |anchor - positive| - |anchor - negative| + margin)`. swap: the negative's nearer distance, of both, counts."""
+    """`max(0, |anchor - positive| - |anchor - negative| + margin)`. swap: the nearer of the negative's two distances counts."""
     kind = number_of(reduction)
     check(margin > 0, "margin must be greater than 0, got {}", margin, error=ValueError)
     near, far = (pairwise_distance(anchor, x, p, eps) for x in (positive, negative))

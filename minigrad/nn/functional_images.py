@@ -1,6 +1,6 @@
 """The functions of nn.functional that look at neighbours: convolution and pooling.
 
-Images are (N, C, H, W), rows (N, C, L); without N it is one of them. Each number for a window may be one for each dimension.
+Images are (N, C, H, W), rows (N, C, L); without N it is one of them. Options of a window are one number, or one per dimension.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def conv2d(
     """Convolution of (N, C, H, W) with a weight (O, C/groups, KH, KW).
 
     padding: zeros put around the image, "same" for as many as keep its size, "valid" for none. dilation: the distance of
-    the kernel's elements. groups: so many separate convolutions of as many parts of the channels.
+    the kernel's elements. groups: how many separate convolutions, each of its own part of the channels.
     """
     return convolved("conv2d", input, weight, bias, stride, padding, dilation, groups)
 
@@ -229,7 +229,7 @@ def max_pool2d(
     input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0, dilation: Sides = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
-    """The largest element of each window of (N, C, H, W) or (C, H, W); with `return_indices` its place in the plane, too.
+    """The largest element of each window of (N, C, H, W) or (C, H, W); with `return_indices` also its place in the plane.
 
     ceil_mode: windows that reach beyond the padded image count, if they begin within it.
     """
@@ -280,7 +280,7 @@ def avg_pool1d(
 
 @in_functional
 def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
-    """The means of H × W bins of (N, C, H, W) or (C, H, W), in which the image is taken apart; None keeps a length."""
+    """The means of H × W bins of (N, C, H, W) or (C, H, W), into which the image is divided; None keeps a length."""
     size = input._array.shape[-2:]
     pair = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size, output_size)
     message = "adaptive_avg_pool2d(): argument 'output_size' must be tuple of ints, not {}"
@@ -302,5 +302,5 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
 
 @in_functional
 def adaptive_avg_pool1d(input: Tensor, output_size: Sides) -> Tensor:
-    """The means of bins of (N, C, L) or (C, L), in which each row is taken apart."""
+    """The means of bins of (N, C, L) or (C, L), into which each row is divided."""
     return _along_rows(input, lambda rows: adaptive_avg_pool2d(rows, (1, *sides(output_size, 1))))

@@ -218,7 +218,7 @@ def nll_loss(
 ) -> Tensor:
     """Minus the log-probability of the target class. input: (N, C), (C,) or (N, C, *); target: int64 (N,), () or (N, *).
 
-    weight: one for each class; the mean is the weighted one. ignore_index: targets of this number count for nothing.
+    weight: one for each class; the mean is the weighted one. ignore_index: targets of this number are ignored.
     Raises IndexError for classes that do not exist.
     """
     x, t, kind = input._array, target._array, number_of(reduction)

@@ -1,4 +1,4 @@
-"""Hooks of modules: around forward, and where the gradients of a module's inputs and outputs come by.
+"""Hooks of modules: around forward, and where the gradients of a module's inputs and outputs pass.
 
 For the backward hooks an identity operation is put before and behind the module's forward. Its nodes in the graph are
 where all gradients of the outputs, or of the inputs, are together.
@@ -61,13 +61,13 @@ class ModuleBackwardHooks:
         self.grad_outputs = None
 
     def wrap_inputs(self, args: tuple) -> tuple:
-        """The arguments as the module's forward is to get them."""
+        """The arguments as the module's forward should get them."""
         self.no_grads = (None,) * len(args)
         args, self.inputs_too = through_node(args, self.at_inputs, 0)
         return args
 
     def wrap_outputs(self, result: object) -> object:
-        """The results as the caller is to get them."""
+        """The results as the caller should get them."""
         if not isinstance(result, (tuple, Tensor)):
             message = "For backward hooks to be called, module output should be a Tensor or a tuple of"
             warnings.warn(f"{message} Tensors but received {type(result)}", stacklevel=4)

@@ -1,4 +1,4 @@
-"""Layers: modules with weights, with a behaviour of their own in training, and those that are one function."""
+"""Layers: modules with weights, modules that behave differently in training, and those that are one function."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalises groups of channels of (N, C, *), so many; then a weight and a bias for each channel."""
+    """Normalises num_groups groups of channels of (N, C, *); then a weight and a bias for each channel."""
 
     @placed
     def __init__(

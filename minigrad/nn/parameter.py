@@ -19,7 +19,7 @@ class Parameter(Tensor):
     """A tensor to be trained: assigned to a Module, it appears in `parameters()` and in the state dict.
 
     data: a tensor, whose memory is shared; history is left behind. requires_grad: True unless said otherwise, also
-    inside `no_grad`. Raises RuntimeError for integers that are to require grad.
+    inside `no_grad`. Raises RuntimeError for integers that are asked to require grad.
     """
 
     __slots__ = ()

@@ -123,7 +123,7 @@ relu = activation("relu(self)", _relu, at="torch Tensor", zero_slope=("result",)
     self=lambda grad, result: where(result != 0, grad, 0.0))  # it is positive then, or NaN
 leaky_relu = activation("leaky_relu(self, negative_slope: Scalar=0.01)", lambda self, negative_slope:
         np.where(self > 0, self, self * negative_slope), at="", takes="f", zero_slope=("self",),
-    doc="`input` where positive, else `negative_slope * input`; so is its derivative at 0.",
+    doc="`input` where positive, else `negative_slope * input`. Its derivative at 0 is `negative_slope`.",
     self=lambda grad, self, negative_slope: where(self > 0, grad, grad * negative_slope))
 gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="", takes="f", kernel="GeluKernelImpl",
     doc="`input` times the probability that a normal variable is below it; approximate=\"tanh\": as a formula with tanh.",

@@ -246,7 +246,7 @@ def unflatten(self: Tensor, dim: int, sizes: Ints) -> Tensor:
 
 @function("torch Tensor")
 def tensor_split(self: Tensor, indices_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts along `dim`: so many, the first ones one longer if need be, or cut before each of the indices. Views."""
+    """Parts along `dim`, as views: a number of them, the first ones longer by one if need be, or cut before each index."""
     check(
         self._array.ndim > 0,
         "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",

@@ -373,7 +373,7 @@ def spread_places(self: ndarray | Tensor, shape: tuple, places: ndarray) -> ndar
 
 @function(at="torch Tensor")
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
-    """Of a vector the matrix with it on a diagonal, of a matrix a copy of that diagonal."""
+    """A matrix with a vector on a diagonal, or a copy of that diagonal of a matrix."""
     ndim = self._array.ndim
     check(ndim in (1, 2), "diag(): Supports 1D or 2D tensors. Got {}D", ndim)
     return diag_embed(self, diagonal, -2, -1) if ndim == 1 else diagonal_copy(self, diagonal, 0, 1)

@@ -144,7 +144,7 @@ def _sigmoid(self: ndarray) -> ndarray:
 
 @functools.cache
 def erf_table(dtype: np.dtype) -> tuple[ndarray, ndarray]:
-    """The error function, which NumPy has not, and its derivative: 4096 points per unit from -6 to 6, where it is 1."""
+    """The error function, which NumPy lacks, and its derivative: 4096 points per unit from -6 to 6, where it is 1."""
     points = np.arange(-6 * 4096, 6 * 4096 + 1) / 4096
     values = np.array([math.erf(p) for p in points.tolist()], dtype)
     return values, (ERF * np.exp(-points * points)).astype(dtype)

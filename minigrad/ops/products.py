@@ -136,7 +136,7 @@ def contracted(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
 def einsum(equation: str, *operands: Tensor) -> Tensor:
     """Products of the operands' elements, summed: "ij,jk->ik" is the product of two matrices, "ii" the trace.
 
-    Each letter is a dimension; those that are not behind the arrow are summed. Without an arrow the result has the letters
+    Each letter is a dimension; those not to the right of the arrow are summed. Without an arrow the result has the letters
     that occur once. `...` represents all dimensions that are not named. Raises RuntimeError where the equation does not fit.
     """
     operands = list(all_given(operands))
@@ -268,7 +268,7 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
 
 @function("torch Tensor")
 def inner(self: Tensor, other: Tensor) -> Tensor:
-    """The products of the last dimensions, summed; a number with anything is a product."""
+    """The products of the last dimensions, summed; if one of the two is a number, their product."""
     if not self._array.ndim or not other._array.ndim:
         return mul(self, other)
     message = "inner() the last dimension must match on both input tensors but got shapes {} and {}"

@@ -27,7 +27,7 @@ NOT_NEGATIVE = {
 
 
 class Algorithm(Optimizer):
-    """An optimizer that moves one parameter after the other: `w ← w - rate·direction`, which `_move` gives. NumPy's functions
+    """An optimizer that moves the parameters one by one: `w ← w - rate·direction`, which `_move` gives. NumPy's functions
     write into their last argument, unseen by autograd; the parameters' versions count it."""
 
     def __init__(self, params: Iterable, options: dict[str, object], order: str = ""):
@@ -73,7 +73,7 @@ class Algorithm(Optimizer):
         return loss
 
     def _move(self, param: Tensor, grad: ndarray, group: dict, work: ndarray) -> Direction:
-        """Where one parameter is to go: `w ← w - rate·direction`. The direction may be computed in `work`."""
+        """Where one parameter moves: `w ← w - rate·direction`. The direction may be computed in `work`."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to move a parameter")
 
     def _stepped(self, param: Tensor, *names: str) -> list:

@@ -50,7 +50,7 @@ class LRScheduler(SaysWhatIsMissing):
         return {name: v for name, v in vars(self).items() if name not in ("optimizer", "_steps_before")}
 
     def load_state_dict(self, state_dict: dict) -> None:
-        """Take over what `state_dict` of a schedule of the same kind gave."""
+        """Restore what `state_dict` of a schedule of the same kind returned."""
         vars(self).update(state_dict)
 
     def step(self) -> None:

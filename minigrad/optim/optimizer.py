@@ -72,7 +72,7 @@ class Optimizer(SaysWhatIsMissing):
         return {"state": {numbers[p]: values for p, values in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict) -> None:
-        """Take over what `state_dict` of an optimizer with the same groups gave; its tensors are copied.
+        """Restore what `state_dict` of an optimizer with the same groups returned; its tensors are copied.
 
         Raises ValueError if the groups differ in number or size.
         """
@@ -100,7 +100,7 @@ class Optimizer(SaysWhatIsMissing):
 
 
 def copied_for(value: object, param: Tensor, name: str) -> object:
-    """A copy of what was saved for a parameter, a tensor in the parameter's dtype, but the count of steps as it is."""
+    """A copy of what was saved for a parameter, a tensor in the parameter's dtype; the step count stays as it is."""
     if isinstance(value, Tensor):
         return wrap(np.array(value._array, value._array.dtype if name == "step" else param._array.dtype))
     return copy.deepcopy(value)

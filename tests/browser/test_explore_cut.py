@@ -51,7 +51,7 @@ def test_an_edge_is_cut_by_a_click_and_joined_by_keys(browser: Browser, lab: Lab
         page.wait_for_selector(".mgv-svg .edge.cut")
         assert pane.grads() == {"x": [21.0], "w": [14.0], "b": None}
         said = page.locator("p[role=status]", has_text="f → a is cut")
-        assert "as if a were detached there. .grad of x was 39, is 21." in said.inner_text()
+        assert "as if a were detached there. .grad of x was 39 and is now 21." in said.inner_text()
         assert "No gradient reaches b and a any more." in said.inner_text()
         assert page.locator(".mgv-svg .node.unreached").count() == 2
 

@@ -81,13 +81,13 @@ def test_the_slider_moves_and_is_moved(stepper: Lesson):
 
 def test_play_reaches_the_end(stepper: Lesson):
     pane = pane_of(stepper)
-    pane.more("Speed of play", "8×")
+    pane.more("Playback speed", "8×")
     pane.button("Play").click()
     pane.at(5)
     assert pane.grads() == {"x": [12.0]}
     # it is over: who goes back now is not carried along
     pane.button("Play").wait_for()
-    pane.more("Speed of play", "1×")
+    pane.more("Playback speed", "1×")
     pane.press("Home", "ArrowRight")
     stepper.page.wait_for_timeout(1500)
     pane.at(1)

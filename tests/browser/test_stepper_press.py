@@ -67,7 +67,7 @@ def test_a_chip_counts_while_the_pass_plays(browser: Browser, tmp_path: Path):
     """Each step writes the panels anew, eight times in 1.2 s: less than a click takes."""
     data = payload(net(40), check=False)
     with opened(browser, page(data), tmp_path) as pane:
-        pane.more("Speed of play", "8×")
+        pane.more("Playback speed", "8×")
         pane.button("Play").click()
         chip = pane.page.locator(".mgv-ready-list .mgv-chip").first
         press(pane, chip, lambda pane: pane.page.wait_for_timeout(700))

@@ -106,7 +106,7 @@ class SceneAnalysis:
         elif maker is not None:
             text = f"First {what}: {node} in {row.name} made it from a finite gradient."
         else:
-            text = "First NaN or Inf: a leaf holds it, the gradients are finite."
+            text = "First NaN or Inf: a leaf holds it; the gradients are finite."
         yield self.at_function("nan", (i, len(self.at) - 1), maker or 0, text)
 
     def built_wrongly(self, curve: LossCurve) -> Iterator[Finding]:

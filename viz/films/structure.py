@@ -37,7 +37,7 @@ def mistakes(table: Any) -> Iterator[tuple[str, int, str]]:
         for made in _inputs(scene, f):
             pair = operation(scene.names[f]), operation(scene.names[made])
             if pair in DOUBLE:
-                yield "double", f, f"{scene.names[f]} is given what {scene.names[made]} made: {DOUBLE[pair]}."
+                yield "double", f, f"{scene.names[f]} gets the output of {scene.names[made]}: {DOUBLE[pair]}."
     yield from _broadcast(scene, table.info.shapes)
     yield from _classes(scene, table.info)
 

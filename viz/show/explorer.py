@@ -266,7 +266,7 @@ class Explore(Live, widgets.VBox):
     def changes(self, a: _State, b: _State) -> str:
         """What differs between two states, in sentences: what was changed, and what came of it."""
         moved = [n for n, x in b.values.items() if not np.array_equal(a.values[n], x)]
-        said = [f"{n} was {_words(a.values[n])}, is {_words(b.values[n])}." for n in moved]
+        said = [f"{n} was {_words(a.values[n])} and is now {_words(b.values[n])}." for n in moved]
         for name, on in b.grad.items():
             if on != a.grad[name]:
                 said.append(f"{name} {'requires' if on else 'does not require'} grad now.")
@@ -278,9 +278,9 @@ class Explore(Live, widgets.VBox):
                 said.append(f"{label} is cut: nothing is sent along it, as if {what} were detached there.")
         said += [f"{label} is reconnected." for label in a.cut if label not in b.cut]
         if not same(a.result, b.result):
-            said.append(f"The result was {_short(a.result.array)}, is {_short(b.result.array)}.")
+            said.append(f"The result was {_short(a.result.array)} and is now {_short(b.result.array)}.")
         moved = [n for n in b.grads if not same(a.grads.get(n), b.grads[n])]
-        said += [f".grad of {n} was {_words(a.grads.get(n))}, is {_words(b.grads[n])}." for n in moved]
+        said += [f".grad of {n} was {_words(a.grads.get(n))} and is now {_words(b.grads[n])}." for n in moved]
         lost = [n for n in b.unreached if n in a.reached]
         found = [n for n in a.unreached if n in b.reached]
         if lost:

@@ -7,7 +7,7 @@ import { unpack } from "./timeline.js";
 Object.assign(abilities, {
   // Asks the kernel, and says so where it does not answer. `take` returns something when this is the answer.
   ask(question, take) {
-    const late = setTimeout(() => { this.sentence.textContent = "The kernel does not answer. Run the cell again."; }, 4000);
+    const late = setTimeout(() => { this.sentence.textContent = "The kernel is not responding. Run the cell again."; }, 4000);
     const heard = (message) => {
       if (!take(message)) return;
       clearTimeout(late);

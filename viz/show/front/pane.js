@@ -141,7 +141,7 @@ class Pane {
     this.panels = h("div.panels", { tabindex: 0, role: "group", "aria-label": "This step, .grad, queue and source" }, this.flow, this.side);
     this.overlayNote = h("p.note", { hidden: true });
     this.notes = h("div.notes");
-    this.frame = h("div.frame", { tabindex: 0, role: "group", "aria-label": `Backward pass of ${data.title || "a tensor"}. Arrow keys step, with shift part by part; space plays, home and end jump, question mark helps.` },
+    this.frame = h("div.frame", { tabindex: 0, role: "group", "aria-label": `Backward pass of ${data.title || "a tensor"}. Arrow keys step, with shift part by part; space plays, home and end jump, question mark opens help.` },
       this.head, h("div.body", this.stage, this.panels), this.notes);
     el.append(this.frame);
     for (const part of [this.panels, this.flow]) part.addEventListener("scroll", () => { this.scrolled = true; }, { passive: true });
@@ -214,7 +214,7 @@ class Pane {
     this.looks = this.count > 1 ? choice("Overlay", looks, () => this.el.dataset.overlay || "", (name) => this.all((pane) => pane.setOverlay(name === pane.el.dataset.overlay ? "" : name))) : null;
     const save = [item("SVG", () => this.saveSvg()), item("PNG", () => this.savePng()), this.canSavePage() ? item("Page", () => this.savePage()) : null, this.options.share ? item("Link", () => this.showShare()) : null];
     this.more = menu([
-      row("Speed", choice("Speed of play", SPEEDS.map((x) => [x, `${x === 0.5 ? "½" : x}×`, `${x === 0.5 ? "half" : x} times as fast`]), () => this.speed, (x) => { this.speed = x; if (this.timer) this.play(); })),
+      row("Speed", choice("Playback speed", SPEEDS.map((x) => [x, `${x === 0.5 ? "½" : x}×`, `${x === 0.5 ? "half" : `${x} times`} as fast`]), () => this.speed, (x) => { this.speed = x; if (this.timer) this.play(); })),
       this.looks && row("Overlay", this.looks), this.views[1] && row("View", this.views[1]), this.options.framed && !this.model.send ? null : row("Save", save), row("", item("Keys and legend (?)", () => { this.more.open(false); this.showHelp(); })),
     ].filter(Boolean));
     const find = data.steps.length > 8 ? this.buildFind() : null;
@@ -343,7 +343,7 @@ class Pane {
     this.highlightLine(now ? now.line : null);
     this.paint(k, at);
     this.counter.textContent = `${at} / ${this.count}`;
-    this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
+    this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing has been computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
     const differs = k > 0 && (this.data.differs || {})[k];
     if (differs) this.sentence.append(h("span.alarm", ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
     this.terse = k && this.data.steps.length > 40 ? 1 : 0;
