@@ -42,7 +42,7 @@ def film(
     * keep: a list of steps whose whole backward pass is kept, to be stepped through inside the film. The last step, and the
       first with NaN or Inf, are always kept. A pass is kept where its graph has up to 600 nodes, which save up to 16 million
       numbers that no hooks pack; for the others the film's ``notes`` give the reason.
-    * names: names for tensors, as of ``viz.draw``. They override the names of the caller's variables.
+    * names: names for tensors, as in ``viz.draw``. They override the names of the caller's variables.
     * title: shown above the film.
 
     Returns a :class:`Film`. Raises TypeError or ValueError for arguments of the wrong kind, and says what is expected.
@@ -184,7 +184,7 @@ class Film(Shown):
             self._note(f"step {step}: the change made by the step before is not known", error)
 
     def _note(self, text: str, error: Exception | None = None) -> None:
-        """Note what could not be seen; of a framework's error the message, where that is a sentence."""
+        """Note what could not be seen; for a framework's error its message, if that is a sentence."""
         reason = (
             str(error) if isinstance(error, RuntimeError | ValueError | TypeError | ArithmeticError) else ""
         )
@@ -319,7 +319,7 @@ def _steps_of(keep: Any) -> frozenset[int]:
 
 
 def _names(leaves: list[Any], called: list[tuple[str, Any]], parameters: dict[int, str]) -> list[str]:
-    """What the caller calls the leaves; of a model's parameters their path, since a loop may have left one in a variable."""
+    """The caller's names for the leaves; a model's parameters get their path, since a loop may have left one in a variable."""
     names: dict[int, str] = {}
     for name, tensor in called:
         names.setdefault(id(tensor), parameters.get(id(tensor), name))

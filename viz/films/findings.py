@@ -46,7 +46,7 @@ FIRST = ["nan", "frozen", "eval"]  # alarms and facts that come first among thos
 class Finding:
     """``text`` says what was measured, with the numbers of the first step; it holds from ``step`` to ``until``.
 
-    ``alarm`` is True where this training does not do what its author wants, as far as numbers can tell; a finding that is
+    ``alarm`` is True if the numbers say that this training does not do what its author wants; a finding that is
     not an alarm is a fact, which may be intended. ``cause`` is the finding that this one follows from, or None. ``row`` and
     ``node`` say where it was seen. ``kind`` is one of: sign (minus a loss, uphill), accumulate (no zero_grad), nll, broadcast,
     double, classes (a loss is given the wrong thing), unstepped (never moves), missing (no path), alike (equal units), explode,
@@ -114,7 +114,7 @@ def intervals(holds: np.ndarray, gap: int = 0) -> list[tuple[int, int]]:
 
 
 def longest(holds: np.ndarray) -> tuple[int, int] | None:
-    """(first, last) of the longest run of True; of several the first."""
+    """(first, last) of the longest run of True, the first of several."""
     return max(intervals(holds), key=lambda run: run[1] - run[0], default=None)
 
 

@@ -17,8 +17,8 @@ JUMP, WITHIN = 1.5, 5  # times, frames
 class LossCurve:
     """The known losses of some frames, in their order. ``start`` and ``end`` are means of the first and last few.
 
-    ``at``: the numbers of the frames in the film. ``alone``: whether it is the only loss; of several that pull apart, as those
-    of a GAN, none need fall.
+    ``at``: the numbers of the frames in the film. ``alone``: whether it is the only loss; if several pull apart, as those
+    of a GAN do, none need fall.
     """
 
     def __init__(self, losses: list[float | None], at: list[int], alone: bool = True):
@@ -33,7 +33,7 @@ class LossCurve:
 
     @property
     def learns(self) -> bool:
-        """Whether the loss has fallen by a fifth of what it was, and by more than its noise; or need not fall."""
+        """Whether the loss has fallen by a fifth of what it was, and by more than its noise, or whether it need not fall."""
         fall = self.start - self.end
         return not self.alone or bool(fall > max((1 - LEARNS) * abs(self.start), 2 * self._noise()))
 

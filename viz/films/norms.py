@@ -59,7 +59,7 @@ def logs(a: np.ndarray) -> np.ndarray:
 
 
 def alive(gradients: list[np.ndarray]) -> list[tuple[float, bytes]]:
-    """Of gradients of one shape the shares of zeros; of a batch of units a byte for each: 0 where none got anything, else 1.
+    """For gradients of one shape, their shares of zeros; for a batch of units a byte each: 0 if none got anything, else 1.
 
     Units are the last axis of (batch, units) and (batch, time, units), the second of (batch, channels, height, width).
     """

@@ -153,7 +153,7 @@ class PassHooks:
             info.classes = sent[0][-1] if sent and sent[0] and len(sent[0]) == 2 else 0
 
     def _compare_units(self) -> None:
-        """Of the weights that are equal in all units, as long as they are: which get equal gradients, too?"""
+        """Among the weights that are still equal in all units, those that also get equal gradients."""
         values, grads = self.values.arrays, self.grads.arrays
         self.info.equal = [(k, axis) for k, axis in self.info.equal if _same_units(values[k], axis)]
         every = [

@@ -44,7 +44,7 @@ def arrange(scene: Scene, names: list[str]) -> list[Row]:
 
 
 def lanes(scene: Scene, row_of: dict[int, int]) -> dict[int, int]:
-    """Of arrows that skip rows a way beside the table: the first free lane over all of them, from 1; long ones lie outside."""
+    """A lane beside the table for each arrow that skips rows: the first one that is free, from 1; long arrows lie outside."""
     ends = [(a.index, row_of[a.source], row_of[a.target]) for a in scene.arrows if a.leaf is None]
     spans = {index: (min(a, b), max(a, b)) for index, a, b in ends if b - a not in (0, 1)}
     out: dict[int, int] = {}

@@ -70,7 +70,7 @@ def top_of(scene: Scene) -> list[int]:
 
 
 def _broadcast(scene: Scene, shapes: dict[int, tuple]) -> Iterator[tuple[str, int, str]]:
-    """Predictions (n, 1) against targets (n,), which make (n, n) differences."""
+    """Predictions of shape (n, 1) against targets of shape (n,), which give (n, n) differences."""
     for f in top_of(scene):
         received, sent = shapes.get(f, ((), ()))
         name, arrows = operation(scene.names[f]), scene.out.get(f, ())

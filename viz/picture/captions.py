@@ -16,7 +16,7 @@ SUB, WIDEST, TITLE = 11.0, 190.0, 240.0  # the size of a line on a box, and how 
 
 
 def common_start(groups: list[Block]) -> str:
-    """What the paths of all boxes begin with: the model, which needs not be said on each."""
+    """The common beginning of the paths of all boxes: the model, which need not be written on each."""
     each = [part for g in groups for part in (g.inside if g.times > 1 else [g])]
     paths = [prefixes(g.path) for g in each if g.path]
     start = ""
@@ -63,7 +63,7 @@ def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[s
 
 
 def last_name(path: str) -> str:
-    """What a module is called where it is: ``attn`` of ``blocks.0.attn``, ``blocks.0`` of itself."""
+    """A module's name in its place: ``attn`` for ``blocks.0.attn``, ``blocks.0`` for itself."""
     named = re.search(r"[^.\[\]]+((\.\d+)|(\[[^\]]*\]))*$", path)
     return named[0] if named else path
 

@@ -1,6 +1,6 @@
 """Which picture of a graph is drawn: the same choice for ``viz.draw`` and for the pane of ``viz.step``.
 
-A small graph shows each tensor and function. Of a larger one the modules are seen first (blocks.py); where there are none,
+A small graph shows each tensor and function. A larger one shows its modules first (blocks.py); where there are none,
 or there is room, each function. ``pictures_of`` lists what there is to choose from, the best first; ``draw`` takes the first
 that fits a page, the pane the first that fits its window. What cannot be laid out in time is folded further, and says so.
 """
@@ -38,7 +38,7 @@ FOLDS = (
 
 
 def check_options(view: Any = None, direction: Any = None, fold: Any = None, seconds: Any = SECONDS) -> None:
-    """Refuse a view, direction, fold or time limit that does not exist, saying which do."""
+    """Refuse an unknown view, direction, fold or time limit, and say which exist."""
     if view is not None and view not in VIEWS:
         raise ValueError(f"There is no view {one_line(view)[:40]!r}. Choose one of: {', '.join(VIEWS)}.")
     if direction not in (None, "LR", "TB"):  # values flow one way in every picture

@@ -73,7 +73,7 @@ class Drawing(Shown):
 
 @cache
 def _opened() -> str:
-    """What makes a part of the page of an image that has loaded: where a page runs no scripts, the image stays."""
+    """The code that turns a loaded image into a part of the page; where a page runs no scripts, the image stays."""
     lines = Path(__file__).with_name("drawing.js").read_text(encoding="utf-8").splitlines()
     code = " ".join(re.sub(r" // .*$", "", line).strip() for line in lines if not line.startswith("//"))
     return html.escape(f"(img=>{{{code}}})(this)", quote=True)
@@ -97,19 +97,19 @@ def draw(
     * view: "lanes" (values flow to the right, below them their gradients come back), "graph" (tensors and functions apart),
       "cards" (value and gradient on one card), "functions" (compact). By default "lanes" for a small graph (up to a dozen
       functions). A larger one shows its modules if it has some; if not, "graph" up to 40 nodes, then "functions".
-    * direction: "LR" (inputs on the left) or "TB" (inputs above); by default what fits.
-    * fold: which modules are one box: a depth (1: the layers of the model, 2: what is in these, ...), a class or its name,
-      a function of the module that returns True or False, True or "module" (as many as can be looked at). "repeat": what
-      comes many times in a row, such as the time steps of an RNN. False: draw everything.
+    * direction: "LR" (inputs on the left) or "TB" (inputs above); by default whichever fits.
+    * fold: which modules are one box: a depth (1: the layers of the model, 2: the layers inside these, ...), a class or its
+      name, a function of the module that returns True or False, True or "module" (as many as fit). "repeat": what
+      occurs many times in a row, such as the time steps of an RNN. False: draw everything.
     * names: what to call tensors: a dict ``{"w": w}``, pairs such as ``model.named_parameters()``, or a module. By default
       the caller's variables are read, and what they hold (``trainer.model``).
     * values: write short values into the tensors of the graph view, or (False) leave them out of lanes and cards.
     * saved: draw what each function keeps for its rule (graph view).
     * forward: in a graph made with create_graph=True, the tensors of the forward pass; what the backward pass added gets
       its own colours. By default the caller's own lines are read for it.
-    * seconds: how long Graphviz may take for a picture; where it takes longer, more is folded, and the picture says so.
+    * seconds: how long Graphviz may take for a picture; if it needs longer, more is folded, and the picture says so.
 
-    A picture whose view and fold are left to it is at most 1,100 points wide and 1,200 high. Nothing is run or changed.
+    With the default view and fold a picture is at most 1,100 points wide and 1,200 high. Nothing is run or changed.
     Raises TypeError or ValueError, with what to do, for anything that has no graph.
     """
     check_options(view, direction, fold, seconds)

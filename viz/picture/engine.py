@@ -22,7 +22,7 @@ NOT_HERE = "A browser cannot write a {} file. Save the picture as .svg, or run t
 
 
 def layout(source: str, form: str, prog: str = "dot") -> bytes:
-    """What Graphviz makes of ``source`` in format ``form``. Raises RuntimeError for a format that a browser cannot write."""
+    """The output of Graphviz for ``source`` in the format ``form``. RuntimeError for a format that a browser cannot write."""
     return (
         _wasm(form).layout(source, form, prog).encode() if IN_BROWSER else _in_pygraphviz(source, form, prog)
     )

@@ -209,7 +209,7 @@ class Lanes(View):
 
 
 def _short(name: str, limit: float) -> str:
-    """A name in bold; where there is no room for it, the end of it: ``0.weight`` of ``net.0.weight``."""
+    """A name in bold, or its end if there is no room for all of it: ``0.weight`` for ``net.0.weight``."""
     if width(name, TITLE, bold=True) > limit and (key := re.fullmatch(r".*\[['\"](.+)['\"]\]", name)):
         name = key[1]
     while width(name, TITLE, bold=True) > limit and "." in name:

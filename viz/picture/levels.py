@@ -87,7 +87,7 @@ def chosen(root: Block, fold: Any, graph: Graph) -> list[Block]:
 
 
 def repeats(root: Block) -> list[Block]:
-    """What comes again and again, whatever modules there are."""
+    """What is repeated, whatever modules there are."""
     return [i for i in _equal(list(root.functions), REPEATS) if isinstance(i, Block)]
 
 
@@ -184,7 +184,7 @@ def _composed(free: list[Function]) -> list[Block]:
 
 
 def _sign(item: Item) -> tuple:
-    """What an item looks like: equal items have equal signs. Of two modules of one class the parameters count, and what they
+    """What an item looks like: equal items have equal signs. For two modules of one class, the parameters count, and what they
     make, not each function: the first of several layers may have an input that needs no gradient."""
     if isinstance(item, Function):
         return item.name, item.outputs[0].shape

@@ -35,5 +35,5 @@ class Shown:
         return path
 
     def _hint(self) -> str:
-        """What the repr says where it is all that is seen."""
+        """The end of a repr that is shown alone."""
         return "" if notebook() is not None else "; .show() opens it"

@@ -64,7 +64,7 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
 
 
 def summary(p: Picture) -> str:
-    """The picture in one sentence, for those who do not see it."""
+    """The picture in one sentence, for people who cannot see it."""
     kinds = ((item.kind, item.function or item) for item in p.items)
     count = Counter(kind for kind, _ in dict.fromkeys(kinds))
     return f"Graph of {p.title}: {plural(count['function'], 'function')}, {plural(count['leaf'], 'leaf')}"

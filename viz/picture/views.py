@@ -102,7 +102,7 @@ def _frame_modules(graph: Graph, p: Picture) -> None:
 
 
 class _GraphView(View):
-    """Every tensor stands above its function; their two rails run side by side in opposite directions."""
+    """Every tensor is above its function; their two rails run side by side in opposite directions."""
 
     def draw(self) -> None:
         self.tensors: dict[tuple[Function, int], Item] = {}

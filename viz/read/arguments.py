@@ -71,7 +71,7 @@ def check_labels(labels: Any, n: int, verb: str) -> list[str]:
 
 
 def check_flags(**flags: Any) -> None:
-    """Refuse what is neither True nor False (nor None)."""
+    """Refuse values other than True and False (and None)."""
     for name, value in flags.items():
         if value is not None and not isinstance(value, bool):
             raise TypeError(f"{name}= must be True or False, not {one_line(value)[:40]!r}.")

@@ -252,7 +252,7 @@ def _place_of(f: Function | None) -> Place | None:
 
 
 def _first_nan(graph: Graph) -> list[str]:
-    """Where the first number came from that is not finite, of those whose values are known."""
+    """Where the first number that is not finite came from, among the known values."""
     for f in graph.functions:
         before = [e.target.output(e.nr).value for e in f.edges if e.target is not None]
         bad = next((o for o in f.outputs if o.value is not None and o.value.nonfinite), None)
@@ -352,7 +352,7 @@ def _changed(failure: Failure, error: Exception, recording: Recording) -> Failur
 
 
 def _suspected(graph: Graph, error: Exception) -> list[Any]:
-    """The node at which a pass failed that nobody followed: what it had saved was changed, or freed before."""
+    """The node at which an unobserved pass failed: what it had saved was changed, or freed before."""
     state = "modified" if MODIFIED.search(str(error)) else "freed" if FREED in str(error) else ""
     return [f.fn for f in reversed(graph.functions) if any(s.state == state for s in f.saved)][:1]
 

@@ -228,14 +228,14 @@ def own_dict(x: Any) -> Mapping[str, Any]:
 
 
 def framework(tensor: Any) -> str:
-    """The package that a tensor, or a class of tensors, is of; of a user's subclass that of the framework's class."""
+    """The package of a tensor, or of a class of tensors; for a user's subclass, that of the framework's class."""
     kind = tensor if isinstance(tensor, type) else type(tensor)
     kinds = (base for base in reversed(kind.__mro__) if hasattr(base, "backward"))
     return next(kinds, kind).__module__.partition(".")[0]
 
 
 def place(tensor: Any) -> tuple | None:
-    """Where in memory the numbers of a tensor are, and their shape: what ``detach()`` leaves the same. None if unknown."""
+    """Where in memory the numbers of a tensor are, and their shape: what ``detach()`` does not change. None if unknown."""
     if hasattr(tensor, "fake_mode"):  # PyTorch would warn
         return None
     with contextlib.suppress(Exception):  # a tracer's tensor, a sparse one
@@ -373,7 +373,7 @@ def _program_order(functions: dict[Any, Function], inputs: dict[Any, tuple]) -> 
 
 
 def describe_output(output: Output, tensor: Any) -> None:
-    """Note shape, dtype and hooks of ``tensor``, the live result that ``output`` stands for."""
+    """Note shape, dtype and hooks of ``tensor``, the live result that ``output`` represents."""
     output.shape, output.dtype = shape_of(tensor), dtype_name(tensor)
     output.hooks = len(getattr(tensor, "_backward_hooks", None) or ())
 
@@ -468,7 +468,7 @@ def _kept(name: str, tensor: Any) -> Saved:
 
 
 def memory_of(tensor: Any) -> tuple[int, int] | None:
-    """Where the memory begins that holds a tensor, and how many bytes it has: of a view its base's, whole. None if unknown."""
+    """Where the memory that holds a tensor begins, and its size in bytes: for a view, all of its base's. None if unknown."""
     if hasattr(tensor, "fake_mode"):  # PyTorch would warn
         return None
     with contextlib.suppress(Exception):  # a sparse tensor, a tracer's

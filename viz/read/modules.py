@@ -34,7 +34,7 @@ TURNS += ["Clone", "ToCopy", "Slice", "Select", "Split", "SplitWithSizes", "Chun
 @lru_cache(maxsize=10_000)
 def prefixes(path: str) -> list[str]:
     """A path and all that it is inside of, outermost first: ``net``, ``net.layers``, ``net.layers[0]``. A name of more than a
-    hundred parts is no place in a model: it is taken as one."""
+    hundred parts is not a place in a model: it is taken as one."""
     ends = [part.end() for part in re.finditer(r"[^.\[\]]+|\[[^\]]*\]", path)]
     return [path[:end] for end in ends] if len(ends) <= 100 else [path]
 

@@ -91,7 +91,7 @@ PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType, np
 
 
 def _inside(path: str, value: Any, tensors: list, modules: dict, seen: set[int]) -> Iterator[tuple[str, Any]]:
-    """What an object holds, by name. Of a module, its parameters and submodules are noted at once."""
+    """What an object holds, by name. A module's parameters and submodules are noted at once."""
     kind = type(value)
     if isinstance(value, dict):
         yield from ((f"{path}[{key!r}]", item) for key, item in [*dict.items(value)][:ENTRIES])
@@ -291,12 +291,12 @@ def operand_names(f: Function) -> dict[str, str]:
 
 
 def target_name(edge: Edge) -> str:
-    """What the tensor is called to which this edge brings a gradient."""
+    """The name of the tensor to which this edge brings a gradient."""
     return "?" if edge.target is None else edge.target.output(edge.nr).name or "?"
 
 
 def constant(saved: Any) -> str | None:
-    """A saved tensor without a name: its numbers where they are few, as the 2 of ``x * 2``; "mask" where they are 0 and one
+    """A saved tensor without a name: its numbers if they are few, such as the 2 of ``x * 2``; "mask" where they are 0 and one
     other, as that of a Dropout."""
     if saved.value is None:
         return saved.text or None if saved.state == "kept" else None
@@ -331,7 +331,7 @@ def _name_the_rest(graph: Graph) -> None:
 
 
 def free(name: str, taken: Container[str]) -> str:
-    """``name``, with as many primes as make it another than those that are taken."""
+    """``name``, with enough primes to differ from the names that are taken."""
     while name in taken:
         name += "′"
     return name

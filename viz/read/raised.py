@@ -1,4 +1,4 @@
-"""Where a program raised: the entries of a traceback, the expression that stands at that very place, and its operands.
+"""Where a program raised: the entries of a traceback, the expression at that place, and its operands.
 
 Reads the source text and what variables hold; runs nothing of the program.
 """
@@ -111,7 +111,7 @@ def resolved(node: ast.AST, frame: FrameType) -> Any:
 
 
 def operands_of(node: ast.AST | None, frame: FrameType) -> Iterator[ast.AST]:
-    """The operands of an expression, as they are written; of an assertion all that it names."""
+    """The operands of an expression, as they are written; for an assertion, everything that it names."""
     if isinstance(node, ast.BinOp):
         yield from (node.left, node.right)
     elif isinstance(node, ast.UnaryOp):

@@ -79,5 +79,5 @@ def excerpt(lines: list[str], first: int, file: str) -> dict:
 
 
 def shown_name(file: str) -> str:
-    """What a file of source is called: a cell has none of its own."""
+    """The name of a source file; a cell has no file of its own."""
     return "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)

@@ -449,7 +449,7 @@ class Recording:
                 entry["value"] = Value(again.astype(plain), dtype)
 
     def _cut_from(self, other: Any, value: Value | None) -> tuple[int, int] | None:
-        """Of what ``other`` was detached, where its numbers are still those: the number of the function, and the output."""
+        """Where ``other`` was detached from, if its numbers are unchanged: the number of the function, and the output."""
         at = self._places.get(place(other)) if value is not None else None
         return (sequence(at[0]), at[1]) if at is not None and same(self._values[at][0], value) else None
 

@@ -38,7 +38,7 @@ def _indexed(x: Array, kept: dict) -> Array:
 
 
 def axes(shape: tuple[int, ...], dim: Any) -> tuple[int, ...]:
-    """Axes from 0 up; None and () stand for all of them."""
+    """Axes from 0 up; None and () mean all of them."""
     several = dim if isinstance(dim, tuple | list) else () if dim is None else (dim,)
     return tuple(int(d) % len(shape) for d in several) if several and shape else tuple(range(len(shape)))
 

@@ -46,7 +46,7 @@ def rule_for(name: str) -> Rule | None:
 
 
 def forward_name(name: str) -> str:
-    """How an operation without a rule is written: ``log_ndtr`` for ``LogNdtrBackward0``, ``Cube`` for ``CubeBackward``."""
+    """The name of an operation without a rule: ``log_ndtr`` for ``LogNdtrBackward0``, ``Cube`` for ``CubeBackward``."""
     if name.endswith("Backward"):
         return base_name(name)
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", base_name(name)).lower()
@@ -195,7 +195,7 @@ def math_of(function: Any, words: dict[str, str]) -> list[str | None]:
 
 
 def _conjugates(function: Any) -> tuple[set[str], list[bool]]:
-    """Of a complex result, where the table speaks of real numbers: the words for conjugates, and which inputs are real."""
+    """The words for conjugates in the rule of a complex result, and which inputs are real; the table is about real numbers."""
     rule = rule_for(function.name)
     of = [function.outputs[0], *(e.target and e.target.output(e.nr) for e in function.edges)]
     result, *inputs = ["complex" in ((o and o.dtype) or "complex") for o in of]

@@ -46,7 +46,7 @@ def infer_shapes(graph: Graph) -> None:
 
 
 def _inputs_from_sizes(f: Function) -> None:
-    """A node that keeps the sizes of an input (``_saved_self_sym_sizes``) tells the shape of that input."""
+    """A node that keeps the sizes of an input (``_saved_self_sym_sizes``) gives the shape of that input."""
     for name, e in zip(rules.input_names(f), f.edges, strict=True):
         if e.target is not None and e.target.output(e.nr).shape is None:
             sizes = None

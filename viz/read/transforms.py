@@ -1,4 +1,4 @@
-"""What a framework tells of a tensor beside its graph: all examples inside vmap, the tangent of forward mode, the node that
+"""What a framework says about a tensor besides its graph: all examples inside vmap, the tangent of forward mode, the node that
 adds into a leaf."""
 
 from __future__ import annotations
@@ -44,6 +44,6 @@ def tangent_of(tensor: Any) -> Value | None:
 
 
 def accumulator(leaf: Any) -> Any:
-    """The node that adds into a leaf, where the framework tells (``autograd.graph.get_gradient_edge``)."""
+    """The node that adds into a leaf, if the framework gives it (``autograd.graph.get_gradient_edge``)."""
     graph = sys.modules.get(f"{framework(leaf)}.autograd.graph")
     return graph.get_gradient_edge(leaf).node if hasattr(graph, "get_gradient_edge") else None

@@ -38,7 +38,7 @@ def unseen() -> Iterator[None]:
 def as_array(tensor: Any) -> np.ndarray:
     """A NumPy copy of ``tensor`` (of any framework that has ``detach`` and ``numpy``, or of an array or number).
 
-    Sparse ones as the dense ones that they stand for, nested ones padded with 0. Raises what the framework raises where
+    Sparse ones become dense, nested ones are padded with 0. Raises what the framework raises where
     there are no numbers: on the device "meta", of a tracer's or a transform's tensor.
     """
     if getattr(tensor, "is_nested", False):
@@ -58,7 +58,7 @@ def as_array(tensor: Any) -> np.ndarray:
 
 
 def shape_of(tensor: Any) -> tuple[int, ...] | None:
-    """The shape of a tensor, or of what tells of one; None where its sizes are no numbers: nested tensors."""
+    """The shape of a tensor, or of an object that describes one; None if its sizes are not numbers, as in nested tensors."""
     with suppress(AttributeError, RuntimeError):
         return tuple(map(int, tensor.shape))
     return None
@@ -122,7 +122,7 @@ class Value:
 
     @classmethod
     def small(cls, tensor: Any) -> Value | None:
-        """As ``seen``; None, too, where there are more numbers than are copied just to be shown."""
+        """As ``seen``; also None if there are more numbers than are copied just to be shown."""
         return cls.seen(tensor) if size_of(shape_of(tensor)) <= KEPT else None
 
     @property
@@ -168,11 +168,11 @@ class Value:
 
     @cached_property
     def nonfinite(self) -> int:
-        """How many of the numbers are nan, inf or -inf."""
+        """The number of values that are nan, inf or -inf."""
         return int(self.array.size - np.isfinite(self.array).sum()) if self.array.dtype.kind in "fc" else 0
 
     def cells(self) -> tuple[np.ndarray, bool]:
-        """At most 8 x 8 numbers that stand for the array, and whether it was made smaller.
+        """At most 8 x 8 numbers that represent the array, and whether it was made smaller.
 
         A block of a large array is shown by its number of largest magnitude, sign kept, so that nothing big hides.
         Leading axes are stacked in rows.

@@ -39,9 +39,9 @@ class Pair:
 
 @dataclass(eq=False, repr=False)
 class Comparison:
-    """Matched steps. ``first`` is the first pair that truly differs (None if none does); print it for a table.
+    """Matched steps. ``first`` is the first pair that differs (None if none does); print it for a table.
 
-    Where all numbers are the same and only the order of the steps is not, ``first`` is the first that is elsewhere.
+    If all numbers are the same and only the order of the steps differs, ``first`` is the first step that is in another place.
     """
 
     left: Trace
@@ -106,11 +106,11 @@ def compare(
 ) -> Comparison:
     """Compare two backward passes: traces, or tensors (then their backward pass runs, as in ``viz.trace``).
 
-    * names: what to call tensors of both, as of ``viz.draw``.
+    * names: names for the tensors of both, as in ``viz.draw``.
     * labels: what to call the two passes.
     * tolerance: how far apart two numbers may be, relative to the larger one.
 
-    The two need not be of one framework.
+    The two may come from different frameworks.
     """
     left, right = two(passes, "compare")
     labels, names = tuple(check_labels(labels, 2, "compare")), named(names)
@@ -140,7 +140,7 @@ def _other_result(f: Function, g: Function, tolerance: float) -> bool:
 
 
 def _match(a: Graph, b: Graph) -> tuple[dict[Function, Function], dict[Function, Function]]:
-    """Which node of ``a`` is which of ``b``; and, where two operations differ, which stands in the place of which.
+    """Which node of ``a`` is which of ``b``; and, where two operations differ, which one replaces which.
 
     From the roots down along equal operations, then from what is matched up again; names count only where both sides
     know them. What is left over on both sides of one place is a pair of different operations.
@@ -203,7 +203,7 @@ def _inputs(f: Function, g: Function, fits) -> list[tuple[Function, Function]]:
 def _in_order(
     a: Trace, b: Trace, same: dict, instead: dict, labels: tuple[str, str], tolerance: float
 ) -> list[Pair]:
-    """The steps of both passes in one list; a matched step that is elsewhere on the other side stands there twice."""
+    """The steps of both passes in one list; a matched step that is elsewhere on the other side is listed twice."""
     firings: dict[Function, list[Step]] = {}
     for s in b:
         firings.setdefault(s.function, []).append(s)
@@ -263,7 +263,7 @@ def _cell(s: Step | None) -> str:
 
 
 def _differs(x: Step, y: Step, tolerance: float) -> str | None:
-    """What differs between two matched steps, or None."""
+    """The difference between two matched steps, or None."""
     both = [(a, b, "receives") for a, b in zip(x.totals, y.totals, strict=False)]
     for a, b in zip(x.sent, y.sent, strict=False):
         both.append((a.value, b.value, f"sends to {target_name(a.edge if a.edge.target else b.edge)}"))

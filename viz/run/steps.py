@@ -86,7 +86,7 @@ class Step:
 
     @property
     def total(self) -> Value | None:
-        """What the rule receives; of a node with several outputs, the gradient of the first that has one."""
+        """What the rule receives; for a node with several outputs, the gradient of the first that has one."""
         return next((t for t in self.totals if t is not None), None)
 
     def __repr__(self) -> str:
@@ -96,8 +96,8 @@ class Step:
 class Trace:
     """The steps of one backward pass. Print it for a table; ``leaves`` maps each leaf to its ``.grad`` at the end.
 
-    ``of_what`` is what the gradients are of: the root where it is one number and the pass starts with 1, else ``L``, the
-    scalar that the given gradients are slopes of.
+    ``of_what`` is what is differentiated: the root if it is one number and the pass starts with 1, else ``L``, the
+    scalar whose slopes are the given gradients.
     """
 
     def __init__(self, graph: Graph, steps: list[Step], seeds: list[Value | None], title: str):
@@ -135,7 +135,7 @@ class Trace:
         return "\n".join([head, "─" * max(map(len, [head, *lines])), *lines])
 
     def of(self, name: str) -> Step:
-        """The step of the tensor or node called ``name``; KeyError lists what there is."""
+        """The step of the tensor or node called ``name``; KeyError lists the names that exist."""
         for s in self.steps:
             if name in (s.tensor, s.name):
                 return s

@@ -48,12 +48,12 @@ def trace(
     """Run the backward pass of ``tensors`` and record every step.
 
     * tensors: one or several that have a graph, or a list of them.
-    * names: what to call tensors, as of ``viz.draw``; it wins over the caller's variables.
+    * names: names for tensors, as in ``viz.draw``; they override the caller's variables.
     * gradient: dL/d(tensor), needed for a tensor that is not one number (a list for several).
     * inputs, retain_graph, create_graph: as for ``backward``.
     * check: compare each node's rule with a finite difference.
 
-    Raises TypeError or ValueError for what cannot run backward, RuntimeError if the graph was already freed, and whatever
+    TypeError or ValueError for a tensor that cannot run backward, RuntimeError if the graph was already freed, and whatever
     the framework or a hook raises on the way; in every case all hooks of ours are removed.
     """
     check_flags(retain_graph=retain_graph, create_graph=create_graph, check=check)

@@ -1,1 +1,1 @@
-"""What a person takes hold of: the stepper, its pages, questions, sliders; the front end is in front/."""
+"""What a person uses: the stepper, its pages, questions, sliders; the front end is in front/."""

@@ -66,9 +66,9 @@ class Costs:
         return f"Costs({self.title}: {plural(self.total.functions, 'function')}, {bytes_text(self.total.kept)} kept)"
 
     def draw(self, by: str = "kept", *, direction: str | None = None, fold: Any = None) -> Drawing:
-        """The graph, each box with what it costs and the darker the more of it: ``by`` "kept" (bytes), "forward" or "backward"
-        (seconds). ``direction`` and ``fold`` as in ``viz.draw``. Raises ValueError for another ``by``, and for times that
-        nobody has measured."""
+        """The graph with its costs, darker where there is more: ``by`` is "kept" (bytes), "forward" or "backward"
+        (seconds). ``direction`` and ``fold`` as in ``viz.draw``. Raises ValueError for another ``by``, and for times that were
+        not measured."""
         if by not in ("kept", "forward", "backward"):
             raise ValueError(f"by must be 'kept', 'forward' or 'backward', not {by!r}.")
         check_options(None, direction, fold)
@@ -107,7 +107,7 @@ class Costs:
                 item.write(f"keeps {bytes_text(int(value))}" if by == "kept" else seconds_text(value))
 
     def rows(self) -> list[Cost]:
-        """What the table lists before the total: modules, or where there are none the nodes that keep most."""
+        """The rows before the total: modules, or if there are none, the nodes that keep most."""
         if self.modules:
             return [cost for cost in self.modules if cost.depth < DEPTH]
         largest = sorted(self.nodes.values(), key=lambda cost: -cost.kept)[:LARGEST]
@@ -134,7 +134,7 @@ class Costs:
         return "\n".join([head, "─" * max(map(len, [head, *lines])), *lines, *self.notes()])
 
     def notes(self) -> list[str]:
-        """What the numbers mean that cannot be seen."""
+        """Notes on the numbers in the table."""
         outer = sum(cost.kept for cost in self.modules if cost.depth == 0)
         shared = ["Memory that modules share is counted in each of their rows, and once in the total."]
         return shared if self.modules and outer > self.total.kept else []

@@ -46,7 +46,7 @@ EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_gr
 
 
 def _framework(f: Callable, leaves: Mapping[str, Any]) -> ModuleType:
-    """The module that makes tensors: that of a tensor among the leaves, else one that the function's own code names."""
+    """The module that makes tensors: that of a tensor among the leaves, or else one that the function's code names."""
     for leaf in leaves.values():
         if is_tensor(leaf):
             return sys.modules[framework(leaf)]
@@ -308,7 +308,7 @@ class Explore(Live, widgets.VBox):
         self._run("set")
 
     def cut(self, *edges: str) -> None:
-        """Cut edges, each called as in ``edges``: no gradient is sent along them. Raises KeyError for what is no edge."""
+        """Cut edges, named as in ``edges``: no gradient is sent along them. Raises KeyError for other names."""
         for edge in edges:
             if edge not in self.edges:
                 raise KeyError(f"no edge is called {edge!r}; there are {', '.join(self.edges)}")
@@ -401,8 +401,8 @@ def explore(
     """Sliders and fields on the leaves of ``f``; its graph, values and gradients follow.
 
     * leaves, or by name (``x=2.0``): numbers, lists of numbers or tensors, passed to ``f`` by name as tensors with
-      ``requires_grad=True`` (a box switches it off). A leaf that is called as one of the options is given in the dict.
-    * view, direction, fold: as of ``viz.draw``; by default cards, and the functions alone where cards do not fit.
+      ``requires_grad=True`` (a box switches it off). Put a leaf that has the name of an option into the dict.
+    * view, direction, fold: as in ``viz.draw``; the default is cards, or only the functions if cards do not fit.
 
     ``f`` returns a scalar tensor. An edge can be cut: choose it in the list, or click it in the picture. Every change is
     described in words.

@@ -27,7 +27,7 @@ WIDE_UP_TO = 14  # nodes; a larger graph is drawn from top to bottom
 class Failed(Shown):
     """What failed, and a picture of what was computed until then. Print it for the words; ``failure`` has them as data.
 
-    Of a recorded block it is ``recording.failure``; that of the last pass that failed is ``viz.failure()``.
+    A recorded block has it as ``recording.failure``; ``viz.failure()`` is that of the last pass that failed.
     """
 
     def __init__(self, failure: Failure):
@@ -69,9 +69,9 @@ _last: Failed | None = None
 
 
 def failure() -> Failed | None:
-    """What is known of the last pass that raised, in a ``viz.record()`` block or in ``viz.trace`` or ``viz.step``; or None.
+    """The last pass that raised, in a ``viz.record()`` block or in ``viz.trace`` or ``viz.step``, as a Failed; or None.
 
-    The same stands under the traceback in a notebook. In a script or a debugger print it, ``.show()`` it or ``.save()`` it.
+    A notebook shows the same under the traceback. In a script or a debugger, print it, ``.show()`` it or ``.save()`` it.
     """
     return _last
 

@@ -124,7 +124,7 @@ class _Moment:
         self.leaves = {s["node"]: s["accumulate"]["after"] for s in steps[:k] if s["accumulate"]}
 
     def grad_in(self, ident: str, node: Mapping) -> Mapping | None:
-        """What stands in the box for the gradient; in a lane as soon as all of it is there."""
+        """The text in the box for the gradient; in a lane as soon as all of it is there."""
         if node["kind"] != "gradient":
             return self.grads.get(ident)
         whole = self.whole.get(node["function"])
@@ -155,7 +155,7 @@ def windows(data: Mapping[str, Any], dpi: int) -> list[Window]:
 
 
 def frame_dot(data: Mapping[str, Any], k: int, window: Window | None = None) -> str:
-    """The picture after ``k`` steps, or what stands in ``window`` of it, as DOT with all places fixed."""
+    """The picture after ``k`` steps, or the part of it in ``window``, as DOT with all places fixed."""
     width, height = max(data["width"], 420.0), data["height"] + CAPTION
     left, top, wide, high = window or (0.0, 0.0, width, data["height"])
     scene, now = _scene(data["svg"]), _Moment(data, k)
@@ -248,7 +248,7 @@ def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
 def _lines(
     data: Mapping, ident: str, node: Mapping, scene: _Scene, now: _Moment
 ) -> Iterator[tuple[str, float, float, str]]:
-    """The lines of text of a node: label, place of the middle, look. A leaf without a box tells its .grad."""
+    """The lines of text of a node: label, place of the middle, look. A leaf without a box shows its .grad."""
     grad = now.leaves.get(ident) or (now.leaves.get(node.get("function")) if node["kind"] == "leaf" else None)
     told = grad and not (node.get("box") or {}).get("grad") and node["kind"] == "leaf"
     for css, said, x, y, size in scene.texts.get(ident, ()):

@@ -19,10 +19,10 @@ _chosen: bool | None = None
 
 
 def widgets(on: bool | str | None = None) -> bool:
-    """Whether steppers and films are live widgets; ``widgets(False)`` leaves their frames only, which step offline.
+    """Turn the live widgets of steppers and films on or off; ``widgets(False)`` leaves only frames, which step offline.
 
     ``True`` and ``False`` decide for this session, ``"auto"`` undoes that: then the environment variable VIZ_WIDGETS
-    decides (0 or 1), and else whether there may be a front end that runs widgets. Raises ValueError for anything else.
+    decides (0 or 1), or else whether a front end may run widgets. Raises ValueError for anything else.
     """
     global _chosen
     if on is not None:

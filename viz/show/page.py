@@ -51,7 +51,7 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 
 @cache
 def asset(name: str) -> str:
-    """A file of the front end; of ``stepper.js`` the whole program."""
+    """A file of the front end; for ``stepper.js``, the whole program."""
     if name == "stepper.js":
         return program(*PARTS.split())
     return minified([FRONT / name]) + (edge_rules() if name == "stepper.css" else "")
@@ -135,7 +135,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
         return {**drawn, **read, "insides": within, "svg": _compact_svg(drawn)}
 
     def step(told: Mapping) -> dict:
-        """Of a step what it does not say already: an only part is the total, what is stored is the total of its leaf."""
+        """A step without what follows from the rest: a single part is the total, what is stored is the total of its leaf."""
         parts = [{k: v for k, v in part.items() if v is not told["total"]} for part in told["incoming"]]
         sends = [{k: v for k, v in out.items() if k != "name"} for out in told["outgoing"]]
         stores = {k: v for k, v in (told["accumulate"] or {}).items() if k not in ("leaf", "contribution")}
@@ -256,7 +256,7 @@ def over(stills: list[tuple[str, str, int]], title: str, inside: str, tall: int)
 
 
 def still_of(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-    """Of the pictures of a payload the richest that can be read on a page of text, with the numbers in its boxes; without the
+    """The richest picture of a payload that can be read on a page of text, with the numbers in its boxes; without the
     gradients where these are asked for."""
     drawn = [data, *data.get("pictures", ())]
     best = max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
@@ -268,7 +268,7 @@ def still_of(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) 
 def frame(
     data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None, text: str | None = None
 ) -> str:
-    """What a saved notebook shows: of the pictures the richest that can be read on a page of text, over it the stepper."""
+    """What a saved notebook shows: the richest picture that can be read on a page of text, with the stepper over it."""
     shown = still_of(data, options)
     tall = round(min(max(float(shown["height"]), 60.0), 480.0))
     alt = f"Graph of {data.get('title') or 'a tensor'}"

@@ -161,7 +161,7 @@ def ident(thing: Function | Edge | None) -> str | None:
 
 
 def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECONDS) -> dict:
-    """One picture: its SVG, and what stands where. ``within``: its number, or the box of another in which it is shown."""
+    """One picture: its SVG, and where everything is. ``within``: its number, or the box of another in which it is shown."""
     for f, item in picture.of_function.items():
         if not item.members:
             item.id = ident(f)
@@ -187,7 +187,7 @@ def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECOND
 
 
 class Payload(dict):
-    """A payload, and what it can tell beyond: what stands in boxes that are still closed."""
+    """A payload, and what it can give later: the insides of boxes that are still closed."""
 
     def __init__(self, graph: Graph, step_of: dict):
         self.graph, self.step_of = graph, step_of
@@ -205,7 +205,7 @@ class Payload(dict):
         return svg
 
     def insides(self, picture: Picture, most: int = 0) -> dict:
-        """What stands in the first ``most`` boxes of a picture; the others stay closed."""
+        """The insides of the first ``most`` boxes of a picture; the others stay closed."""
         found: dict[str, dict] = {}
         boxes = {item.id: (item, picture.direction, found) for item in picture.items if item.members}
         self.closed |= boxes
@@ -214,7 +214,7 @@ class Payload(dict):
         return found
 
     def open(self, ident: str) -> dict:
-        """Put what stands in a closed box into the payload; the boxes in it are closed."""
+        """Put the inside of a closed box into the payload; the boxes in it are closed."""
         item, direction, found = self.closed.pop(ident)
         within = inside(self.graph, item, direction, 2 * BOXES)
         found[ident] = _drawn(within, self.step_of, ident) | {"insides": self.insides(within)}

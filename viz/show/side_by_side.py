@@ -99,11 +99,11 @@ def beside(
 ) -> Any:
     """Run backward from two tensors and step through both passes at once; differences carry a mark.
 
-    * passes: two tensors or traces, of one framework or of two (a learner's engine and the reference, minigrad and
-      PyTorch). Or films, of any number: they are put on one scale and one axis.
+    * passes: two tensors or traces, from one framework or from two (a learner's engine and the reference, minigrad and
+      PyTorch). Or any number of films: they share one scale and one axis.
     * labels: what to call them.
-    * view, direction, fold, names: as of ``viz.draw``; by default the functions, or the modules of a large graph.
-    * gradient, inputs, retain_graph, create_graph: as of ``backward``, for both.
+    * view, direction, fold, names: as in ``viz.draw``; the default is the functions, or the modules of a large graph.
+    * gradient, inputs, retain_graph, create_graph: as in ``backward``, for both.
 
     Errors are those of ``viz.trace``.
     """

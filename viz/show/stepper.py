@@ -59,7 +59,7 @@ class Stepper(Live, Shown, widgets.VBox):
         super().__init__([self.pane])
 
     def _answer(self, asked: Mapping[str, Any]) -> None:
-        """What the pane asks for: what is in a box that is closed, or a page of the whole pass."""
+        """The reply to the pane: the inside of a closed box, or a page of the whole pass."""
         if (ident := asked.get("open")) in self.closed:
             self.pane.send({"open": ident, "inside": sent(self.data.open(ident))})
         if asked.get("page"):
@@ -89,7 +89,7 @@ class Stepper(Live, Shown, widgets.VBox):
 
     @property
     def answers(self) -> list[dict]:
-        """What was answered: {"step", "given", "outcome"}, the outcome "right", "shown" or the cause of the mistake."""
+        """The answers so far: {"step", "given", "outcome"}; the outcome is "right", "shown" or the cause of the mistake."""
         return self.pane.answers
 
     def __repr__(self) -> str:
@@ -106,7 +106,7 @@ class Stepper(Live, Shown, widgets.VBox):
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
         """Write the pass to ``path``, whose ending says how: .html, .gif or .png.
 
-        .html: a page that opens from disk, steps and asks by itself. .gif: all steps, animated. .png: one picture a step,
+        .html: a page that opens from disk, steps and asks by itself. .gif: all steps, animated. .png: one picture per step,
         ``steps.png`` becomes steps-00.png, steps-01.png, ... (the list is returned). Raises ValueError for others.
         """
         path = Path(path)
@@ -143,15 +143,15 @@ def step(
 ) -> Stepper:
     """Run backward from ``tensors`` (one, several, or a list) exactly as ``.backward()`` would; return the stepper through it.
 
-    * view, direction, fold, names, values, saved, seconds: as of ``viz.draw``; by default the pane takes, of the same
+    * view, direction, fold, names, values, saved, seconds: as in ``viz.draw``; by default the pane takes, from the same
       pictures, the one that fits its window. Boxes open where they are.
-    * gradient, inputs, retain_graph, create_graph: as of ``backward``. gradient is needed for a tensor that is not one
+    * gradient, inputs, retain_graph, create_graph: as in ``backward``. gradient is needed for a tensor that is not one
       number (a list for several).
     * check: compare each node's rule with a finite difference, and mark the nodes (True).
     * forward: True to walk through the forward pass first (values are known after ``viz.record()``), or its tensors, as
       in ``viz.draw``.
     * ask: None, "gradients" or "order": predict before a step shows; the first ``given`` steps are shown as a worked example.
-    * insist: for a test, each of the others is answered, or shown on request, before the next; the questions cannot be
+    * insist: for a test, each question must be answered, or shown on request, before the next; the questions cannot be
       switched off.
 
     Errors are those of ``viz.draw`` and ``viz.trace``; ValueError for more than 3,000 nodes.
