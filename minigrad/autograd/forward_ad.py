@@ -231,7 +231,7 @@ class dual_level(Forward):
         return 0
 
     def tracked(self, t: Tensor | None) -> Tensor | None:
-        """`t` with its history, if it has one, going on at this level: so that gradients have tangents, too."""
+        """`t` with its history, if it has one, going on at this level: so that gradients also have tangents."""
         known = not isinstance(t, Tensor) or (t._requires_grad and self.owns(t))
         if known or not self.unwrap(t)[0]._requires_grad:
             return t

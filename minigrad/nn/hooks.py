@@ -174,6 +174,6 @@ class Hooked:
         return self._add_hook(self._backward_hooks, hook)
 
     def _add_hook(self, hooks: OrderedDict, entry: Callable | tuple[Callable, bool]) -> RemovableHandle:
-        """entry: the hook; of forward hooks together with whether it is given the arguments by name, too."""
+        """entry: the hook; for forward hooks, with whether it also gets the arguments by name."""
         self.__dict__["_hooked"] = True
         return RemovableHandle(hooks, entry)

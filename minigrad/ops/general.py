@@ -211,7 +211,7 @@ def fitting_form(
 
 
 def takes(signature: Signature, count: int, name: str, method: bool) -> bool:
-    """Whether PyTorch's form of this signature takes so many arguments, by position and by name: it may have `out`, `dtype`."""
+    """Whether PyTorch's form of this signature takes this many arguments, by position or name: it may have `out`, `dtype`."""
     least = sum(default is REQUIRED for default in signature.defaults.values())
     more = {"out", "dtype"} & {key for known in functions_at(name, method) for key in known.kinds}
     return least <= count <= len(signature.names) + len(more - signature.kinds.keys())
@@ -306,7 +306,7 @@ def record(
 
 
 def sizes_of(op: Op, arrays: Sequence[ndarray | None]) -> list:
-    """The shapes of the inputs and their numbers of elements; of a list of inputs as two lists."""
+    """The shapes of the inputs and their numbers of elements; for a list of inputs, two lists."""
     shapes = [None if a is None else a.shape for a in arrays]
     sizes = [None if a is None else a.size for a in arrays]
     return [shapes, sizes] if op.variadic else shapes + sizes

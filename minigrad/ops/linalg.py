@@ -183,7 +183,7 @@ def solve_backward(grad, grad_input_mask, A, result):
 
 
 def det_self(grad, A, result):
-    """The gradient of det(A): grad times the cofactors, det(A) A⁻ᵀ; of a nearly singular A each is det(A with eⱼ as row i)."""
+    """The gradient of det(A): grad times the cofactors, det(A) A⁻ᵀ; for a nearly singular A each is det(A with eⱼ as row i)."""
     if is_array(A) and (abs(result) > np.sqrt((A * A).sum(-1)).prod(-1) * np.finfo(A.dtype).eps ** 0.5).all():
         return (grad * result)[..., None, None] * inv(A).mT
     e = eye_beside(A, A.shape[-1], A.shape[-1])

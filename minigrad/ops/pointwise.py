@@ -162,7 +162,7 @@ def _erf(self: ndarray) -> ndarray:
 
 
 def power_self(grad, self, exponent):
-    """∂self^n = n self^(n-1): at 0 for the powers 0 and 1, too."""
+    """∂self^n = n self^(n-1): also at 0, for the powers 0 and 1."""
     if exponent == 2:
         return grad * (self + self)
     return no_slope(grad) if exponent == 0 else grad * (power(self, exponent - 1) * exponent)

@@ -234,7 +234,7 @@ def logsumexp_tangent(inputs, moves, results, params):
 
 
 def or_inf(x):
-    """`x`, and inf where it is 0. A quotient by it is 0 there, and so are its derivatives: forward mode takes them, too."""
+    """`x`, and inf where it is 0. A quotient by it is 0 there, and so are its derivatives: forward mode takes them as well."""
     return where(x == 0, math.inf, x)
 
 

@@ -61,7 +61,7 @@ def _exercise(exercise: Exercise) -> Iterator[str]:
 
 
 def _reply(exercise: Exercise, wrong: Wrong) -> str:
-    """What is told of the cause, in full: an advice may stand for the beginning of what a check says by itself."""
+    """The reply about the cause, in full: an advice may be the beginning of what a check says on its own."""
     cause = judge(exercise, as_answers(exercise, wrong.answer)).cause
     return cause if wrong.advice in cause else wrong.advice
 

@@ -94,7 +94,7 @@ class Reader:
     scope: Mapping[str, Any] = field(default_factory=dict)
 
     def rows(self, text: str) -> Iterator[Row]:
-        """The rows of the table `text`, which stands in the source of the lesson."""
+        """The rows of the table `text`, which is in the source of the lesson."""
         code: list[str] = []
         piece = ""
         begin = _first_line(text, self.module)
@@ -118,7 +118,7 @@ class Reader:
             )
 
     def answer(self, row: Row) -> Any:
-        """The answer that a row stands for: a value, a function, or a dict of the parts that it defines."""
+        """The answer that a row gives: a value, a function, or a dict of the parts that it defines."""
         try:
             return self.evaluate(row)
         except Exception as error:
@@ -166,7 +166,7 @@ class Reader:
         return not whole and not {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & strange
 
     def _changed(self, code: str) -> Any:
-        """What the solution defines after a change."""
+        """The names that the solution defines after a change."""
         source = changed(self.solution(), code)
         scope = {**COMMON, **self.scope, **vars(self.module)}
         exec(textwrap.dedent(self.setup), scope)
@@ -192,7 +192,7 @@ class Reader:
 
 
 def _first_line(text: str, module: ModuleType) -> int:
-    """The line of the module's file on which `text` begins: it is a raw string, so it stands there as it is. Else 1."""
+    """The line of the module's file on which `text` begins: it is a raw string, so it is there unchanged. Else 1."""
     source = _source(module)
     return source.count("\n", 0, max(source.find(text), 0)) + 1
 

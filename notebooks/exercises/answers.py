@@ -198,7 +198,7 @@ def fits(got: Any, want: Any) -> bool:
 
 
 def wanted(want: Any) -> str:
-    """What kind of answer is due, in words."""
+    """The kind of answer that is expected, in words."""
     if isinstance(want, str):
         return 'Enter one of the letters in quotes, such as `"a"`.'
     if isinstance(want, bool):
@@ -209,7 +209,7 @@ def wanted(want: Any) -> str:
 
 
 def example(want: Any) -> str:
-    """What an answer looks like, for the empty field in which it is typed."""
+    """An example of an answer, for the empty field in which it is typed."""
     if isinstance(want, str):
         return "a letter, such as a"
     if isinstance(want, bool):

@@ -66,7 +66,7 @@ def _hints(found: Exercise) -> list[str]:
 
 
 def _so_far(key: str) -> str:
-    """What the learner did with an exercise before, in another session perhaps."""
+    """The learner's earlier tries at an exercise, perhaps in another session."""
     done = store.load()
     if key in done["solved"]:
         return f"\n\n{say('solved before')}"
@@ -81,7 +81,7 @@ def _with_news(text: str) -> str:
 
 
 def _as_written(exercise: Exercise, answers: tuple) -> str:
-    """A wrong try in a few words: what was typed in, part by part; of code only that it was code."""
+    """A wrong try in a few words: what was typed, part by part; for code, only that it was code."""
     if any(map(callable, answers)):
         return "code"
     if len(answers) == 1:
@@ -318,7 +318,7 @@ def _unknown(unknown: lessons.Unknown) -> Card:
 
 
 def _our_fault(key: object, error: Exception) -> Card:
-    """The machinery itself failed. The learner is told so plainly; the tests look for this state."""
+    """The machinery itself failed. The reply says so plainly; the tests look for this state."""
     text = say("our fault", id=describe(key, 20), error=f"{type(error).__name__}: {str(error)[:200]}")
     return Card(
         "fault", text, text, heading("A fault in the lesson", "") + paragraphs(text.replace("`", "'"))

@@ -183,7 +183,7 @@ class Exam:
         return [result for _, result in sorted((asked_here | live).items())]
 
     def report(self) -> Report:
-        """The table, as it stands now."""
+        """The table in its present state."""
         return Report(self.results())
 
     def save(self, path: str | Path) -> Path:
@@ -222,7 +222,7 @@ def _keep(number: int, fingerprint: str, asked: int, given: list[dict[str, Any]]
 
 
 def _fingerprint(questions: Any) -> str:
-    """What tells one question from another: an exam with other numbers has other questions. Names do not count."""
+    """What distinguishes one question from another: an exam with other numbers has other questions. Names do not count."""
     if isinstance(questions, Mapping):
         what = ("kind", "answer", "ready")
         questions = {number: [q.get(key) for key in what] for number, q in questions.items()}

@@ -34,7 +34,7 @@ NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised"
 
 
 class Verdict(NamedTuple):
-    """What `check` says. `cause` is the mistake that was recognised, as it is told; "" where none was."""
+    """What `check` says. `cause` is the recognised mistake, in the words of the reply; "" if none was recognised."""
 
     state: str
     message: str
@@ -197,7 +197,7 @@ def _one_change(exercise: Exercise, answers: tuple, want: Observed) -> str:
 
 
 def _mended(exercise: Exercise, answers: tuple, want: Observed, search: Callable, seconds: float) -> str:
-    """What is told of the first change of a search that makes the answer right, if it is found in so many seconds."""
+    """The reply about the first change that makes the answer right, if a search finds one in this many seconds."""
     ends = time.process_time() + seconds
     with redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -255,7 +255,7 @@ def impossible(exercise: Exercise, value: Any) -> str:
 
 
 def _letter(exercise: Exercise, value: str) -> tuple[str, str]:
-    """What to say to a letter of which nothing is known."""
+    """The reply to a letter that nothing is known about."""
     if value in exercise.letters:
         return say("no"), ""
     told = no_such_letter(exercise, value)
@@ -314,7 +314,7 @@ def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observe
 
 
 def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
-    """The listed wrong answer that behaves as this one; of typed answers else the first one that is wrong as it is."""
+    """The listed wrong answer that behaves like this one; for typed answers, else the first with the same mistake."""
     first = _first_difference(got, want, exercise)
     telling = exercise.typed and first is not None and first < len(got.seen)
     best, least = None, 9
@@ -447,7 +447,7 @@ def _leaves_alone(watch: Watch) -> None:
 
 
 def _several(exercise: Exercise, value: Any, right: tuple) -> None:
-    """A Complaint, unless `value` holds as many values as the function is to give back, and none of them is None."""
+    """A Complaint, unless `value` holds as many values as the function should return, and none of them is None."""
     count = len(exercise.returns)
     key = "return several" if all(map(str.isidentifier, exercise.returns)) else "return these"
     several = say(key, count=count, names=", ".join(exercise.returns))

@@ -53,7 +53,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def _clock(seconds: float) -> Callable[[], float]:
-    """A function that tells how long to wait until the time of the thread that calls this can be over; 0.0 when it is."""
+    """A function that says how long to wait until the time of the thread that calls this can be over; 0.0 when it is."""
     used, delayed, began = _processor_time(), _delay(), time.monotonic()
     started, held_up = used(), delayed()
 

@@ -395,7 +395,7 @@ def _reordered(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, as
 
 
 def _single(node: ast.expr) -> tuple[Callable[[ast.expr], ast.expr], ast.expr] | None:
-    """Of an operation on one thing (x**2, -x, x.mean(), torch.exp(x)): how to make it of another, and the thing."""
+    """For an operation on one thing (x**2, -x, x.mean(), torch.exp(x)): how to apply it to another, and the thing."""
     match node:
         case ast.BinOp(value, ast.Pow(), power):
             return lambda new: ast.BinOp(new, ast.Pow(), power), value

@@ -1,4 +1,4 @@
-"""What a learner's function does besides giving something back: `with unchanged(x=x, model=model): ...`.
+"""What a learner's function does besides returning something: `with unchanged(x=x, model=model): ...`.
 
 Tensors, modules and lists that were handed over are looked at before and after. A change that the exercise does not ask
 for becomes a Complaint: values written to, a gradient left in `.grad`, a flag turned, a hook or `eval()` left behind,

@@ -1,6 +1,6 @@
 """The learner's progress: one small JSON file beside the learner's lessons. It never leaves the machine.
 
-Delete the file to begin afresh. Under pytest, and while the lessons are built (MINIGRAD_PROGRESS=off),
+Delete the file to start again. Under pytest, and while the lessons are built (MINIGRAD_PROGRESS=off),
 nothing is read or written, so that a saved lesson looks the same whoever ran it. Set MINIGRAD_PROGRESS to a
 path to keep it elsewhere.
 

@@ -45,7 +45,7 @@ class Lesson:
 
     @property
     def skip(self) -> str:
-        """Who may leave it out, as the header says it."""
+        """Who may skip the lesson, as the header says."""
         return _field(self.cells[0], "Skip this if", strip=False)
 
     @property
@@ -198,7 +198,7 @@ def short_route(every: tuple[Lesson, ...]) -> str:
 
 
 def minutes_of(numbers: Iterable[str], every: Iterable[Lesson]) -> int:
-    """What these lessons take together, without what can wait."""
+    """The minutes of these lessons together, without what can wait."""
     known = {lesson.number: lesson.core for lesson in every}
     return sum(known.get(number, 0) for number in numbers)
 
@@ -241,7 +241,7 @@ FILE = (  # a picture that stands by itself
 
 
 def levels(every: tuple[Lesson, ...]) -> list[list[str]]:
-    """The numbers of the lessons, row by row: each stands below all that it needs, or to their right: lessons that come
+    """The numbers of the lessons, row by row: each is below all that it needs, or to their right: lessons that come
     one after the other, with nothing beside them, share a row, unless an arrow comes around to one of them."""
     row: dict[str, int] = {}
     for lesson in every:
@@ -275,8 +275,8 @@ def arrows(every: tuple[Lesson, ...]) -> list[tuple[str, str]]:
 
 
 def _places(every: tuple[Lesson, ...]) -> dict[str, tuple[float, float]]:
-    """The middle of the top of each box. In a row the boxes stand in the order of those that they come from; one whose
-    arrow goes around the others stands last."""
+    """The middle of the top of each box. In a row the boxes are in the order of those that they come from; one whose
+    arrow goes around the others is last."""
     rows = levels(every)
     row_of = {number: at for at, row in enumerate(rows) for number in row}
     around = {need for need, number in arrows(every) if row_of[number] - row_of[need] > AROUND}
@@ -299,7 +299,7 @@ def _places(every: tuple[Lesson, ...]) -> dict[str, tuple[float, float]]:
 
 
 def map_svg(every: tuple[Lesson, ...], *, style: str = "", solved: Iterable[str] = ()) -> str:
-    """The map as SVG; with a `style` it stands by itself, without one it takes the colours of the page that it is in."""
+    """The map as SVG; with a `style` it stands alone, without one it takes the colours of the page that it is in."""
     solved, places = set(solved), _places(every)
     wide, high = _size(places)
     about = "Map of the lessons: an arrow leads from a lesson to those that need it."
