@@ -347,8 +347,8 @@ def test_a_graph_can_be_begun_anew_and_one_with_other_numbers_is_another():
     assert anew.answers == []
     anew.pane.answers = [{"step": 1, "given": "2", "outcome": "right"}]
     (result,) = exam.results()
-    assert (result.begun, result.remarks) == (2, ("begun 2 times",)), "it shows"
-    assert "begun 2 times" in exam.report()._repr_html_()
+    assert (result.begun, result.remarks) == (2, ("started 2 times",)), "it shows"
+    assert "started 2 times" in exam.report()._repr_html_()
     (handed_in,) = results_of(store.load()["exam"])
     assert (handed_in.first, handed_in.begun) == (1, 2)
 
@@ -414,5 +414,5 @@ def test_what_is_no_exam_is_said_so(tmp_path, capsys):
     ):
         assert main(["exam", str(tmp_path / f"{name}.ipynb")]) == 2
         assert told in capsys.readouterr().err
-    with pytest.raises(ValueError, match="is no exam"):
+    with pytest.raises(ValueError, match="is not an exam"):
         key(BY_NUMBER["0"])

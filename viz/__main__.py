@@ -4,8 +4,8 @@
     python -m viz program.py:loss --show -- --lr 0.1   (opens the page; what follows -- is the script's own)
 
 Runs ``program.py``, takes its variable ``loss`` (a tensor, or a function without arguments that returns one), runs backward
-from it and writes a page that steps through the pass. Exit code 2 and one sentence where that cannot be. Where the script
-itself raises, its traceback and what is known of the operation that failed; exit code 1.
+from it and writes a page that steps through the pass. Exit code 2 and one sentence if that is impossible. If the script
+itself raises, its traceback and the operation that failed; exit code 1.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Raised(Exception):
 def record(
     target: str, view: str | None = None, ask: str | None = None, arguments: Sequence[str] = ()
 ) -> Stepper:
-    """Run ``file.py:name`` with ``arguments`` and step through the backward pass of what ``name`` is.
+    """Run ``file.py:name`` with ``arguments`` and step through the backward pass of the tensor ``name``.
 
     Raises CannotStep, and Raised where the script does.
     """

@@ -131,7 +131,7 @@ class SceneAnalysis:
             yield self.at_function("sign", self.all, 0, text)
 
     def beginning(self, curve: LossCurve) -> Iterator[Finding]:
-        """Units that are alike, and a classifier that begins far from a guess."""
+        """Units that are alike, and a classifier whose first loss is far from that of a guess."""
         info = self.table.info
         if alike := [k for k, _ in info.alike if k in self.row_of_leaf]:
             names = [self.table.names[k] for k in alike]

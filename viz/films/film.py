@@ -226,7 +226,7 @@ class Film(Shown):
     # ---- passes that are kept
 
     def _why_not_kept(self) -> str:
-        """Why the newest frame, so far the last, cannot be shown whole; empty where it can."""
+        """Why the newest frame cannot be shown whole; empty if it can."""
         here, hooks, *_ = self._newest or (None, None)
         why = "" if hooks is None or hooks.saved is not None else hooks.info.why or hooks.why_not_saved
         return why and f"step {self._steps[here]} is not kept whole: {why}"

@@ -65,7 +65,7 @@ class FrameTable:
         self.numbers.fromlist([*hooks.norms, *joined, *leaves, *zeros])
 
     def settle(self, index: int, ratios: list[float], along: float) -> None:
-        """What the leaves moved by after frame ``index`` of ours, and the cosine between that and the gradient."""
+        """How far the leaves moved after our frame ``index``, and the cosine between that and the gradient."""
         self.along[index] = along
         start = index * self.width + self.columns["update"].start
         self.numbers[start : start + len(ratios)] = array("d", ratios)

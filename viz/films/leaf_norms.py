@@ -81,7 +81,7 @@ def _share(change: float, norm: float) -> float:
 
 
 def seen(tensors: list[Any], trouble: list[Exception]) -> Arrays:
-    """The numbers of tensors of the user's; None where one has none to tell (meta, a tracer's), and why in ``trouble``."""
+    """The numbers of the user's tensors; None for one that has none (meta, a tracer's), with the reason in ``trouble``."""
     out: Arrays = []
     for t in tensors:
         try:
@@ -93,7 +93,7 @@ def seen(tensors: list[Any], trouble: list[Exception]) -> Arrays:
 
 
 def weak(leaf: Any) -> Any:
-    """A leaf that the user has let go of is not kept alive; an engine's tensors may not offer that."""
+    """A weak reference, so that a leaf is not kept alive; not every engine's tensors allow one."""
     try:
         return weakref.ref(leaf)
     except TypeError:

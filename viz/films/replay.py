@@ -187,7 +187,7 @@ class ReplayedPass(Tensor):
         return tensor
 
     def _results(self) -> None:
-        """What is known of results: their shapes are those of their gradients; the caller's names, numbers that still live."""
+        """Facts about results: their shapes are those of their gradients; the caller's names, numbers that still live."""
         for i, received, _ in self.played:
             if all(g is not None for g in received):
                 self.nodes[i]._input_metadata = [Tensor(g) for g in received]
@@ -216,7 +216,7 @@ class ReplayedPass(Tensor):
             setattr(self.nodes[i], name, stand_in)
 
     def _transposed(self, origin: tuple[int, int] | None) -> Tensor | None:
-        """The leaf as an operation sees it that transposes it: the leaf itself has moved since."""
+        """The leaf as seen by an operation that transposes it: the leaf itself has moved since."""
         if origin is None or operation(self.scene.names[origin[0]]) != "T":
             return None
         leaf = self.leaf.get(self.edges[origin[0]][0][0])
@@ -225,7 +225,7 @@ class ReplayedPass(Tensor):
     # ---- the pass
 
     def backward(self, **options: Any) -> None:
-        """Play it: what is listening hears what was seen."""
+        """Play it: the registered hooks see what was seen."""
         for i, *seen in self.played:
             received, sent = (tuple(None if g is None else Tensor(g) for g in side) for side in seen)
             for hook in tuple(self.nodes[i].pre):
@@ -236,7 +236,7 @@ class ReplayedPass(Tensor):
                 hook(sent, received)
 
     def _play(self) -> Iterator[tuple[int, list, list]]:
-        """(node, received, sent) of those that a gradient came to, in the engine's order: leaves first, then the newest."""
+        """(node, received, sent) for each node that a gradient reached, in the engine's order: leaves, then the newest."""
         waits = Counter(target for out in self.edges for target, _ in out)
         arrived: list[dict[int, list[np.ndarray]]] = [{} for _ in self.nodes]
         arrived[0][self.output_nr] = [self.seed]
@@ -267,7 +267,7 @@ class ReplayedPass(Tensor):
         return received, [self._sent(i, received, slot, seen) for slot in range(len(self.edges[i]))]
 
     def _total(self, i: int, parts: list) -> np.ndarray | None:
-        """What arrived at a leaf: the parts, unless a hook made something else of them."""
+        """The gradient that arrived at a leaf: the parts, unless a hook changed them."""
         before, after = self.leaf[i].grad, self.nodes[i].after
         if not parts or after is None:
             return parts[0] if parts else None
@@ -290,7 +290,7 @@ class ReplayedPass(Tensor):
         return numbers(self.hooks.held[target][0][nr])
 
     def _through(self, i: int, g: np.ndarray) -> np.ndarray:
-        """What a node sends that only re-indexes."""
+        """The gradient that a node sends if it only re-indexes."""
         name, fixed = operation(self.scene.names[i]), self.info.fixed[i]
         if name == "T":
             return g.T

@@ -65,7 +65,7 @@ def _pane() -> type:
 
 
 def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwargs: Any) -> Mapping[str, Any]:
-    """What a notebook shows: the live widget, the page in a frame for a saved notebook, one line of text."""
+    """The output in a notebook: the live widget, the page in a frame for a saved notebook, one line of text."""
     if not any(map(len, films)):
         return {"text/plain": text}
     named = zip(films, titles or [film.title or "" for film in films], strict=True)

@@ -44,7 +44,7 @@ def text(
 
 
 class Still:
-    """One film, ready to be painted at any of its frames; ``place`` counts those beside it, two in a line."""
+    """One film, ready to be painted at any of its frames; ``place`` is its position among those beside it, two in a line."""
 
     def __init__(self, film: Any, label: str, wide: float = WIDE, place: int = 0):
         self.film, self.label, self.wide, self.line = film, label, wide, place // 2

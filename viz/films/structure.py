@@ -89,7 +89,7 @@ def _broadcast(scene: Scene, shapes: dict[int, tuple]) -> Iterator[tuple[str, in
 
 
 def _classes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
-    """A reshape before a cross-entropy that takes the classes from another dimension than they are in."""
+    """A reshape before a cross-entropy that takes the classes from the wrong dimension."""
     for f in scene.functions:
         name = operation(scene.names[f])
         _, sent = info.shapes.get(f, ((), ()))
@@ -123,7 +123,7 @@ def _reshaped_from(scene: Scene, a: Arrow, info: Any) -> tuple[int, ...] | None:
 
 
 def negated(table: Any) -> str:
-    """What the loss is the negative of, where that is an error and cannot be below 0; else empty."""
+    """The error, never below 0, whose negative the loss is; else empty."""
     scene: Scene = table.scene
     f, name = 0, operation(scene.names[0])
     if name != "Neg":
@@ -152,7 +152,7 @@ def loss_name(scene: Scene, f: int) -> str:
 
 
 def given_to_loss(scene: Scene) -> str:
-    """What a loss at the root that is below 0 was given."""
+    """The inputs of a loss at the root that is below 0."""
     [a, *_] = scene.out.get(0, [None])
     given = "what it was given" if a is None or a.leaf is not None else f"what {scene.names[a.target]} made"
     nll = operation(scene.names[0]).startswith("NllLoss")

@@ -121,7 +121,7 @@ class TrainingState:
             self.pending = Pending(last.table, None, last.leaves, now, None)
 
     def found(self, steps: list[int], reached: set[str]) -> Iterator[tuple[str, int, str, str, bool]]:
-        """(kind, step, name, text, whether it is an alarm) of everything that was seen."""
+        """(kind, step, name, text, whether it is an alarm) for everything that was seen."""
         missing = {name: step for name, step in self.missing.items() if name not in reached}
         if missing:
             get = "gets" if len(missing) == 1 else "get"

@@ -272,7 +272,7 @@ def _leaving(block: set[Function]) -> set[tuple[Function, int]]:
 
 
 def _without_cycles(within: list[Function], blocks: list[Block]) -> list[Block]:
-    """Blocks that can be drawn together: of those whose boxes would be on a cycle the smallest are left out."""
+    """Blocks that can be drawn together: if boxes would be on a cycle, the smallest are left out."""
     while stuck := ordered(within, blocks)[1]:
         out = min((b for b in stuck if isinstance(b, Block)), key=lambda b: len(b.functions))
         blocks = [b for b in blocks if b is not out]

@@ -69,7 +69,7 @@ def last_name(path: str) -> str:
 
 
 def _behind(path: str, start: str) -> str:
-    """A path without what it begins with; a number keeps the name of what it counts: ``layers.0``."""
+    """A path without its beginning; a number keeps the name of the list that it counts: ``layers.0``."""
     own = path.removeprefix(start).lstrip(".") if start else path
     if start and re.match(r"\[|\d|$", own):
         return path.removeprefix(start.rpartition(".")[0]).lstrip(".")

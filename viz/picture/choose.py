@@ -65,7 +65,7 @@ def pictures_of(
     saved: bool = False,
     page: bool = False,
 ) -> list[Picture]:
-    """The pictures to choose from, the best first: what was asked for, in one direction or in both; by default the views for a
+    """The pictures to choose from, the best first: the requested ones, in one direction or in both; by default the views for a
     graph of this size, and those of its modules. Nothing is laid out yet.
 
     ``page``: for a page, rather than for the pane, which sets a long picture in columns.

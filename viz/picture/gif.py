@@ -1,6 +1,6 @@
-"""Pictures that Graphviz painted, joined by Pillow to one small animation with one palette.
+"""Pictures painted by Graphviz, joined by Pillow into one small animation with one palette.
 
-Pillow writes of each frame only what it changes. Graphviz chooses some colours anew for each picture: what is no more
+For each frame Pillow writes only the changes. Graphviz chooses some colours anew for each picture: what is no more
 another colour than that stays as it was.
 """
 

@@ -91,7 +91,7 @@ class Lanes(View):
         return self.plain[e.label]
 
     def words(self, f: Function, drawn: set[Edge]) -> tuple[Item, Item]:
-        """The operation on its way forward, and its backward function on the way back."""
+        """The operation in the forward pass, and its backward function in the backward pass."""
         said = fit(operation(f, drawn), self.widest, SUB, bold=True)
         called = f.name if self.whole_names or f.kind == "custom" else rules.base_name(f.name)
         op = self.word("op", said, rules.expression(f, operand_names(f)), function=f, name=said)

@@ -221,7 +221,7 @@ def _faults(at: Places) -> float:
 
 
 def _freed(p: Picture, at: Places) -> Places:
-    """With each label at its own arrow: across which another one goes, in the nearest place there or beside it that is free."""
+    """Each label at its own arrow; if another arrow crosses it, in the nearest free place along the arrow or beside it."""
     sizes = {item.id: complex(item.width, item.height) for item in p.items}
     centres = {ident: complex(*q) + sizes.get(ident, 0) / 2 for ident, q in (at.items | at.labels).items()}
     sizes |= {link.id: complex(link.label_width, 15) for link in p.links}

@@ -343,7 +343,7 @@ class _Compact(View):
 
 
 def _holds(group: Block, leaf: Function) -> bool:
-    """Whether a box is the module of a parameter, has it in it, or lies in it: no arrow need say that it uses the parameter."""
+    """Whether a box is the module of a parameter, contains it, or is inside it: then no arrow is drawn to it."""
     return group.path in prefixes(owner(leaf)) or owner(leaf) in prefixes(group.path)
 
 

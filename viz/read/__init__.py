@@ -1,1 +1,1 @@
-"""The live graph: what its nodes and tensors say, what they are called, what the program did to make them. Runs nothing."""
+"""The live graph: what its nodes and tensors contain, their names, and how the program made them. Runs nothing."""

@@ -1,4 +1,4 @@
-"""The arguments of the public functions: one way to take them, and an answer in words to what they do not know."""
+"""The arguments of the public functions: one way to read them, and a sentence for each unknown one."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 @dataclass(slots=True)
 class Operand:
-    """Something that went into what failed: as the line writes it, what it is called, and the line that made it."""
+    """An operand of the failed operation: its text, its name, and the line that made it."""
 
     text: str
     name: str | None = None
@@ -60,7 +60,7 @@ class Operand:
 @dataclass(eq=False)
 class Failure:
     """An operation, a line or a backward node that raised. ``print(failure)`` says it in words; ``graph`` is what was
-    computed until then, and ``failed`` the node in it that failed: of a forward pass the last one, with its operands."""
+    computed until then, and ``failed`` the node in it that failed: in a forward pass the last one, with its operands."""
 
     error: str
     operation: str
@@ -188,7 +188,7 @@ def _of_forward(
 
 @dataclass(slots=True)
 class _Result:
-    """A result that no variable holds, of which the function is known."""
+    """A result that no variable holds, but whose function is known."""
 
     fn: Any
     nr: int

@@ -188,7 +188,7 @@ class Graph:
             f.unreached = f not in reached
 
     def release(self) -> None:
-        """Let go of every live object, so that the framework can free the graph; what was read stays."""
+        """Release every live object, so that the framework can free the graph; what was read stays."""
         self.by_fn, self.by_leaf, self.modules = {}, {}, {}
         for f in self.functions:
             f.fn = f.leaf = None
@@ -420,7 +420,7 @@ def _name_and_kind(fn: Any, has_inputs: bool) -> tuple[str, str]:
 
 
 def _read_saved(fn: Any) -> Iterator[Saved]:
-    """What ``fn`` keeps: its ``_saved_*`` attributes, and ``saved_tensors`` of a custom Function."""
+    """The tensors that ``fn`` keeps: its ``_saved_*`` attributes, and ``saved_tensors`` of a custom Function."""
     for attribute in sorted(a for a in dir(fn) if a.startswith("_saved_")):
         name = attribute.removeprefix("_saved_")
         if "_sym_" in name:  # sizes, strides and counts: bookkeeping, not something the rule is taught with

@@ -110,7 +110,7 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
 
 
 def _prepared(f: Function, reads: dict) -> list[Function]:
-    """What was made of parameters alone for this use of them: a transposed weight, the exponential of a scale."""
+    """Results made from parameters alone for this use of them: a transposed weight, the exponential of a scale."""
     found: dict[Function, None] = {}
     stack = [f]
     while stack:
@@ -213,7 +213,7 @@ AS_FUNCTION = {"Dropout": "mul", "Flatten": "view", "Unflatten": "view"}
 
 
 def _reshaped(f: Function, inputs: list[Function]) -> Iterator[Function]:
-    """What a linear layer does to an input of three dimensions or more: a view of it before the product, one of the result."""
+    """The views that a linear layer makes for an input of three dimensions or more: of the input, and of the result."""
     if base_name(f.name) not in ("Mm", "Addmm") or len(f.users) != 1:
         return
     after = f.users[0].source

@@ -92,7 +92,7 @@ def traceback_of(error: BaseException, within: FrameType | None) -> list[Entry]:
 
 
 def resolved(node: ast.AST, frame: FrameType) -> Any:
-    """What a name, an attribute or an item of a plain container holds, as far as no code of the program runs for it."""
+    """What a name, an attribute or an item of a plain container holds, as long as no code of the program has to run."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):

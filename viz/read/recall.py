@@ -1,4 +1,4 @@
-"""A tensor's graph, read, named, and with all that is remembered of its forward pass: what every part of viz starts from."""
+"""A tensor's graph, read, named, with what is remembered of its forward pass: the starting point of every part of viz."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def recall(graph: Graph) -> None:
 
 
 def excerpt(lines: list[str], first: int, file: str) -> dict:
-    """Lines of source as they are shown: without their common margin, with the number of the first and where they stand."""
+    """Lines of source as they are shown: without their common margin, with the number of the first and their place."""
     margin = min((len(t) - len(t.lstrip()) for t in lines if t.strip()), default=0)
     return {"lines": [t.rstrip("\n")[margin:][:300] for t in lines], "first": first, "file": shown_name(file)}
 

@@ -81,7 +81,7 @@ def _noting(method: Callable, recordings: list[Recording]) -> Callable:
 
 
 def _following(method: Callable, recordings: list[Recording]) -> Callable:
-    """``backward``, and where it raises, how far the pass came."""
+    """``backward``, and if it raises, how far the pass came."""
 
     @functools.wraps(method)
     def following(*args, **kwargs):

@@ -97,7 +97,7 @@ def form_of(function: Any, operands: dict[str, str]) -> str | None:
 
 
 def symbol(name: str, form: str | None = None) -> str:
-    """The operation on a forward edge: ``@``, ``*``, ``mean()``. ``form``: how it is written, by default as in the table."""
+    """The operation on a forward edge: ``@``, ``*``, ``mean()``. ``form``: its notation, by default the table's."""
     rule = rule_for(name)
     form = form or (rule.form if rule else forward_name(name) + "()")
     binary = re.fullmatch(r"\{\w+\} (\S+) \{\w+\}", form)
@@ -112,7 +112,7 @@ def symbol(name: str, form: str | None = None) -> str:
 
 
 def input_names(function: Any) -> list[str]:
-    """What the inputs of a node are called, in the order of ``next_functions``."""
+    """The names of a node's inputs, in the order of ``next_functions``."""
     count = len(function.edges)
     if function.rules:
         return list(function.rules)

@@ -51,7 +51,7 @@ def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> N
     """Set ``second`` on the functions that a backward pass made (``create_graph=True``).
 
     They are those that are not behind ``forward``, the tensors of the forward pass; without it, the calls with
-    ``create_graph=True`` in the caller's cell or function tell what was differentiated and what came out.
+    ``create_graph=True`` in the caller's cell or function show what was differentiated and what came out.
     """
     if forward is not None and not isinstance(forward, bool):
         tensors = forward if isinstance(forward, list | tuple) else [forward]

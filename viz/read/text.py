@@ -89,7 +89,7 @@ def table(rows: list[tuple[str, ...]], most: int) -> list[str]:
 
 
 def write_whole(path: Path, data: str | bytes) -> Path:
-    """Write a file whole, or leave what was there: a full disk destroys nothing."""
+    """Write a whole file, or leave the old one: a full disk destroys nothing."""
     part = path.with_name(path.name + ".part")
     try:
         part.write_bytes(data.encode() if isinstance(data, str) else data)

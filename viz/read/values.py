@@ -24,7 +24,7 @@ SIDE = 8  # a picture of an array has at most SIDE x SIDE cells
 
 @contextmanager
 def unseen() -> Iterator[None]:
-    """Inside, no mode of PyTorch's that the user has on, to count operations or to log them, sees what we do."""
+    """Inside, the user's own modes of PyTorch, which count or log operations, do not see what we do."""
     core = getattr(sys.modules.get("torch"), "_C", None)
     modes = sys.modules.get("torch.utils._python_dispatch")
     with ExitStack() as off:
@@ -131,7 +131,7 @@ class Value:
 
     @property
     def painted(self) -> np.ndarray:
-        """The real numbers that are painted: of complex ones the magnitude."""
+        """The real numbers that are painted: the magnitude of complex ones."""
         return np.abs(self.array) if self.array.dtype.kind == "c" else self.array
 
     def __repr__(self) -> str:

@@ -125,7 +125,7 @@ def compare(
 
 
 def two(passes: Sequence[Any], verb: str) -> tuple[Any, Any]:
-    """Two passes, given one after the other or as a list; ValueError for fewer or more."""
+    """Two passes, given separately or as a list; ValueError for any other number."""
     found = list(passes[0]) if len(passes) == 1 and isinstance(passes[0], list | tuple) else list(passes)
     if len(found) != 2:
         raise ValueError(

@@ -249,7 +249,7 @@ def remember(root: Any, trace: Trace, *more: Any) -> None:
 
 
 def remembered(graph: Graph) -> tuple | None:
-    """What was kept with the pass from these very roots, or None."""
+    """The data kept with the pass from exactly these roots, or None."""
     metadata = getattr(graph.roots[0].function.fn, "metadata", None)
     roots, what = metadata.get(PASS, (None, None)) if isinstance(metadata, dict) else (None, None)
     return what if roots == [(r.function.index, r.nr) for r in graph.roots] else None

@@ -195,7 +195,7 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
         found += _about_parts(p, i)
 
     def elsewhere(m: int, delta: np.ndarray, cause: str, says: str) -> None:
-        """What is stored here where the total of step ``m`` is another."""
+        """What would be stored here if the total of step ``m`` were different."""
         change = p.leaves_after(m, delta)
         if change is not None and i in change:
             found.append(Mistake(after + change[i], cause, f"That is what comes out {says}"))
@@ -226,7 +226,7 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
 
 
 def _about_chain(p: Pass, m: int, outs: list[Mapping]) -> Iterator[Mistake]:
-    """How much more arrives over these edges of step ``m`` if the chain rule is forgotten, or adds where it multiplies."""
+    """How much more arrives along these edges of step ``m`` if the chain rule is forgotten, or adds instead of multiplying."""
     locals_, name, total = [p.local(m, out) for out in outs], p.name(p.steps[m]["node"]), p.total[m]
     if not outs or any(local is None for local in locals_):
         return
@@ -259,7 +259,7 @@ def _distinct(mistakes: list[Mistake], right: np.ndarray) -> list[dict]:
 
 
 def _question(p: Pass, i: int) -> dict | None:
-    """What is asked before step ``i`` (counted from 0) shows, or None where there is nothing to ask."""
+    """The question before step ``i`` (counted from 0), or None if there is nothing to ask."""
     step = p.steps[i]
     name = p.name(step["node"])
     fires = f"{step['name']} of {step['tensor']}" if step["tensor"] else step["name"]

@@ -214,7 +214,7 @@ class _Memory:
 
 
 def kept_once(graph: Graph) -> dict[Function, int]:
-    """The bytes that each function keeps, memory that several keep at the first of them: they add up to the total."""
+    """The bytes that each function keeps, memory that several share counted at the first of them: they add up to the total."""
     memory, seen, kept = _Memory(graph), set(), {}
     for f in graph.functions:
         own = {at: size for at, size in memory.of[f].items() if at not in seen}

@@ -365,12 +365,12 @@ class Explore(Live, widgets.VBox):
         }
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
-        """Write what is shown now, as ``viz.step`` does."""
+        """Write the present picture to a file, as ``viz.step`` does."""
         return Stepper(self.data, options={"step": len(self.data["steps"])}).save(path, title=title)
 
 
 def _said(text: str, role: str = "status") -> str:
-    """A sentence above the pane, whose lines are there from the beginning: a longer one moves nothing."""
+    """A sentence above the pane, which has room for two lines from the start: a longer one moves nothing."""
     look = "margin:4px 0;height:2.8em;line-height:1.4;overflow:auto;white-space:pre-line"
     return f"<p role='{role}' style='{look}'>{html.escape(text)}</p>"
 

@@ -94,7 +94,7 @@ def _scene(svg: str) -> _Scene:
 
 
 class _Moment:
-    """What is true after ``k`` steps."""
+    """The state after ``k`` steps."""
 
     def __init__(self, data: Mapping[str, Any], k: int):
         self.k, steps = k, data["steps"]
