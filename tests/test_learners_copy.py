@@ -203,7 +203,7 @@ def test_a_lesson_that_a_merge_has_broken_is_left_out(project, tmp_path, broken)
     before = files(mine)
     (project / NAME).write_text(broken, encoding="utf-8")
     (line,) = refresh(mine, project)
-    assert f"{NAME} is not a sound notebook and was left out" in line and files(mine) == before
+    assert f"{NAME} is a damaged notebook and was left out" in line and files(mine) == before
     refresh(tmp_path / "another", project)
     assert not (tmp_path / "another" / NAME).exists() and (tmp_path / "another" / "index.ipynb").exists()
 

@@ -218,7 +218,7 @@ def test_a_failed_install_is_one_line_with_its_cause(tmp_path, monkeypatch, caps
         set_up.install([])
     said = stopped.value.code
     assert said.startswith(f"minigrad: installing failed: {cause}") and "\n" not in said
-    assert "Then run the same command again. (" in said and "pip.log has all that pip said.)" in said
+    assert "Then run the same command again. (" in said and "pip.log has pip's full output.)" in said
     assert "Collecting" not in capsys.readouterr().out
 
 

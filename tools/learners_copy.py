@@ -162,7 +162,7 @@ def refresh(folder: Path = FOLDER, source: Path = NOTEBOOKS) -> list[str]:
     take_over_progress(source / OLD_PROGRESS, folder / PROGRESS)
     return [
         *_told(beside),
-        *(f"{source / name} is not a sound notebook and was left out: {why}" for name, why in broken.items()),
+        *(f"{source / name} is a damaged notebook and was left out: {why}" for name, why in broken.items()),
     ]
 
 

@@ -149,7 +149,7 @@ def make_venv(python):
     )
     if subprocess.call([python, "-c", "import venv, ensurepip"], stderr=subprocess.DEVNULL) != 0:
         sys.exit(
-            "minigrad: {} has no venv module. On Debian and Ubuntu it is a package of its own: "
+            "minigrad: {} has no venv module. On Debian and Ubuntu it is a separate package: "
             "sudo apt install python3-venv. Then run the same command again.".format(python)
         )
     if os.path.islink(VENV):  # what it leads to may be the environment of another folder, not to be cleared
@@ -196,7 +196,7 @@ def install(extras):
         reader.join()
     if running.wait() != 0:
         sys.exit(
-            "minigrad: installing failed: {} Then run the same command again. ({} has all that pip said.)".format(
+            "minigrad: installing failed: {} Then run the same command again. ({} has pip's full output.)".format(
                 cause("".join(lines)), shown(log)
             )
         )
