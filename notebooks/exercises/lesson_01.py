@@ -58,7 +58,7 @@ def places_of_a_nudge(seen: dict[str, Any]) -> str:
         return ""
     if steps.size > 2:
         return (
-            f"`f` is run at {steps.size} places. There are more exact formulas with more of them, but use two "
+            f"`f` is run at {steps.size} places. Formulas with more places are more exact, but use two "
             "here: $x + h$ and $x - h$."
         )
     if steps.tolist() == [0.0]:

@@ -159,7 +159,7 @@ EXERCISES: list[Exercise] = [
         solution=mean_backward,
         why="Each of the $n$ entries counts for $1/n$ of the mean. So each gets $1/n$ of what arrives, in a tensor of the shape of `x`.",
         shows="One number arrived and a whole tensor left: a gradient always has the shape of what it belongs to.",
-        look={"": "Every entry gets the same: how much does it count in the mean, and what arrives?"},
+        look={"": "Every entry gets the same: what is its share of the mean, and what arrives?"},
         hints=(
             "What is the mean of `x` if one of its $n$ entries goes up by 1?",
             "Every entry gets the same: `upstream` divided by the number of entries, `x.numel()`.",
@@ -169,7 +169,7 @@ EXERCISES: list[Exercise] = [
         answers=r"""
             upstream / x.numel()                         :: The number is right, but it is *one* number. Each entry of `x` needs its own: give it the shape of `x`.
             torch.ones_like(x) / x.numel()               :: That is the local derivative alone, right only when 1.0 arrives. Where is `upstream`?
-            upstream * torch.ones_like(x)                :: That is the backward of a *sum*. In a mean each entry counts only $1/n$.
+            upstream * torch.ones_like(x)                :: That is the backward of a *sum*. In a mean each entry counts for only $1/n$.
             upstream * x / x.numel()                     :: The values of `x` play no part: $x/n$ has the slope $1/n$, whatever $x$ is.
             upstream * torch.ones_like(x) / len(x)       :: `len(x)` counts the rows. The mean divides by the number of *entries*: `x.numel()`.
             upstream * torch.ones_like(x) / x.shape[-1]  :: `x.shape[-1]` counts the columns. The mean divides by the number of *entries*: `x.numel()`.
@@ -188,9 +188,9 @@ EXERCISES: list[Exercise] = [
             x / x.numel()                                :: That is `x` divided by $n$. What should be divided is what *arrives*: `upstream`, the same for each entry.
             upstream * torch.ones_like(x) / x.numel() ** 2 :: You divide by the number of entries twice. Each counts for $1/n$ of the mean.
             upstream * torch.ones(1, 3) / 3              :: That is made for one row of three. `x` may have any shape: `torch.ones_like(x)` and `x.numel()`.
-            x.mean() * torch.ones_like(x)                :: That is the mean itself. Backward each entry gets $1/n$ of what arrives, `upstream`.
+            x.mean() * torch.ones_like(x)                :: That is the mean itself. Backward, each entry gets $1/n$ of what arrives, `upstream`.
             upstream * torch.ones_like(x) / x.dim()      :: `x.dim()` is the number of axes. The mean divides by the number of *entries*: `x.numel()`.
-            upstream * x.mean() * torch.ones_like(x)     :: You used the mean itself. That goes *forward*; backward each entry gets $1/n$ of what arrives.
+            upstream * x.mean() * torch.ones_like(x)     :: You used the mean itself. That goes *forward*; backward, each entry gets $1/n$ of what arrives.
             upstream / x.numel() + torch.zeros_like(x)   :: right
 
             return upstream * torch.ones_like(x) / x.numel() => out = torch.zeros_like(x); out += upstream / x.numel(); return out :: right

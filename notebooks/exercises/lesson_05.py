@@ -479,7 +479,7 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             ["b", "e"]      :: One is missing. For `x`, the rule of `x * 3` is *what arrives times 3*: that 3 is kept, and freed like any other value.
-            ["b", "c"]      :: One is missing. What is the derivative of the sigmoid written with? Lesson 3 looked into its node.
+            ["b", "c"]      :: One is missing. In terms of what is the derivative of the sigmoid written? Lesson 3 showed what its node keeps.
             ["b"]           :: `x * x` is one of them. But other rules need a value too: what do you multiply by in the others?
             ["c", "e"]      :: One is missing: the rule of `x * x` is *what arrives times the other factor*.
             list("bcde")    :: One is too many. A mean divides by the number of entries. That is not a tensor, and it is not freed.

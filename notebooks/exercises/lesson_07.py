@@ -1087,7 +1087,7 @@ EXERCISES: list[Exercise] = [
             p.grad = None => pass                         :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
             p.data -= lr * p.grad => p.data += lr * p.grad                            :: It went uphill. The gradient says where the loss *grows*: go against it.
             p.data -= lr * p.grad => p.data = lr * p.grad                    :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
-            p.data -= lr * p.grad => p.data -= p.grad                      :: The step was taken in full length. Multiply the gradient by `lr`.
+            p.data -= lr * p.grad => p.data -= p.grad                      :: The whole gradient was used as the step. Multiply it by `lr`.
             p.data -= lr * p.grad => p.data - lr * p.grad                    :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
             p.grad = None => pass ;; p.data -= lr * p.grad => p.data -= lr * p.grad; p.grad = None :: It clears *after* the step. What was in `.grad` before the first one, from an earlier pass, is then added. Clear at the beginning.
             loss.backward() =>                           :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?

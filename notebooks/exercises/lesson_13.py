@@ -572,7 +572,7 @@ EXERCISES: list[Exercise] = [
                 return record(model, batch) :: right
 
             outputs = record(model, batch); return {"Linear": list(outputs.values())[-1]} :: Your key is the *kind* of layer, so both layers write to the same place. Use the name from `named_modules()`.
-            isinstance(module, torch.nn.Linear) => hasattr(module, "weight") :: Other layers have a weight too, such as a `LayerNorm`. Ask for the kind of layer: `isinstance(module, torch.nn.Linear)`.
+            isinstance(module, torch.nn.Linear) => hasattr(module, "weight") :: Other layers have a weight too, such as a `LayerNorm`. Check the kind of layer: `isinstance(module, torch.nn.Linear)`.
             handle.remove() => handle                   :: The hooks are all still there. Each handle has a method `remove()`; call it.
             isinstance(module, torch.nn.Linear) => True :: That records the model itself and its ReLU as well. Record only the `Linear` layers.
             model(batch) => ;; return seen => model(batch); return seen :: no hook was called while the model ran

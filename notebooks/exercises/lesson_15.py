@@ -311,7 +311,7 @@ EXERCISES: list[Exercise] = [
         names=("hessian",),
         solution=hessian,
         cases=_tables,
-        look={"": "Row $i$ is the gradient of one entry of the gradient. Is each of the three blanks that?"},
+        look={"": "Row $i$ is the gradient of one entry of the gradient. Does each of the blanks fit that?"},
         why="`create_graph=True` makes `g` differentiable; row $i$ is the gradient of the one number `g[i]`; `retain_graph=True`, because the next row walks the same graph.",
         shows="One recorded pass, and then one pass for each row: that is the Jacobian of lesson 6, of the gradient.",
         without=(

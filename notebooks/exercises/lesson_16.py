@@ -281,7 +281,7 @@ EXERCISES: list[Exercise] = [
         cases=_sides,
         returns=("left", "right"),
         look={
-            "": "Two dot products: one between things of the output's shape, one between things of the input's."
+            "": "Two dot products: one between vectors of the output's shape, one between vectors of the input's."
         },
         why="`moved` and `v` have the shape of the output, `pull_back(v)[0]` and `u` that of the input. Each pair makes one number, and it is the same.",
         shows="Two passes in opposite directions agree on one number; and for a function with a wrong rule, which was tried as well, they did not.",
@@ -330,7 +330,7 @@ EXERCISES: list[Exercise] = [
             (None, None, 0, 0) => (0, 0, 0, 0)             :: `w` and `b` have no axis of samples: all samples share them.
             (None, None, 0, 0) => 0                        :: 0 for all four: but `w` and `b` have no axis of samples, all samples share them.
             (None, None, 0, 0) => (None, 0, 0)             :: Four arguments, so four entries.
-            (None, None, 0, 0) => (None, None, 0, None)    :: A loss is one number. `w * x` has several (you need the dot product), and so has a `t` of all samples: each sample has its own.
+            (None, None, 0, 0) => (None, None, 0, None)    :: A loss is one number. `w * x` has several (you need the dot product), and so does a `t` that holds all samples: each sample has its own.
             (None, None, 0, 0) => (None, None, 1, 0)       :: The samples are the *rows* of `X`, axis 0.
             ((w * x).sum() + b - t) ** 2 => w @ x + b - t :: The square is missing: the loss is the *square* of the distance from `t`.
             ((w * x).sum() + b - t) ** 2 => (w @ x - t) ** 2 :: The bias is missing in the loss.

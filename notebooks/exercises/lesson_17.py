@@ -481,7 +481,7 @@ EXERCISES: list[Exercise] = [
             (picture + eps * g.sign()).clamp(max=1)      :: Paper is 0: cut off at the bottom as well.
             (picture - eps * g.sign()).clamp(0, 1)       :: Against the gradient the loss *falls*: that helps the network.
             (picture + eps * g).clamp(0, 1)              :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
-            (picture + g.sign()).clamp(0, 1)             :: `eps` is missing: each pixel has moved by a whole 1.
+            (picture + g.sign()).clamp(0, 1)             :: `eps` is missing: each pixel has moved by 1.
             eps * g.sign()                               :: That is the step. Add it to the picture.
             (picture + eps * g.abs()).clamp(0, 1)        :: The sizes give no direction: with `abs()` every pixel gets darker.
             (picture + eps * g / g.norm()).clamp(0, 1)   :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
@@ -581,7 +581,7 @@ EXERCISES: list[Exercise] = [
             x = (x - eps * g.sign()).clamp(0, 1) => x = (picture - eps * g.sign()).clamp(0, 1) :: Each step begins at `picture` again, so only the last one counts. Begin at `x`.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * steps * g.sign()).clamp(0, 1) :: Each step has the size `eps`. You multiply it by the number of steps.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps / steps * g.sign()).clamp(0, 1) :: Each step has the size `eps`. You divide it among the steps.
-            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - g.sign()).clamp(0, 1) :: `eps` is missing: each pixel moves by a whole 1.
+            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - g.sign()).clamp(0, 1) :: `eps` is missing: each pixel moves by 1.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.abs()).clamp(0, 1) :: The sizes give no direction: with `abs()` every pixel gets lighter.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - 0.1 * g.sign()).clamp(0, 1) :: 0.1 is the size in one call. Use `eps`.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (-eps * g.sign()).clamp(0, 1) :: That is the step alone. Take it from `x`.
