@@ -81,6 +81,7 @@ LARGE: tuple[State, ...] = (  # what takes a millisecond to keep
     (random.getstate, random.setstate),
     (np.random.get_state, np.random.set_state),
     (lambda: dict(os.environ), _environment),
+    (_folder, _go_to),
     (lambda: signal.getsignal(signal.SIGINT), lambda kept: signal.signal(signal.SIGINT, kept)),
 )
 SMALL: tuple[State, ...] = (  # what may also decide how the next code runs
@@ -100,7 +101,6 @@ SMALL: tuple[State, ...] = (  # what may also decide how the next code runs
     (lambda: list(sys.path), lambda kept: sys.path.__setitem__(slice(None), kept)),
     (lambda: list(warnings.filters), _warn_as),
     (gc.isenabled, _collecting),
-    (_folder, _go_to),
 )
 
 

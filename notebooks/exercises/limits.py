@@ -12,6 +12,7 @@ Windows), that is said, in words, while it happens: what to do, and in which lin
 from __future__ import annotations
 
 import ctypes
+import functools
 import signal
 import sys
 import threading
@@ -54,13 +55,19 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 def _clock(seconds: float) -> Callable[[], float]:
     """A function that says how long to wait until the time of the thread that calls this can be over; 0.0 when it is."""
-    used, delayed, began = _processor_time(), _delay(), time.monotonic()
-    started, held_up = used(), delayed()
+    used, delayed = _processor_time(), _delay()
+    started = used()
+    waits: tuple[float, float, float] | None = None
 
     def left() -> float:
-        worked, kept_waiting = used() - started, delayed() - held_up
-        idle = time.monotonic() - began - worked - kept_waiting
-        return max(min(seconds - worked, PATIENCE * seconds - idle), 0.0)
+        nonlocal waits
+        # asked for the first time when the limit has passed by the clock. Waiting counts from then on: to ask the system before
+        # each block how long it has kept this thread waiting takes longer than most blocks do
+        now = time.monotonic(), used(), delayed()
+        waits = waits or now
+        idle, worked, kept_waiting = (after - before for after, before in zip(now, waits, strict=True))
+        idle -= worked + kept_waiting
+        return max(min(seconds - (now[1] - started), (PATIENCE - 1) * seconds - idle), 0.0)
 
     return left
 
@@ -143,6 +150,20 @@ def _says_when_stuck(seconds: float) -> Iterator[None]:
     call that loops. It says its sentence, and lets the threads run that bring it to the page.
     """
 
+    install, handler = _system_handler()
+    before = install(signal.SIGVTALRM, handler)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        install(signal.SIGVTALRM, before)
+
+
+@functools.cache
+def _system_handler() -> tuple[Callable, ctypes.c_void_p]:
+    """The system's own `signal`, and the handler that it is given. Made once: this takes longer than most answers."""
+
     def said_inside(signum: int) -> None:
         line = place_in(sys._getframe(1)).rstrip(": ")
         sys.stderr.write("\n" + say("stuck in C", line=line or "One call") + "\n")
@@ -152,13 +173,7 @@ def _says_when_stuck(seconds: float) -> Iterator[None]:
     handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(said_inside)
     install = ctypes.CDLL(None).signal
     install.restype, install.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p]
-    before = install(signal.SIGVTALRM, ctypes.cast(handler, ctypes.c_void_p))
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        install(signal.SIGVTALRM, before)
+    return install, ctypes.cast(handler, ctypes.c_void_p)
 
 
 def _inside_of_a_call(frame: FrameType | None) -> bool:
