@@ -47,6 +47,8 @@ SEARCH = f"<script>{(HERE / 'search.js').read_text(encoding='utf-8')}</script>"
 LIVE = """<div class="live"><button type="button">Run this page</button>
 <a href="lite/index.html?lesson={name}">Open it in JupyterLab, in this browser</a>
 <span role="status">Nothing to install.</span></div>"""
+DOOR = """<p class="live"><a href="lite/index.html?lesson=00_start_here"><strong>Start lesson 0 in this browser</strong></a>
+<span>Nothing to install. The first visit downloads about 12 MB.</span></p>"""
 DESCRIPTION = (
     "Step through the backward pass of a PyTorch graph, node by node, and see every gradient, saved tensor and rule. "
     "Lessons lead from a slope to an autograd engine of your own."
@@ -369,14 +371,16 @@ def hero() -> str:
     )
 
 
-def front_body(notebook: nbformat.NotebookNode | None, every: tuple[suite.Lesson, ...]) -> str:
+def front_body(
+    notebook: nbformat.NotebookNode | None, every: tuple[suite.Lesson, ...], live: bool = False
+) -> str:
     """The first page: a pass to step through, what index.ipynb says and shows, pictures; of notebooks without an index, the
-    list of lessons."""
+    list of lessons. ``live``: it leads to the lessons that run in a browser."""
     if notebook is None:
         table = _text("# Lessons\n\n" + suite.table(every))
         return re.sub(r'href="(\w+)\.ipynb"', r'href="\1.html"', table)
     first, *rest = [c for c in notebook.cells if not c.id.startswith(("progress", "in-jupyter"))]
-    page = lesson_body([first]) + hero() + lesson_body(rest, code=False)
+    page = lesson_body([first]) + (DOOR if live else "") + hero() + lesson_body(rest, code=False)
     page = page.replace("<code>site/cards.html</code>", '<a href="cards.html">cards.html</a>')
     page = re.sub(r'href="(\w+)\.ipynb"', r'href="\1.html"', page)
     return page.replace(
@@ -404,7 +408,7 @@ def build(folder: Path, notebooks: Path = NOTEBOOKS, lite: Path = ROOT / "lite")
     live = with_browser_lessons(folder, lite)
     books = {file.stem: nbformat.read(file, 4) for file in files}
     every = suite.lessons(notebooks)
-    bodies = {"index": front_body(books.pop("index", None), every)}
+    bodies = {"index": front_body(books.pop("index", None), every, live)}
     bodies |= {name: lesson_body(book.cells) for name, book in books.items()}
     bodies |= {"gallery": gallery_body(folder), "cards": cards_body(books, every)}
     bodies["reference"] = reference.body()
