@@ -72,7 +72,7 @@ lite: python  ## write the lessons as a site on which they run with nothing inst
 	@$(SETUP) lessons
 	@$(RUN) -m tools.lite
 
-trylite: python  ## check what `make lite` wrote; with NUMPY_WASM=file or PYODIDE=folder, run every lesson in Chromium
+trylite: python  ## check what `make lite` wrote; with NUMPY_WASM=file or PYODIDE=folder, run every lesson in Chromium, one in Firefox
 	@$(SETUP) lessons tests browser
 	@$(PYTEST) tests/lite
 

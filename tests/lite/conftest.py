@@ -1,7 +1,7 @@
 """The site that `make lite` wrote, served and opened in Chromium.
 
 Where Python is comes from the environment, as for `make lite`: NUMPY_WASM or PYODIDE say that it is in the site, and
-FROM_ELSEWHERE=1 that Pyodide's own server can be reached. Else no lesson runs (test_run.py), and what a page
+FROM_ELSEWHERE=1 that Pyodide's own server can be reached. Else no lesson runs (test_run.py, test_firefox.py), and what a page
 says on its way there is tried with a stand-in for that server.
 """
 
@@ -22,7 +22,7 @@ from tools.lite.__main__ import PYODIDE, ROOT, build, elsewhere, npm
 
 HAS_PYTHON = bool(os.environ.get("NUMPY_WASM") or os.environ.get("PYODIDE"))
 FROM_ELSEWHERE = bool(os.environ.get("FROM_ELSEWHERE"))  # on a hosted runner, before the site is deployed
-collect_ignore = [] if HAS_PYTHON or FROM_ELSEWHERE else ["test_run.py"]
+collect_ignore = [] if HAS_PYTHON or FROM_ELSEWHERE else ["test_run.py", "test_firefox.py"]
 
 
 @pytest.fixture(scope="session")
