@@ -134,6 +134,16 @@ def test_a_stepper_steps(lesson_3):
 
 
 @pytest.mark.timeout(600)
+def test_a_slider_changes_the_graph_and_a_film_says_what_it_cannot_be_saved_as(lesson_3):
+    run_cell(lesson_3, "viz.explore(lambda x: x * x, x=2.0)")
+    lesson_3.locator(".jp-OutputArea-output [role=slider]").last.press("ArrowRight")
+    lesson_3.get_by_text("x was 2, is 2.").first.wait_for()
+    filmed = "film = viz.film(every=1)\nfilm.backward((x * x).sum())\nfilm.save('film.gif')"
+    assert "cannot write a GIF file" in run_cell(lesson_3, filmed)
+    assert run_cell(lesson_3, "film.save('film.html')") == "PosixPath('film.html')"
+
+
+@pytest.mark.timeout(600)
 def test_an_endless_answer_is_stopped_and_a_picture_is_saved_as_svg(lesson_3):
     page = lesson_3
     endless = "def f(*values):\n    while True: pass\nfrom exercises.lessons import find_exercise\n"

@@ -18,7 +18,7 @@ from types import ModuleType
 
 IN_BROWSER = sys.platform == "emscripten"
 PAINTED = ("png", "pdf", "gd")  # what the WebAssembly build cannot write
-NOT_HERE = "A browser cannot write a {} file. Save the picture as .svg, or run the lesson on a computer for this format."
+NOT_HERE = "A browser cannot write a {} file. Save a drawing as .svg, a stepper or a film as .html, or run this on a computer."
 
 
 def layout(source: str, form: str, prog: str = "dot") -> bytes:
