@@ -273,7 +273,7 @@ class Film(Shown):
             return [(n, t, arrange(t.scene, t.names)) for n, t in enumerate(self._tables) if n in chosen]
 
     def _analyses(self) -> dict[int, SceneAnalysis]:
-        """By the number of the scene: its numbers by row."""
+        """For each scene, by its number: its numbers by row."""
         scenes = [(n, table, rows) for n, table, rows in self._scenes() if table.at]
         return {n: SceneAnalysis(table, rows, self.steps, self.losses, n) for n, table, rows in scenes}
 

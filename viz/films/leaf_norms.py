@@ -70,7 +70,7 @@ class LeafNorms:
 
 
 def _layout(arrays: Arrays) -> tuple[list[int], list[int], list[int]]:
-    """Which are measured together, which one by one, and where each of the former starts and the last ends."""
+    """Which arrays are measured together and which one by one; where each of the former starts and the last one ends."""
     known = [k for k, a in enumerate(arrays) if a is not None]
     few = [k for k in known if arrays[k].dtype.char == "f" and 0 < arrays[k].size <= FEW]
     return few, [k for k in known if k not in few], [0, *accumulate([arrays[k].size for k in few])]

@@ -80,7 +80,7 @@ class PassHooks:
         self.arrived[f] = self.copies(received)
 
     def copies(self, grads: Sequence) -> list[np.ndarray | None]:
-        """For where a rule of the user's writes into what it or others received."""
+        """Copies, in case a user's rule writes into what it or others received."""
         return [None if a is None else a.copy() for a in seen(grads, self.trouble)]
 
     def look(self, f: int, looks: list[Look], holds: list[int], sent: Sequence, received: Sequence) -> None:
@@ -124,7 +124,7 @@ class PassHooks:
         self.gates.clear()
 
     def end(self) -> None:
-        """After the pass: what .grad of each leaf holds; fills in the arrows that end at one leaf, and lets go of them."""
+        """After the pass: read .grad of each leaf, fill in the arrows that end at one leaf, and release them."""
         self.measure((f, looks, *self.held.get(f, ((), {}))) for f, looks, _ in self.late)
         self.count()
         self.grads = LeafNorms(seen([x.grad for x in self.leaves], self.trouble), like=self.values)
@@ -213,7 +213,7 @@ def _same_units(array: np.ndarray | None, axis: int, within: float = 0.0) -> boo
 
 
 def hooked(leaf: Any) -> bool:
-    """Whether hooks of the user's may make something else of a leaf's gradient, now or later."""
+    """Whether the user's hooks may change a leaf's gradient, now or later."""
     return any(getattr(leaf, f"_{kind}_hooks", None) for kind in ("backward", "post_accumulate_grad"))
 
 

@@ -100,7 +100,7 @@ class Still:
         return sorted(marks, key=lambda mark: mark[0] != "line")
 
     def headline(self) -> str:
-        """The loss from first to last, and what was found first."""
+        """The loss from first to last, and the first finding."""
         known = [x for x in self.film.losses if x is not None]
         loss = f"Loss {loss_text(known[0])} → {loss_text(known[-1])}. " if known else ""
         return loss + "".join(f.text for f in self.film.findings[:1])

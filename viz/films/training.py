@@ -34,7 +34,7 @@ class Pending:
 
 
 class TrainingState:
-    """What of the training loop can be seen from the backward passes. Names are those of parameters and modules."""
+    """The part of the training loop that backward passes reveal. Names are those of parameters and modules."""
 
     def __init__(self) -> None:
         self.pending: Pending | None = None

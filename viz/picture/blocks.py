@@ -24,7 +24,7 @@ ACTIVATIONS = ("Relu", "Gelu", "Silu", "Tanh", "Sigmoid", "LeakyRelu", "Elu", "H
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """Functions that can be drawn as one box, in forward order. ``path`` is the module's, empty where it is none of one."""
+    """Functions that can be drawn as one box, in forward order. ``path`` is the module's, empty if no module made them."""
 
     functions: list[Function]
     path: str = ""
@@ -54,7 +54,7 @@ def tree(graph: Graph) -> Block:
 
 
 def _around(path: str, classes: dict[str, str]) -> list[str]:
-    """The modules that one is in, outermost first, and itself: without what only holds them, a list or a trainer."""
+    """The modules that contain one, outermost first, and itself, without mere containers such as a list or a trainer."""
     all_ = prefixes(path)
     return [p for p in all_ if p in classes or p == path] if any(p in classes for p in all_) else all_
 
@@ -164,7 +164,7 @@ def _hull(some: list[Function], within: list[Function]) -> list[Function]:
 
 
 def _with_sides(hull: list[Function], within: list[Function], known: Known) -> list[Function]:
-    """With what ran meanwhile and is used in there alone, such as a mask that is made of what came in."""
+    """Add what ran meanwhile and is used only inside, such as a mask made from the input."""
     block = set(hull)
     for f in reversed(_between(within, hull[0].index, hull[-1].index)):
         if f not in block and f not in known and f.users and all(e.source in block for e in f.users):

@@ -141,7 +141,7 @@ def _asked(
 
 
 def _groups(graph: Graph, fold: Any) -> tuple[list[Block], str]:
-    """The boxes that ``fold`` asks for, and by what they are folded."""
+    """The boxes that ``fold`` asks for, and what they are folded by."""
     if fold is None or fold is False:
         return [], ""
     root = tree(graph)

@@ -318,7 +318,7 @@ def numbers(value: Value, w: float, h: float) -> tuple[float, list[str]] | None:
 
 
 def tint_of(x: float, top: float) -> float:
-    """How strong the colour is behind a number that is written out: so pale that the number can be read on it."""
+    """The strength of the colour behind a written number: pale enough for the number to be readable."""
     return (0.06 + 0.24 * min(1.0, abs(x) / top) ** 0.7) if x and math.isfinite(x) else 0.0
 
 

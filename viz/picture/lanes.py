@@ -102,7 +102,7 @@ class Lanes(View):
         return op, back
 
     def word(self, kind: str, text: str, tip: str, **more) -> Item:
-        """A word on the way of an arrow."""
+        """A word along an arrow."""
         size, bold = (SUB, True) if kind == "op" else (LABEL, False)
         wide = max(round(width(text, size, bold=bold) + 13), 22)
         column = Column([Line("name", text, size, bold=bold, x=wide / 2, y=13.5)], wide, 19)

@@ -32,7 +32,7 @@ FORMATS = ("svg", "png", "pdf", "dot")
 
 
 class LayoutTooSlow(RuntimeError):
-    """Graphviz did not finish in time. Who asked for the picture folds more of it and tries again."""
+    """Graphviz did not finish in time. The caller folds more of the picture and tries again."""
 
 
 def size(p: Picture) -> int:

@@ -147,7 +147,7 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
 
 
 def _hook_mark(q: complex) -> str:
-    """A small diamond: somebody listens here."""
+    """A small diamond that marks a hook."""
     d = f"M{_n(q.real)},{_n(q.imag - 5)}l5,5l-5,5l-5,-5Z"
     return _tag("path", "hook", d=d, fill="#ffffff", stroke="#c2255c", stroke_width="1.6")
 
@@ -276,7 +276,7 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
 
 
 def edge_rules() -> str:
-    """The looks of edges for the pane, which paints what a step does over them: rules that every other one wins over."""
+    """The styles of edges for the pane, which paints each step over them: rules that every other rule overrides."""
     rules = []
     for css, (light, dark, dash, wide) in EDGES.items():
         if css not in ("backward", "arrives"):

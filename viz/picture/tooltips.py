@@ -1,4 +1,4 @@
-"""Nodes of a graph in words, as the tip says that a pointer brings up."""
+"""Nodes of a graph in words, for the tooltips."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def function_tooltip(f: Function) -> str:
 
 
 def hooks_in_words(f: Function) -> str:
-    """What hooks there are, for a tooltip."""
+    """The hooks, for a tooltip."""
     places = ("on the gradient", "on the node", "after .grad is added to")
     counts = zip(places, (sum(o.hooks for o in f.outputs), f.hooks, f.after_hooks), strict=True)
     said = [f"{plural(n, 'hook')} {where}" for where, n in counts if n]

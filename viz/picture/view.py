@@ -69,7 +69,7 @@ class View:
         return self.first_use[f]
 
     def alias(self, f: Function, name: str | None, what: str) -> Item:
-        """A further use of something that is drawn elsewhere."""
+        """Another use of something that is drawn elsewhere."""
         column = Column.of([name_line(name, SMALLEST, 120)], 30, 9, 4)
         tip = f"{name} again: {what}, drawn once for each use"
         return self.p.add("alias", "tag", column, tip, function=f, name=name)

@@ -72,7 +72,7 @@ def build(
 
 
 def inside(graph: Graph, box: Item, direction: str, most: int) -> Picture:
-    """What is in a box, as a picture of its own: its nodes and what goes between them; of more than ``most`` the boxes that
+    """The inside of a box as a separate picture: its nodes and the edges between them; if more than ``most``, the boxes that
     hold them."""
     picture = Picture("functions", direction, "")
     start = box.block.path
@@ -159,7 +159,7 @@ class _GraphView(View):
             self.kept(f, item)
 
     def kept(self, f: Function, item: Item) -> None:
-        """What the function keeps for its rule, as small notes that hang on it."""
+        """The tensors that the function keeps for its rule, as small notes attached to it."""
         for s in f.saved:
             what = s.label or (s.value.short(SHORT) if s.value is not None and not s.value.shape else s.text)
             shape = shape_text(s.value.shape) if s.value is not None and s.value.shape else ""

@@ -46,7 +46,7 @@ class Operand:
 
     @property
     def about(self) -> str:
-        """Shape and dtype, and what decides about an index or a NaN: the range, how many are not finite."""
+        """Shape and dtype, and what explains a bad index or a NaN: the range, and how many values are not finite."""
         parts = [shape_text(self.shape), self.dtype, self.state]
         if self.value is not None and self.value.array.size:
             low, high = self.value.range
@@ -265,7 +265,7 @@ def _first_nan(graph: Graph) -> list[str]:
 
 
 def _add_failed(failure: Failure, operation: str, text: str, found: list[tuple[str, Any]]) -> None:
-    """What failed as the last function of the graph, with an edge to each tensor that went into it."""
+    """The failed operation as the last function of the graph, with an edge to each tensor that went into it."""
     graph = failure.graph
     failed = failure.failed = Function(0, None, f"{operation} failed", "failed")
     failed.outputs = [Output(name=clipped(text, 60), named=True)]

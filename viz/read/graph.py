@@ -118,7 +118,7 @@ class Function:
 
     @property
     def saved(self) -> list[Saved]:
-        """What the node keeps, read when first asked for."""
+        """The tensors that the node keeps, read when first asked for."""
         if self._saved is None:
             self._saved = list(_read_saved(self.fn)) if self.fn is not None else []
             self.freed = any(s.state == "freed" for s in self._saved)

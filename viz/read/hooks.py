@@ -22,7 +22,7 @@ def hanging(do: Callable[[list[Any]], T]) -> T:
 
 
 def let_go(handles: list[Any]) -> None:
-    """Take hooks away. What is raised meanwhile is raised again when the last has gone."""
+    """Remove hooks. An exception raised meanwhile is raised again after the last one is removed."""
     try:
         while handles:
             handles[-1].remove()

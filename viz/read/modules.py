@@ -34,13 +34,13 @@ TURNS += ["Clone", "ToCopy", "Slice", "Select", "Split", "SplitWithSizes", "Chun
 @lru_cache(maxsize=10_000)
 def prefixes(path: str) -> list[str]:
     """A path and all that it is inside of, outermost first: ``net``, ``net.layers``, ``net.layers[0]``. A name of more than a
-    hundred parts is not a place in a model: it is taken as one."""
+    hundred parts is not a place in a model: it counts as a single name."""
     ends = [part.end() for part in re.finditer(r"[^.\[\]]+|\[[^\]]*\]", path)]
     return [path[:end] for end in ends] if len(ends) <= 100 else [path]
 
 
 def owner(f: Function) -> str:
-    """What a parameter is a part of: ``layer`` of ``layer.weight``, ``params[0]`` of ``params[0]['w']``; empty for a tensor
+    """The owner of a parameter: ``layer`` of ``layer.weight``, ``params[0]`` of ``params[0]['w']``; empty for a tensor
     that is a variable itself, or an entry of one."""
     name = f.outputs[0].name or ""
     if f.kind != "accumulate" or not f.outputs[0].named:

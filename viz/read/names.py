@@ -43,7 +43,7 @@ def reachable(frame: FrameType | None, levels: int = 6) -> tuple[list[tuple[str,
 
 
 def held_by(level: list[tuple[str, Any]], levels: int = 6) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
-    """The same of some variables: (name, value) pairs."""
+    """The same for some variables: (name, value) pairs."""
     tensors: list[tuple[str, Any]] = []
     modules: dict[str, Any] = {}
     seen: set[int] = set()
@@ -209,7 +209,7 @@ def _keep(out: Any, tensor: Any) -> None:
 
 
 def _values_from_saved(graph: Graph, plain: dict[int, str], places: dict) -> None:
-    """A temporary that no variable holds may be alive as a saved tensor of its user: then we know its value and place."""
+    """A temporary that no variable holds may be alive as another node's saved tensor: then its value and place are known."""
     if len(graph) > 2_000:
         return
     for f in graph.functions:
@@ -250,7 +250,7 @@ def _label_constants(graph: Graph, places: dict) -> None:
 
 
 def cut_off(edge: Edge, at: tuple[Function, int] | str | None) -> None:
-    """Note that an input is what ``detach()`` returned of the output ``at``, made before, or of what is called so."""
+    """Note that an input is what ``detach()`` returned for the earlier output ``at``, or for a tensor of that name."""
     name = at
     if isinstance(at, tuple):
         made_by, nr = at

@@ -97,9 +97,9 @@ def _following(method: Callable, recordings: list[Recording]) -> Callable:
 
 
 class Recording:
-    """What ``viz.record()`` gives to ``as``: how many operations and lines it saw, in the block or in all of ``filename``.
+    """The object that ``viz.record()`` gives to ``as``: how many operations and lines it saw, in the block or in ``filename``.
 
-    ``failure`` says what failed, where the block has raised: None, or what ``explain`` returned of it.
+    ``failure`` says what failed if the block has raised, as ``explain`` returned it; else None.
     """
 
     # (recording, exception) -> what failed: set where pictures can be made
@@ -204,7 +204,7 @@ class Recording:
         self.failure = Recording.explain(self, error)
 
     def _leave(self) -> None:
-        """Put back what was there. It may be done twice, and begun anew when it was interrupted."""
+        """Restore what was there. This may be done twice, and started again after an interrupt."""
         with contextlib.suppress(RuntimeError):  # Ctrl+C may have come between the lock and its block
             while True:
                 LOCK.release()

@@ -75,7 +75,7 @@ RULES = _rules((Path(__file__).parent / "rules.txt").read_text(encoding="utf-8")
 
 
 def form_of(function: Any, operands: dict[str, str]) -> str | None:
-    """How the forward operation is written, inputs in braces: the table's form, made exact where the axes matter."""
+    """The notation of the forward operation, inputs in braces: the table's form, made exact where the axes matter."""
     rule = rule_for(function.name)
     if rule is None:
         return None

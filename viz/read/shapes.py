@@ -1,6 +1,6 @@
 """Shapes of temporaries that nobody holds any more, worked out from what the nodes keep and from the operations' own rules.
 
-A framework whose nodes carry ``_input_metadata`` has told us already; then there is nothing to do here. Where a shape
+A framework whose nodes carry ``_input_metadata`` has given them already; then there is nothing to do here. Where a shape
 cannot be known for certain it stays None.
 """
 

@@ -82,7 +82,7 @@ def bytes_text(n: int) -> str:
 
 
 def table(rows: list[tuple[str, ...]], most: int) -> list[str]:
-    """Lines of a table for a terminal: all columns but the last are as wide as they must, and at most ``most``."""
+    """Lines of a table for a terminal: all columns but the last are as wide as they need to be, and at most ``most``."""
     widths = [min(max(map(len, column)), most) for column in zip(*rows, strict=True)][:-1]
     cut = ([clipped(t, w).ljust(w) for t, w in zip(row, widths, strict=False)] + [row[-1]] for row in rows)
     return ["  ".join(row).rstrip() for row in cut]

@@ -108,7 +108,7 @@ class Value:
 
     @classmethod
     def seen(cls, tensor: Any) -> Value | None:
-        """What ``tensor`` holds where that can be told; None where it has no numbers, or nobody may read them now.
+        """The value of ``tensor`` if it can be read; None if it has no numbers, or if they may not be read now.
 
         Whoever only looks (a drawing, a recording) must not fail where a number cannot be had, and what a framework raises
         there is not one kind of exception.
@@ -213,7 +213,7 @@ class Value:
 
 
 def scalar_text(value: Any) -> str:
-    """How a saved value that is not a tensor is written: ``2``, ``(3, 4)``, ``None``; long ones are cut."""
+    """The text of a saved value that is not a tensor: ``2``, ``(3, 4)``, ``None``; long ones are cut."""
     return clipped(number(value) if isinstance(value, int | float) else repr(value), 60)
 
 

@@ -38,7 +38,7 @@ def array_of(value: Mapping | None, *, finite: bool = True) -> np.ndarray | None
 
 
 def _plain(a: np.ndarray) -> dict:
-    """As data: what is not finite is the text "nan", "inf" or "-inf", as in the payload."""
+    """As data: a value that is not finite becomes the text "nan", "inf" or "-inf", as in the payload."""
     return {"shape": list(a.shape), "values": [v if np.isfinite(v) else str(v) for v in a.ravel().tolist()]}
 
 
@@ -132,7 +132,7 @@ def _about_parts(p: Pass, i: int) -> list[Mistake]:
 
 
 def _about_sending(p: Pass, i: int, out: Mapping) -> list[Mistake]:
-    """Wrong gradients that one node might send to one of its inputs."""
+    """Wrong gradients that a node might send to one of its inputs."""
     step, total, right = p.steps[i], p.total[i], array_of(out["value"], finite=False)
     found: list[Mistake] = []
     local = p.local(i, out)

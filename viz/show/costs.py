@@ -87,7 +87,7 @@ class Costs:
         return Drawing(picture, self.graph, places)
 
     def _paint(self, picture: Picture, by: str) -> None:
-        """Write on each box of a picture that is not laid out yet what it costs."""
+        """Write its cost on each box of a picture that is not laid out yet."""
         boxes = [item for item in picture.items if item.kind in ("function", "fold")]
         if any(line.css == "cost" for item in boxes for line in item.lines):
             return
@@ -200,7 +200,7 @@ def costs_of(graph: Graph, trace: Trace | None = None) -> Costs:
 
 
 class _Memory:
-    """What each function keeps, by where the memory begins."""
+    """The memory that each function keeps, by its address."""
 
     def __init__(self, graph: Graph):
         held = {f.memory[0] for f in graph.leaves if f.memory is not None}

@@ -120,7 +120,7 @@ class _Leaf:
 
 @dataclass(slots=True)
 class _State:
-    """All that can be changed, and what came of it: what is undone, and what a change is told from."""
+    """Everything that can be changed, and its results: undo restores one, and a change is described by comparing two."""
 
     values: dict[str, np.ndarray]
     grad: dict[str, bool]
@@ -264,7 +264,7 @@ class Explore(Live, widgets.VBox):
     # -- what is different
 
     def changes(self, a: _State, b: _State) -> str:
-        """What differs between two states, in sentences: what was changed, and what came of it."""
+        """The difference between two states, in sentences: what was changed, and its effects."""
         moved = [n for n, x in b.values.items() if not np.array_equal(a.values[n], x)]
         said = [f"{n} was {_words(a.values[n])} and is now {_words(b.values[n])}." for n in moved]
         for name, on in b.grad.items():

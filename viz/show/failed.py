@@ -1,6 +1,6 @@
-"""A pass that raised, shown: a picture of what was computed until then under the traceback of a notebook, in words elsewhere.
+"""A pass that raised: a picture of what had been computed, under the traceback in a notebook; in words elsewhere.
 
-The exception itself goes on as it came: nothing is added to it, and nothing of it is held.
+The exception itself is passed on unchanged: nothing is added to it, and no part of it is kept.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def of_pass(graph: Any, error: Exception, ran: list, begun: list) -> Failed:
 
 
 def _shown_under(failed: Failed, error: Exception) -> Failed:
-    """Keep it, and show it once under the traceback where a cell ends with that very exception."""
+    """Keep it, and show it once under the traceback if a cell ends with this exception."""
     global _last
     _last = failed
     ipython = sys.modules.get("IPython")

@@ -30,7 +30,7 @@ NOW, DONE, WAIT = "#c05000", "#0072b2", "#8c959f"
 
 
 def _label(array: Mapping) -> str:
-    """What an arrow shows of a gradient: the numbers where they fit, else a heat map; the shape where it has no numbers."""
+    """The label of an arrow: the gradient's numbers if they fit, else a heat map; the shape if it has no numbers."""
     value = _value(array)
     if value is None or not value.array.size:
         return escaped(shape_text(tuple(array["shape"])))
@@ -58,7 +58,7 @@ Point, Window = tuple[float, float], tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class _Scene:
-    """What the SVG of the payload holds: lines of text of each node, frames around modules, and the arrows."""
+    """The contents of the payload's SVG: the lines of text of each node, frames around modules, and the arrows."""
 
     texts: dict[str, list[tuple[str, str, float, float, float]]] = field(default_factory=dict)
     frames: list[tuple[list[float], str, Point]] = field(default_factory=list)

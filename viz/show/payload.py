@@ -156,7 +156,7 @@ def _kind(picture: Picture) -> tuple:
 
 
 def ident(thing: Function | Edge | None) -> str | None:
-    """What a node or an edge is called in every picture and every step."""
+    """The name of a node or an edge in every picture and every step."""
     return None if thing is None else f"{'e' if isinstance(thing, Edge) else 'f'}{thing.index}"
 
 
