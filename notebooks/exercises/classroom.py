@@ -338,8 +338,7 @@ def _exercise(exercise: Exercise, handed_in: list[Learner]) -> Iterator[str]:
     solved = sum(learner.solved(exercise.id) for learner in met)
     wrong = [learner for learner in met if learner.tries(exercise.id)]
     yield (
-        f"**{exercise.id}** {exercise.title}: {solved} of the {len(met)} who tried it solved it; "
-        f"{len(wrong)} had a wrong try."
+        f"**{exercise.id}** {exercise.title}: {solved} of the {len(met)} who tried it solved it; {len(wrong)} had a wrong try."
     )
     tries = _tries(exercise, wrong)
     lines = [

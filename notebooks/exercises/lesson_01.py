@@ -69,10 +69,7 @@ def places_of_a_nudge(seen: dict[str, Any]) -> str:
         return "You use your own step, as far to the left as to the right. Use the `h` that you are given."
     if steps.tolist() != [-1.0, 1.0]:
         return "The two places are $x + h$ and $x - h$. Yours are different: look at what is inside the brackets of `f`."
-    return (
-        "`f` is run at the right two places. But what you return is not how far $f$ moved, divided "
-        "by how far $x$ moved."
-    )
+    return "`f` is run at the right two places. But what you return is not how far $f$ moved, divided by how far $x$ moved."
 
 
 def _sigmoid_cases() -> list[tuple]:

@@ -83,8 +83,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                 y.backward(v)
                 if not torch.equal(v, before):
                     raise Complaint(
-                        "Your `backward` writes into `upstream`. Other nodes may still need that tensor. Compute a "
-                        "new one."
+                        "Your `backward` writes into `upstream`. Other nodes may still need that tensor. Compute a new one."
                     )
                 yield f"{v.tolist()} arrives after apply({called}); the gradient of x", _felt(x.grad)
 

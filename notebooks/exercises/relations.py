@@ -58,8 +58,7 @@ def _sign_or_size(tried: Sequence[Tried]) -> Iterator[str]:
         yield "The size is right each time, the sign is not."
     if _always(tried, lambda one: abs(one.due)):
         yield (
-            "The sizes are right, but negative results have lost their sign. Is there an `abs`, a square or a "
-            "root too many?"
+            "The sizes are right, but negative results have lost their sign. Is there an `abs`, a square or a root too many?"
         )
     if _always(tried, lambda one: -abs(one.due)):
         yield "The sizes are right, but every result is negative. Is there an `abs` too many?"
@@ -79,8 +78,7 @@ def _unmoved(tried: Sequence[Tried]) -> Iterator[str]:
         and not all(_near(one.due, tried[0].due) for one in tried)
     ):
         yield (
-            f"The same number comes out each time, {float(first.ravel()[0]):g}, whatever goes in. The input is "
-            "not used."
+            f"The same number comes out each time, {float(first.ravel()[0]):g}, whatever goes in. The input is not used."
         )
 
 
@@ -126,8 +124,7 @@ def _factor(tried: Sequence[Tried]) -> Iterator[str]:
             yield "Each result is too large by a factor of the number of entries. Is a division missing, or a `mean`?"
         if _always(tried, lambda one: one.due / one.due.size):
             yield (
-                "Each result is too small by a factor of the number of entries. Is it divided by their number once too "
-                "often?"
+                "Each result is too small by a factor of the number of entries. Is it divided by their number once too often?"
             )
 
 

@@ -131,10 +131,7 @@ def _said(fact: Fact, now: Any) -> str:
         mode = "eval" if fact.value else "train"
         back = "train" if fact.value else "eval"
         return f"`{name}` is left in {mode} mode, and the caller doesn't know. Put it back at the end: `{back}()`."
-    return (
-        f"Your function changes the list `{name}`: it holds other items than before. "
-        "Use the caller's list as it is."
-    )
+    return f"Your function changes the list `{name}`: it holds other items than before. Use the caller's list as it is."
 
 
 @contextmanager
