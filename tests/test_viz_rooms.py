@@ -83,25 +83,6 @@ def test_the_files_of_the_film_join_to_one_module():
 def test_the_files_of_the_front_end_join_to_one_module():
     unpacks = "inflate.js"  # comes before the module
     parts = {p.name for p in FRONT.glob("*.js")} - {unpacks}
-    assert {f"{name}.js" for name in film.PROGRAM.split()} == {p.name for p in film.FRONT.glob("*.js")}
-    joined = film.program()
-    assert not re.search(r"^import ", joined, re.MULTILINE)
-    assert joined.count("export default") == 1
-    texts = [(film.FRONT / f"{name}.js").read_text(encoding="utf-8") for name in film.PROGRAM.split()]
-    named = re.findall(r"^(?:export )?(?:const|function|class) (\w+)", "\n".join(texts), re.MULTILINE)
-    assert len(named) == len(set(named))
-    for k, text in enumerate(texts):  # each imports from those before it, and what they offer
-        for names, other in re.findall(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";$', text, re.MULTILINE):
-            offered = re.findall(
-                r"^export (?:const|function|class) (\w+)", "\n".join(texts[:k]), re.MULTILINE
-            )
-            assert set(names.split(", ")) <= set(offered), other
-
-
-def test_the_files_of_the_front_end_join_to_one_module():
-    parts = {p.name for p in FRONT.glob("*.js")} - {
-        "inflate.js"
-    }  # which comes before it: it unpacks the rest
     assert {f"{name}.js" for name in PROGRAM.split()} == parts
     joined = asset("stepper.js")
     assert not re.search(r"^import ", joined, re.MULTILINE)
