@@ -126,14 +126,10 @@ class Reader:
 
     def evaluate(self, row: Row) -> Any:
         """The same, with the errors of the code as they come."""
-        if is_change(row.code):
-            return self._changed(row.code)
+        if change := self.as_change(row):
+            return self._changed(change)
         tree = ast.parse(row.code)
         scope = COMMON | vars(self.module)
-        if row.piece and self._replaces(tree, row.piece, scope):
-            code = " ".join(row.code.split())
-            simple = isinstance(tree.body[0].value, ast.Name | ast.Call | ast.Attribute | ast.Constant)  # type: ignore[attr-defined]
-            return self._changed(f"{row.piece} => {code if simple else f'({code})'}")
         if len(tree.body) == 1 and isinstance(expression := tree.body[0], ast.Expr):
             if not _free_names(row.code) & set(self.parameters):
                 return eval(self._compiled(ast.Expression(expression.value), row), scope)
@@ -151,6 +147,17 @@ class Reader:
         made: dict[str, Any] = {}  # apart from `scope`: there the exercise's function is the reference
         exec(self._compiled(function, row), scope, made)
         return made[self.names[0]]
+
+    def as_change(self, row: Row) -> str:
+        """The row as a change of the solution; "" where it is something else."""
+        if is_change(row.code):
+            return row.code
+        tree = ast.parse(row.code)
+        if not (row.piece and self._replaces(tree, row.piece, COMMON | vars(self.module))):
+            return ""
+        code = " ".join(row.code.split())
+        simple = isinstance(tree.body[0].value, ast.Name | ast.Call | ast.Attribute | ast.Constant)  # type: ignore[attr-defined]
+        return f"{row.piece} => {code if simple else f'({code})'}"
 
     def _replaces(self, tree: ast.Module, piece: str, scope: Mapping[str, Any]) -> bool:
         """Whether the code is an expression that can stand in the place of a piece of the solution."""

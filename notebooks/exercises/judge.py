@@ -180,9 +180,25 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
     tried = _tried(exercise, got, want) if numbers else []
     if told := next(relations.nearly(tried), "") or _one_change(exercise, answers, want):
         return told
+    if told := _two_listed(exercise, got):
+        return told
     if near := resembled(exercise, got, want):
         return near.advice
     return relations.told(tried) if numbers else ""
+
+
+def _two_listed(exercise: Exercise, got: Observed) -> str:
+    """The replies to two listed mistakes that do together what this answer does; "" if no two are found in time."""
+    ends = time.process_time() + SEARCH[1]
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for answer, told in exercise.pairs() if len(got.seen) > 1 else ():
+            if time.process_time() > ends:
+                break
+            tried = observe(exercise, as_answers(exercise, answer), like=got, seconds=0.5)
+            if _first_difference(tried, got, exercise) is None and _same_error(tried.error, got.error):
+                return f"Two things are wrong. {told}"
+    return ""
 
 
 def _one_change(exercise: Exercise, answers: tuple, want: Observed) -> str:

@@ -66,6 +66,8 @@ def places_of_a_nudge(seen: dict[str, Any]) -> str:
     if steps.size == 1:
         return "Both values are taken at the same place, so they never differ. The two places are $x + h$ and $x - h$."
     if abs(steps[0] + steps[1]) < 1e-3 * abs(steps[1]) and steps[1] != 1.0:
+        if all(np.array_equal(steps, other) for label, other in seen.items() if "it runs" in label):
+            return f"You go {steps[1]:g} times $h$ to each side. Go $h$ to each side, and divide by $2h$."
         return "You use your own step, as far to the left as to the right. Use the `h` that you are given."
     if steps.tolist() != [-1.0, 1.0]:
         return "The two places are $x + h$ and $x - h$. Yours are different: look at what is inside the brackets of `f`."
@@ -141,6 +143,7 @@ EXERCISES: list[Exercise] = [
             (f(x + h) - f(x - h)) / 2 * h             :: Python evaluates `/ 2 * h` from left to right: divided by 2, then *multiplied* by `h`. Write `/ (2 * h)`.
             f(x + h) - f(x - h) / (2 * h)             :: Only the second value is divided. Put brackets around the difference.
             (f(x + h) - (x - h)) / (2 * h)            :: On the left you subtract the *place*, `x - h`. Subtract the value there: `f(x - h)`.
+            (f(x + h) - 2 * f(x) + f(x - h)) / h**2   :: That is the second derivative: how fast the *slope* changes. The slope is how far $f$ moved, divided by how far $x$ moved.
             (f(x + h) - f(x - h)) / h**2              :: `h` comes in once: how far $x$ was moved, which is $2h$. You divide by $h$ squared.
             (f(x + h) - f(x - h)) / (2 * h**2)        :: Almost: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?
             (f(x + h) - f(x - h)) / 2 * 1e-3          :: Python works from left to right: that is divided by 2 and then *multiplied*.
@@ -318,6 +321,7 @@ EXERCISES: list[Exercise] = [
             (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum() :: You add the slopes up. Each entry of `t` has its own slope: leave out the `sum`.
             torch.sigmoid(t * (1 - t))                :: The sigmoid goes on the outside there, and the formula inside. It is the other way round: first $\sigma(t)$, then $\sigma$ times $1 - \sigma$.
             torch.sigmoid(t) - torch.sigmoid(t) * 2   :: That is $-\sigma$. What is subtracted is the *square*: $\sigma - \sigma^2$.
+            1 - torch.tanh(t) ** 2                    :: That is the slope of the tanh. For the sigmoid $\sigma$ it is $\sigma$ times $1 - \sigma$.
             torch.tanh(t) * (1 - torch.tanh(t))       :: The form is right, but with the wrong function in it: it is the sigmoid that is multiplied by one minus itself.
             torch.sigmoid(t) * torch.sigmoid(-t)      :: right
             torch.sigmoid(t) - torch.sigmoid(t) ** 2  :: right

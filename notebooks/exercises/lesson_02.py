@@ -185,7 +185,7 @@ def name_of(answer: Any) -> str | None:
     if not isinstance(text, str):
         raise Complaint('Write a name in quotes, such as `"MulBackward0"`, or `None`.')
     word = text.strip(" <>()'`.").casefold().removeprefix("torch.").split(" object")[0]
-    return re.sub(r"backward\d*$", "", word)
+    return re.sub(r"backward0?$", "", word)
 
 
 def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any) -> Seen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from itertools import permutations
 from math import prod
@@ -10,6 +11,7 @@ import numpy as np
 
 import minigrad as torch
 
+from . import typed
 from .answers import names, read
 from .lessons import find_exercise
 from .model import Complaint, Exercise, Question, Wrong
@@ -132,6 +134,8 @@ def _products(paths) -> list[float]:
 
 def _three_paths(paths) -> Iterator[tuple]:
     """The observations of the paths of exercise 4.4: the local derivatives along each, in any order."""
+    with contextlib.suppress(typed.Unreadable):
+        paths = typed.read(paths, 3) if isinstance(paths, str) else paths
     if not isinstance(paths, list | tuple) or not all(isinstance(path, list | tuple) for path in paths):
         raise Complaint("Write a list of lists of numbers: one list for each path.")
     if not paths:

@@ -465,38 +465,6 @@ class _Coupled(Node):
 # wrong answers that take more than a line
 
 
-def _counted_by(at_each: Callable) -> Callable:
-    def count_consumers(root):
-        waiting, todo = {root: 0}, [root]
-        while todo:
-            node = todo.pop()
-            for parent, _ in node.next_functions:
-                if parent is None:
-                    continue
-                if parent not in waiting:
-                    waiting[parent] = 0
-                    todo.append(parent)
-                at_each(waiting, node, parent)
-        return waiting
-
-    return count_consumers
-
-
-def _ways(waiting, node, parent):
-    waiting[parent] += waiting[node]
-
-
-def _sends(waiting, node, parent):
-    waiting[parent] = len(parent.next_functions)
-
-
-def _at_the_sender(waiting, node, parent):
-    waiting[node] += 1
-
-
-count_ways, count_what_it_sends, count_at_the_sender = map(_counted_by, (_ways, _sends, _at_the_sender))
-
-
 def count_recursively(root, waiting=None):
     waiting = {root: 0} if waiting is None else waiting
     for parent, _ in root.next_functions:
@@ -534,17 +502,6 @@ def once_as_soon_as_met(root, grad):
                 visit(parent)
 
     visit(root)
-
-
-def multiplies(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived.pop(node)):
-            arrived[parent] = arrived.get(parent, 1) * part
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
-                ready.append(parent)
 
 
 def level_by_level(root, grad):
@@ -596,18 +553,6 @@ def sorts_first(root, grad):
     for node in sorted(engine.count_consumers(root), key=lambda n: -n.sequence if n.next_functions else 1):
         for parent, part in parts_of(node, arrived[node]):
             arrived[parent] = arrived.get(parent, 0) + part
-
-
-def last_first(root, grad):
-    """The engine as the lesson has it before `choose` is written."""
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived.pop(node)):
-            arrived[parent] = arrived.get(parent, 0) + part
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
-                ready.append(parent)
 
 
 def oldest(ready):
@@ -901,9 +846,9 @@ EXERCISES: list[Exercise] = [
             waiting[parent] = 0 => :: A node that is met for the first time has no count yet. Give it one: `waiting[parent] = 0`.
             todo.append(parent) => :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
             waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
-            count_ways                         :: That adds up how many *paths* led from the root to a node when it was met. Count the arrows that lead to it: each adds 1.
-            count_what_it_sends                :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
-            count_at_the_sender                :: It was counted at `node`, which sends. It is `parent` that will receive one more.
+            waiting[parent] += 1 => waiting[parent] += waiting[node] :: That adds up how many *paths* led from the root to a node when it was met. Count the arrows that lead to it: each adds 1.
+            waiting[parent] += 1 => waiting[parent] = len(parent.next_functions) :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
+            waiting[parent] += 1 => waiting[node] += 1 :: It was counted at `node`, which sends. It is `parent` that will receive one more.
             count_recursively                  :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
             waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. An input that did not ask is skipped: `continue`.
             waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => break :: `break` at a `None` leaves out the inputs after it. Only that one should be skipped: `continue`.
@@ -984,17 +929,9 @@ EXERCISES: list[Exercise] = [
                     arrived[parent] = arrived.get(parent, 0) + part
                     ready.append(parent) :: A node goes into `ready` at *every* arrival, and fires with the total of that moment. Put it in once: when its count is 0.
             node(arrived.pop(node)) => node(grad) :: Each node was fired with the 1 from the start. What counts is what has arrived *for it*: `node(arrived.pop(node))`.
-            multiplies                                   :: The parts were multiplied. Along a path gradients multiply, and the nodes see to that. Where paths meet they *add*: `+ part`.
+            arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] * part :: The parts were multiplied. Along a path gradients multiply, and the nodes see to that. Where paths meet they *add*: `+ part`.
 
-            waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-            while ready:
-                node = ready.pop()
-                for (parent, _), part in zip(node.next_functions, node.backward(arrived.pop(node)), strict=True):
-                    if parent is not None:
-                        arrived[parent] = arrived.get(parent, 0) + part
-                        waiting[parent] -= 1
-                        if waiting[parent] == 0:
-                            ready.append(parent) :: The number is right. But `node.backward(...)` is the bare rule: no listener is called, and no broadcast is undone. Fire a node by calling it, `node(...)`.
+            node(arrived.pop(node)) => node.backward(arrived.pop(node)) :: The number is right. But `node.backward(...)` is the bare rule: no listener is called, and no broadcast is undone. Fire a node by calling it, `node(...)`.
 
             engine.count_consumers(root)                 :: Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.
             for (parent, _), part in => for parent, part in :: The keys of the dictionaries are nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
@@ -1014,7 +951,7 @@ EXERCISES: list[Exercise] = [
             waiting[parent] -= 1 => :: Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?
             ready_when_one_is_missing                    :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
             sorts_recursively                            :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
-            last_first                                   :: right
+            choose(ready) => ready.pop() :: right
             sorts_first                                  :: right
             engine.run                                   :: right
         """,

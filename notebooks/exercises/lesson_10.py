@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import minigrad as torch
 from minigrad.utils.checkpoint import checkpoint
@@ -160,16 +161,16 @@ def _two_groups_probe(function) -> Iterator[tuple]:
         yield f"The gradient of {name}", leaf.grad
 
 
-def _each_alone(blocks, x):
-    for block in blocks:
-        x = checkpoint(block, x, use_reentrant=False)
-    return x
-
-
-def _none_at_all(blocks, x):
-    for block in blocks:
-        x = block(x)
-    return x
+def _order_of_blocks(seen: dict[str, Any]) -> str:
+    """What is wrong with the order in which the blocks ran."""
+    forward, back = (
+        seen.get(f"Blocks that run {way}", "") for way in ("on the way forward", "again on the way back")
+    )
+    if forward and forward != "[0, 1, 2, 3]":
+        return f"On the way forward the blocks run in the order {forward}. Each should run once, in the order 0, 1, 2, 3."
+    if back and back != "[2, 3, 0, 1]":
+        return f"On the way back the blocks {back} run again. With two checkpoints it would be 2 and 3, and then 0 and 1."
+    return ""
 
 
 def _leaks(answer) -> Iterator[tuple]:
@@ -454,11 +455,13 @@ EXERCISES: list[Exercise] = [
             "`checkpoint(last, x, use_reentrant=False)`: the function itself, then its input.",
         ),
         probe=_two_groups_probe,
+        diagnose=_order_of_blocks,
         answers=r"""
             blocks[3](blocks[2](t)) => blocks[2](blocks[3](t)) :: In the last group the fourth block runs before the third. The inner call runs first.
             blocks[3](blocks[2](t)) => blocks[3](t)   :: The third block, number 2, does not run: it belongs to the last group as well.
             blocks[3](blocks[2](t)) => blocks[2](t)   :: The last block, number 3, does not run.
-            _each_alone                :: Each block is its own group, so four inputs are kept. Two blocks should share a checkpoint.
+            for block in blocks: x = checkpoint(block, x, use_reentrant=False)
+            return x :: Each block is its own group, so four inputs are kept. Two blocks should share a checkpoint.
 
             def run(t):
                 for block in blocks:
@@ -469,7 +472,8 @@ EXERCISES: list[Exercise] = [
 
             checkpoint(last, x, use_reentrant=False) => last(x)                :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
             checkpoint(first, x, use_reentrant=False) => first(x)                 :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
-            _none_at_all               :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
+            for block in blocks: x = block(x)
+            return x :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
             checkpoint(last, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Pass `last` to the second `checkpoint`.
             blocks[1](blocks[0](t)) => blocks[2](blocks[1](blocks[0](t))) ;; blocks[3](blocks[2](t)) => blocks[3](t) :: The groups have three blocks and one. They should have two each.
             checkpoint(first, x, use_reentrant=False) => checkpoint(first(x), use_reentrant=False) :: `checkpoint` needs the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.

@@ -118,37 +118,6 @@ def _reading_probe(function) -> Iterator[tuple]:
             raise Complaint(told)
 
 
-def _keeps_the_graphs(w, pieces, lr):
-    h = torch.zeros(pieces[0].shape[1])
-    losses = []
-    for piece in pieces:
-        h = h.detach()
-        for x in piece:
-            h = torch.tanh(w * h + x)
-        loss = (h**2).mean()
-        w.grad = None
-        loss.backward()
-        with torch.no_grad():
-            w -= lr * w.grad
-        losses.append(loss)
-    return losses
-
-
-def _each_step(w, pieces, lr):
-    h = torch.zeros(pieces[0].shape[1])
-    losses = []
-    for piece in pieces:
-        for x in piece:
-            h = torch.tanh(w * h.detach() + x)
-        loss = (h**2).mean()
-        w.grad = None
-        loss.backward()
-        with torch.no_grad():
-            w -= lr * w.grad
-        losses.append(loss.item())
-    return losses
-
-
 def _other_branch() -> list:
     x = torch.tensor([-1.0, -2.0], requires_grad=True)
     (x * 3).sum().backward()
@@ -465,11 +434,11 @@ EXERCISES: list[Exercise] = [
             (h**2) => h                           :: The loss is the mean of the *squares*: `(h**2).mean()`.
             h.detach() => h ;; loss.backward() => loss.backward(retain_graph=True) :: That keeps the old graph, but the old graph belongs to the old weight: `w` has been changed since.
             instead of h.detach():
-            _keeps_the_graphs        :: Each loss in the list holds the graph of its piece.
+            loss.item() => loss :: Each loss in the list holds the graph of its piece.
             h                        :: The second graph grows on top of the first, whose saved values have been freed. Carry the state over without its history: `h = h.detach()` (`h.detach()` on its own line changes nothing).
             torch.zeros_like(h)      :: Each piece begins from zero: what was read before is forgotten. Keep the numbers.
             h.mean().detach()        :: That carries over the mean of the states. Carry over each number.
-            _each_step               :: That detaches in every *step*, so that only the last one of a piece is seen. Once per piece is enough.
+            h = h.detach() => ;; w * h + x => w * h.detach() + x :: That detaches in every *step*, so that only the last one of a piece is seen. Once per piece is enough.
             torch.ones_like(h)       :: Each piece begins from ones. The state should be carried on.
             h.detach().clone()       :: right
             torch.tensor(h.tolist()) :: right

@@ -224,50 +224,6 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
         )
 
 
-def _records_one_name(model, batch):
-    seen, handles = {}, []
-    for name, module in model.named_modules():
-        if isinstance(module, torch.nn.Linear):
-            handles.append(
-                module.register_forward_hook(
-                    lambda module, inputs, output: seen.update({name: output.detach()})  # noqa: B023
-                )
-            )
-    model(batch)
-    for handle in handles:
-        handle.remove()
-    return seen
-
-
-def _registers_keep(model, batch):
-    seen, handles = {}, []
-
-    def keep(name):
-        return lambda module, inputs, output: seen.update({name: output.detach()})
-
-    for _name, module in model.named_modules():
-        if isinstance(module, torch.nn.Linear):
-            handles.append(module.register_forward_hook(keep))
-    model(batch)
-    for handle in handles:
-        handle.remove()
-    return seen
-
-
-def _records_by_default(model, batch):
-    seen, handles = {}, []
-    for name, module in model.named_modules():
-        if isinstance(module, torch.nn.Linear):
-            hook = module.register_forward_hook(
-                lambda module, inputs, output, name=name: seen.update({name: output.detach()})
-            )
-            handles.append(hook)
-    model(batch)
-    for handle in handles:
-        handle.remove()
-    return seen
-
-
 # which parameters got nothing
 
 
@@ -585,9 +541,9 @@ EXERCISES: list[Exercise] = [
             inputs[0].detach()       :: That is what went *in*. What came out is the third argument of the hook.
             output.detach().mean()   :: That is one number. You need the whole output.
             tuple(output.shape)      :: That is the shape. You need the output itself.
-            _records_one_name        :: All hooks write under the same name, the last one: when they run, the loop is over. That is what `keep(name)` is for.
-            _registers_keep          :: `keep` is not the hook, it *makes* one: `keep(name)`.
-            _records_by_default      :: right
+            register_forward_hook(keep(name)) => register_forward_hook(lambda module, inputs, output: seen.update({name: output.detach()})) :: All hooks write under the same name, the last one: when they run, the loop is over. That is what `keep(name)` is for.
+            register_forward_hook(keep(name)) => register_forward_hook(keep) :: `keep` is not the hook, it *makes* one: `keep(name)`.
+            register_forward_hook(keep(name)) => register_forward_hook(lambda module, inputs, output, name=name: seen.update({name: output.detach()})) :: right
             output.detach().clone()  :: right
         """,
     ),

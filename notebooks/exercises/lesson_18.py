@@ -69,6 +69,13 @@ def _attended(attention: Callable) -> Iterator[tuple]:
         yield f"For {said}", got.detach() if isinstance(got, torch.Tensor) else got
         if told := watch.told():
             raise Complaint(told)
+    q, k, v = (
+        torch.tensor([[3.0, 4], [1, 2]]),
+        torch.tensor([[-4.0, -4], [4, 4]]),
+        torch.tensor([[2.0], [1e36]]),
+    )
+    hidden = "whose hidden neighbour has a high score and a huge value"  # a weight of e^-80 would show
+    yield f"For a first position {hidden}", attention(q, k, v, causal=True)[0]
 
 
 def _backward_cases() -> list[tuple]:
@@ -387,6 +394,8 @@ EXERCISES: list[Exercise] = [
             scores.masked_fill(later, float("-inf")) => scores.masked_fill(torch.ones(scores.shape[-2:]).triu(0) > 0, float('-inf')) :: That hides the diagonal as well. The first position then sees nothing, and its weights are `nan`.
             scores.masked_fill(later, float("-inf")) => scores.masked_fill(later.T, float('-inf')) :: The mask is transposed: a position sees itself and what comes later, and not what came before.
             scores.masked_fill(later, float("-inf")) => scores.masked_fill(later, -1.0) :: -1 is an ordinary score, and $e^{-1}$ is a weight. Use minus infinity.
+            scores.masked_fill(later, float("-inf")) => scores.masked_fill(later, -1e2) :: $e^{-100}$ is small, but it is not 0: where the other scores are low, or a hidden value is huge, it counts. Hide with minus infinity.
+            scores.masked_fill(later, float("-inf")) => scores - 100 * later :: $e^{-100}$ is small, but it is not 0: where a hidden score is high, or a hidden value is huge, it counts. Hide with minus infinity.
             scores.masked_fill(later, float("-inf")) => scores ;; torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1).masked_fill(later, 0.0) if causal else torch.softmax(scores, dim=-1) :: The mask comes after the softmax, so the rows do not add up to 1 any more. Mask the *scores*.
             torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1).masked_fill(later, float("-inf")) if causal else torch.softmax(scores, dim=-1) :: Minus infinity among the *weights* makes everything infinite or `nan`. Mask the scores, before the softmax.
             weights @ v => weights.transpose(-2, -1) @ v :: `weights` is transposed in the last product. It has a row for each query, just as the result does: `weights @ v`.

@@ -8,12 +8,14 @@ the test data of the check.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
+import itertools
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
@@ -87,6 +89,13 @@ class _Answered:
         """The wrong answers that are known, each with its reply."""
         read = (Wrong(answer, row.reply, row.code) for row, answer in self._table if row.reply != RIGHT)
         return (*read, *self.patterns)
+
+    def pairs(self) -> Iterator[tuple[Any, str]]:
+        """Two listed mistakes made at once, each pair with both replies, where both are changes of the solution."""
+        changes = [(self._reader.as_change(row), row.reply) for row, _ in self._table if row.reply != RIGHT]
+        for (one, told), (other, more) in itertools.combinations([c for c in changes if c[0]], 2):
+            with contextlib.suppress(ValueError, SyntaxError):  # they overlap, or make no sense together
+                yield self.answer(f"{one}\n{other}"), f"{told} {more}"
 
     @cached_property
     def right(self) -> tuple[Any, ...]:

@@ -403,7 +403,7 @@ def _single(node: ast.expr) -> tuple[Callable[[ast.expr], ast.expr], ast.expr] |
             return lambda new: ast.UnaryOp(ast.USub(), new), value
         case ast.Call(ast.Attribute(ast.Name(library), _) as function, [value]) if library in LIBRARIES:
             return lambda new: ast.Call(function, [new], node.keywords), value
-        case ast.Call(ast.Name() as function, [value]):
+        case ast.Call((ast.Name() | ast.Subscript()) as function, [value]):
             return lambda new: ast.Call(function, [new], node.keywords), value
         case ast.Call(ast.Attribute(value, name), []) if (
             not isinstance(value, ast.Name) or value.id not in LIBRARIES

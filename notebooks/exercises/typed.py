@@ -23,6 +23,11 @@ WORDS = {
     "no grad": None,
     "nil": None,
     "null": None,
+    "nonetype": None,
+    "never": 0.0,
+    "not at all": 0.0,
+    "once": 1.0,
+    "twice": 2.0,
     "empty": None,
     "does not exist": None,
     "doesn't exist": None,
@@ -65,13 +70,17 @@ PLAIN = (  # ways of writing, and the plain one; in this order
     (r"(?<=[\d)]) +times +", "*"), (r"(?<=[\d)]) +(?:over|divided by) +", "/"), (r"\b(?:minus|negative) +", "-"),
     (r"\blog_?(2|10) *\(([^()]*)\)", r"(log(\2)/log(\1))"), (r"\bfraction *\(([^(),]*),([^(),]*)\)", r"((\1)/(\2))"),
     (r"(\d*\.\d*)\((\d)\)", r"\1\2\2\2\2\2\2\2\2"), (r"(?<=\d)\.{2,3}$", ""), (r"\?+$", ""),
-    (r"^(?:it is|it's|the answer is|i think(?: it is)?|i guess|i'd say|i expect|probably|it will be|that is|shape) +", ""),
+    (r"^(?:it is|it's|the \w+ is|i think(?: it is)?|i guess|i'd say|i expect|probably|it will be|that is|shape) +", ""),
+    (r"^(?:\w+ )?(?:rises|grows|increases|goes up|moves) by +", ""),
+    (r"(?<=[\w)]) +\((?=[^()]*(?:[a-z]{4}|[a-z] [a-z]))[^()\d]*\)$", ""),
+    (r"(?<=[\d)])( +[a-z]{4,})? +(?:per|of|for each|for every) [^\d]*$", r"\1"),
     (r"^(?:[a-z_\u2202][\w.\u2202]*(?:/[a-z_\u2202][\w.\u2202]*)?(?:\[[\d, ]*\])? *(?:[=:]| is\b)|=)(?![=>]) *", ""),
     (r"^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) *", ""),
     (r"\b(?:torch|math|numpy|np)\.", ""),
     (r", *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)", ""),
     (r"\b(?:tensor|array|size|decimal|fraction|float\d*|int\d*) *\( *['\"]?([^'\"]*?)['\"]? *\)", r"(\1)"),
-    (r"\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *[=:] *(?=[-+\d.(\[])", ""), (r"^[-+*/^() \d.]+= *(?=[-+(\d.])", ""),
+    (r"\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *[=:] *(?=[-+\d.(\[])", ""),
+    (r"(^|[,;] *)[^=,;\[\]<>!]*[a-z)][^=,;\[\]<>!]*=(?![=>]) *(?=\S)", r"\1"), (r"^(?:[-+*/^() \d.]+= *)+(?=[-+(\d.])", ""),
     (r"^<(.*)>$", r"[\1]"), (r"(?<=[\])])(?:\.t|\^ *t)$", ""), (r"^\[([^\[\]]*)$", r"[\1]"), (r"^([^\[\]]*)\]$", r"\1"),
     (r"(?<!\b0)(?<=\d) *x *(?=[\d(])", "*"), (r"\b(one|zero)s *\(? *(\d+) *,? *\)?", r"[\1]*\2"),
     (r"\ball (one|zero)s\b", r"all \1"), (r"\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)", r"[\2]*\1"),
@@ -109,6 +118,8 @@ def read(text: str, size: int = 1) -> Any:
     text = re.sub(rf"\b({'|'.join(COUNTED)})\b", lambda m: str(COUNTED.index(m[1])), text)
     text = re.sub(rf"\b(?:(\d+|an?) +)?({'|'.join(PARTS)})s?\b", _part, text)
     if size != 1:
+        if re.fullmatch(r"\(?\d+(?: *\* *\d+)+\)?", text) and text.count("*") == size - 1:  # a shape, "2 x 3"
+            text = text.replace("*", ",")
         text = re.sub(
             r"^(?:(?:all|both)(?: are| equal)? (\S+)|(\S+) (?:each|everywhere))$", rf"[\1\2]*{size}", text
         )
@@ -274,6 +285,8 @@ def means(got: float, due: float, rtol: float, scale: float = 0.0) -> bool:
     got, due = float(got), float(due)
     if not (math.isfinite(got) and math.isfinite(due)):
         return got == due or (math.isnan(got) and math.isnan(due))
+    if got.is_integer() and due.is_integer():
+        return got == due
     off = abs(got - due)
     if off <= 2e-6 * max(abs(due), scale) + 1e-12:
         return True
