@@ -180,11 +180,29 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
     tried = _tried(exercise, got, want) if numbers else []
     if told := next(relations.nearly(tried), "") or _one_change(exercise, answers, want):
         return told
-    if told := _two_listed(exercise, got):
+    if told := _two_listed(exercise, got) or _in_one_method(exercise, answers, want):
         return told
     if near := resembled(exercise, got, want):
         return near.advice
     return relations.told(tried) if numbers else ""
+
+
+def _in_one_method(exercise: Exercise, answers: tuple, want: Observed) -> str:
+    """Told of a class if it is right, or makes a listed mistake, once one of its methods is the solution's."""
+    for answer, due in zip(answers, exercise.reference, strict=True):
+        shared = [name for name in vars(due) if name in vars(answer)] if isinstance(due, type) else []
+        for name in (name for name in shared if callable(getattr(due, name))):
+            written = vars(answer)[name]
+            setattr(answer, name, vars(due)[name])
+            try:
+                got = observe(exercise, answers, seconds=0.5)
+            finally:
+                setattr(answer, name, written)
+            if got.error is None and _first_difference(got, want, exercise) is None:
+                return f"The mistake is in `{name}`. Everything else is right."
+            if got.error is None and (rest := recognise(exercise, got, want)):
+                return f"Two things are wrong. One is in `{name}`. The other: {rest.advice}"
+    return ""
 
 
 def _two_listed(exercise: Exercise, got: Observed) -> str:

@@ -113,6 +113,7 @@ EXERCISES: list[Exercise] = [
             "It goes from 14 to 21 while $x$ goes up by 1.",
         ),
         answers=r"""
+            0.7 :: How far does $x$ go, from 2 to 3? By 1, not by 10.
             6.0   :: 6 was the value of $3x$, in the lesson above. Here $x$ is multiplied by a different factor, and the question is not about the value.
             7 / 3 :: $7/3$: nothing is divided. When $x$ goes up by 1, how far does $7x$ go up?
             14.0  :: 14 is the value of $y$ at $x = 2$. How much does it *grow* when $x$ goes from 2 to 3?

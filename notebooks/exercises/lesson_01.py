@@ -350,6 +350,8 @@ EXERCISES: list[Exercise] = [
             "Did the 3 change? Did $2u$ change?",
         ),
         answers=r"""
+            b = 9.0   :: With $b = 9$, $u$ is 15 and the slope is 90. What must $u$ be, for $6u = 84$?
+            b = -6.0  :: With $b = -6$, $u$ is 0 and so is the slope. What must $u$ be, for $6u = 84$?
             2.0, "b"  :: With $b = 2$, $u$ is 8 and the slope is $2 \cdot 8 \cdot 3 = 48$. It is $u$ that has to double, not $b$.
             7.0, "b"  :: 7 more than before is right, and before it was 1. With $b = 7$, $u$ is 13 and the slope is 78.
             14.0, "b" :: 14 is what $u$ has to be. $u = 6 + b$.

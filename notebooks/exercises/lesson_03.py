@@ -287,6 +287,8 @@ EXERCISES: list[Exercise] = [
         },
         rtol=0.02,
         answers=r"""
+            grad_w = 0 :: `w` moves $z$ wherever $x$ is not 0. Its gradient is what arrives at `z`, times $x$.
+            grad_a = 2 :: 2 is only the factor: the derivative of $(a - 1)^2$ is $2(a - 1)$.
             0.071142, 0.0024406, 0.0024406, 0.0048812, None :: The size is right. $a$ is below 1, so $a - 1$ is negative: raising $a$ makes the loss *smaller*.
             -0.0355710, -0.0012203, -0.0012203, -0.0024406, None :: The 2 is missing: the derivative of $(a-1)^2$ is $2(a-1)$.
             0.00126530, -0.0024406, -0.0024406, -0.0048812, None :: That is the loss itself, $(a-1)^2$. You need its derivative.

@@ -339,6 +339,9 @@ EXERCISES: list[Exercise] = [
             "Fill in `1 / len(xs)`.",
         ),
         answers=r"""
+            for x in xs:
+                for t in ts:
+                    (((w * x - t) ** 2).mean() / len(xs)).backward() :: Each piece is compared with the targets of *all* pieces. Go through both together: `zip(xs, ts)`.
             loss = ((w * x - t) ** 2).mean() => ((w * x - t) ** 2).mean().backward() ;; (loss * (1 / len(xs))).backward() => :: Each piece counts in full, so with $n$ pieces the gradient is $n$ times as large. Scale each loss.
             loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / 4).backward() ;; (loss * (1 / len(xs))).backward() => :: For four pieces that is right. There may be a different number of them: `len(xs)`.
             loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(x)) :: `len(x)` is the length of *one* piece, and its `mean()` has taken care of that. What counts is how many pieces there are.

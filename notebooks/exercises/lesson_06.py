@@ -412,6 +412,7 @@ EXERCISES: list[Exercise] = [
         rtol=1e-6,
         counts=1,
         answers=r"""
+            entries = 1000 :: Count the zeros: $20 \cdot 500$ is ten times that.
             entries = 0.0               :: Each score depends on each of the 500 numbers, so the table is full of slopes. Count its rows and columns.
             entries = 20_000.0          :: Each slope is there once: how the score moves with the input. There is no second table for the way back.
             passes_for_jacobian = 0.0   :: Nothing gets into `x.grad` on its own: each row takes a pass, with its own `v`.

@@ -689,6 +689,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=mul_probe,
         answers=r"""
+            grad * self._saved_other, grad * self._saved_self => grad + self._saved_other, grad + self._saved_self :: Added. What arrives is *multiplied* by the local derivative, which is the other factor.
             return grad * self._saved_other, grad * self._saved_self => first = grad * self._saved_other; grad *= self._saved_self; return first, grad :: That line writes into the array that arrived
             instead of grad * self._saved_other, grad * self._saved_self:
             grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: the gradient of the *first* factor. Swap the roles: what was the second factor multiplied by?
@@ -970,6 +971,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=choose_probe,
         answers=r"""
+            ready.remove(node) => ready.pop() :: `pop()` takes out the last one of the list, whichever was chosen. Take out the chosen one: `ready.remove(node)`.
             ready.pop()                                :: That is the one that was put into the list last. Take the one that was *made* last: the largest `node.sequence`.
             ready.pop(0)                               :: That is the one that has waited longest. Take the largest `node.sequence`.
             max => min :: That is the oldest: `min` takes the smallest number, `max` the largest.

@@ -317,6 +317,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_repaired_probe,
         answers=r"""
+            z + y * 5 => z * y * 5 :: The two parts are multiplied. They should add up to $8y$.
             x * 2 * 3 + (x * 2).detach() * 5            :: You have hidden the five and shown the three: `x.grad` is 6. It should be the other way round.
             x * 2 * 3 + x * 2 * 5                       :: Nothing is hidden: `x.grad` is 16. The part with the 3 should stay detached.
             (x * 2).detach() * 3 + 20                   :: The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be made of `y`.

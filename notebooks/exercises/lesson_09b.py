@@ -672,6 +672,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_show_probe,
         answers=r"""
+            h.detach() - h.detach().mean() => h.detach() - 1 :: 1 is not the mean of all: subtract `h.detach().mean()`.
             h.detach().sub_(h.mean().item())     :: and names that end in `_` do
             h - h.mean()                         :: But what you return has a history.
             h.detach()                           :: That is `h` as it was. Its mean should be 0.
@@ -846,6 +847,8 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_paired_probe,
         answers=r"""
+            target.reshape(prediction.shape) => target.mean() :: Each prediction is compared with the *mean* of the targets. Each has a target of its own.
+            target.reshape(prediction.shape) => target[0] :: Each prediction is compared with the *first* target. Each has a target of its own.
             ((prediction - target) ** 2).mean() :: That is the patient unchanged: (4, 1) minus (4,) is (4, 4), in `mse_loss` too. Bring both to one shape first.
             ((prediction - target.reshape(-1, 1)) ** 2).mean() :: That helps if the predictions are a column. If they are flat and the targets a column, it is the same bug the other way round.
             ((prediction - target.unsqueeze(-1)) ** 2).mean() :: That helps if the targets are flat and the predictions a column. Other shapes get one dimension too many.

@@ -270,6 +270,7 @@ EXERCISES: list[Exercise] = [
             "A sum passes on what arrives: for `u + v` to both, for `u.sum()` to each entry.",
         ),
         answers=r"""
+            both = 8192   :: A kilobyte is 1,000 bytes here, and a number has 4: $2 \cdot 1000 \cdot 4$.
             total = 4.0                  :: Not even the number of entries is kept: what arrives is passed on as it is.
             both = 0.0                   :: You need two gradients, and each is what arrives times the *other* factor. So both factors have to be there.
             both = 16000.0               :: Each of the two is kept once, and each takes 4,000 bytes.
@@ -325,6 +326,7 @@ EXERCISES: list[Exercise] = [
         ),
         about={"doubled": "Everything that is kept has a row for each row of the batch."},
         answers=r"""
+            first = 200   :: $50 \cdot 4$: that counts one number per example. An example has 10.
             first = 1000.0       :: That would be two bytes per number. Here a number takes 4.
             first = 666.667      :: Nothing is divided. It is rows times columns times 4, of what goes in.
             relu = 1333.333      :: Nothing is divided: rows times columns times 4, of what ReLU returns.

@@ -211,6 +211,7 @@ EXERCISES: list[Exercise] = [
             "`h` at 1: $y$ is $x$, then $x^2$, $x^3$, $x^4$. Its value is 1 each time; its slope is not.",
         ),
         answers=r"""
+            below = 9     :: $(-3)^2$? The line that runs at $-4$ is $-3x$. Its slope is its factor.
             above = 0.0   :: A line ran, $x \cdot x$, and it is not flat at 4.
             above = 1.0   :: 1 is the slope of $x$ alone. The line that ran is $x \cdot x$.
             above = 2.667 :: Nothing is averaged: one line ran.
@@ -388,6 +389,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_truncated_probe,
         answers=r"""
+            h = h.detach() => break :: `break` ends the loop at the cut, so the last steps never run. Cut, and go on.
             h = h.detach() => w = w.detach()      :: That detaches the weight: the steps after it see no weight at all, and the gradient is that of the *first* steps.
             for step in range(steps): => for _step in range(keep): ;; if step == steps - keep: => ;; h = h.detach() => :: Only the last steps were *computed*. The value should be that of all `steps` steps.
 

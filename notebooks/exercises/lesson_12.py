@@ -256,16 +256,18 @@ EXERCISES: list[Exercise] = [
             "`positive * upstream * ctx.alpha, None`",
         ),
         answers=r"""
+            return alpha * torch.relu(x) => return torch.relu(alpha * x) :: With a negative alpha the two are not the same: first the ReLU of `x`, then times alpha.
+            return alpha * torch.relu(x) => return torch.relu(x) :: The forward does not multiply by alpha. Leave it as it was.
             ctx.save_for_backward(x) => ctx.save_for_backward(x, alpha) :: Leave the forward as it was: a plain number does not go into `save_for_backward`, but into `ctx.alpha`.
             ctx.alpha = alpha => :: `forward` has to note it first: `ctx.alpha = alpha`.
             instead of positive * upstream * ctx.alpha, None:
-            upstream * _on(x > 0, upstream), None         :: That is the rule of the plain ReLU. Where `x` is positive the slope is alpha.
-            ctx.alpha * _on(x > 0, upstream), None        :: That is the local derivative alone. Multiply it by what arrives, `upstream`.
+            * ctx.alpha => :: That is the rule of the plain ReLU. Where `x` is positive the slope is alpha.
+            upstream * => :: That is the local derivative alone. Multiply it by what arrives, `upstream`.
             upstream * ctx.alpha, None                    :: That passes it on everywhere. Where `x` is not positive the result does not change: 0.
             upstream * ctx.alpha * x * _on(x > 0, upstream), None :: That has the *value* of `x` in it. The slope is alpha, however large `x` is.
-            upstream * ctx.alpha * _on(x < 0, upstream), None :: It is the other way round: pass it on where `x` is *positive*.
-            upstream * ctx.alpha * _on(x >= 0, upstream), None :: Nearly. At exactly 0 the slope should be 0: `x > 0`, not `x >= 0`.
-            upstream * ctx.alpha * _on(x != 0, upstream), None :: `x != 0` is true for negative `x` as well. Pass it on only where `x` is positive.
+            (x > 0) => (x < 0) :: It is the other way round: pass it on where `x` is *positive*.
+            (x > 0) => (x >= 0) :: Nearly. At exactly 0 the slope should be 0: `x > 0`, not `x >= 0`.
+            (x > 0) => (x != 0) :: `x != 0` is true for negative `x` as well. Pass it on only where `x` is positive.
             upstream * torch.relu(x), None                :: That is upstream times the *value* of the ReLU. You need the slope: alpha or 0.
             upstream * ctx.alpha**2 * _on(x > 0, upstream), None :: Alpha is in it twice.
             ctx.alpha * _on(x > 0, upstream) * upstream.sum(), None :: Each entry meets its own part of `upstream`, not the sum of all.
@@ -307,6 +309,9 @@ EXERCISES: list[Exercise] = [
             "`torch.roll(upstream * x, 1)`",
         ),
         answers=r"""
+            return x * torch.roll(x, -1) => return x * torch.roll(x, 1) :: The forward multiplies by the *left* neighbour. It should be the right one, as it was.
+            upstream * torch.roll(x, -1) => upstream * x :: The first part meets `x` itself. In its own product `x` was multiplied by its right neighbour, `torch.roll(x, -1)`.
+            upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1) => upstream * 2 * x :: That is the rule of $x^2$. Here no number is multiplied by itself, but each by its neighbour.
             instead of upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1):
             torch.roll(x, -1) + torch.roll(x, 1)        :: Both parts are local derivatives alone. Multiply each by what arrives, `upstream`, at its product.
             upstream * torch.roll(x, -1) + torch.roll(upstream * x, -1) :: That is the rule of the table above: it takes the part from the *right* neighbour. $x_i$ is a factor of its *left* neighbour's product.
@@ -391,6 +396,7 @@ EXERCISES: list[Exercise] = [
             "`grad_angle = to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle)`, if `ctx.needs_input_grad[1]`.",
         ),
         answers=r"""
+            r * torch.cos(angle), r * torch.sin(angle) => torch.cos(angle), torch.sin(angle) :: The forward leaves out `r`: that is a point at distance 1.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.cos(angle) :: `r` moves $y$ as well. Add what arrives at $y$, times $\sin\varphi$.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_y * torch.sin(angle) :: `r` moves $x$ as well. Add what arrives at $x$, times $\cos\varphi$.
             to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.sin(angle) + to_y * torch.cos(angle) :: The two factors of `grad_r` are swapped: $x$ goes with the cosine, $y$ with the sine.
@@ -443,6 +449,7 @@ EXERCISES: list[Exercise] = [
             "For an output that is not used, zeros are filled in.",
         ),
         answers=r"""
+            for_steps = 3 :: 3 is how many values `backward` returns. `steps` is a plain number: what does it get?
             arriving = 1     :: One for each *output*: `value` and `error`.
             arriving = 3     :: That is the number of arguments. What arrives belongs to the outputs.
             arriving = 0     :: What arrives is the upstream gradient of each output.

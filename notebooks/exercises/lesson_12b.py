@@ -123,6 +123,9 @@ EXERCISES: list[Exercise] = [
             "Backward: `return upstream * torch.sigmoid(x)`",
         ),
         answers=r"""
+            min=0 => max=0 :: `max=0` keeps what is *below* 0. $\max(x, 0)$ keeps what is above: `min=0`.
+            torch.clamp(x, min=0) => abs(x) :: $|x|$ is $\max(x, 0)$ for positive `x` only.
+            torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.log1p(torch.exp(x)) :: The exponential of a large `x` is still infinite. The formula takes it of $-|x|$.
             torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.clamp(x, min=0) + torch.exp(-abs(x)) :: The logarithm is missing: $\log(1 + t)$, with $t = e^{-|x|}$, is `torch.log1p(t)`.
             torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.log(1 + torch.exp(x)) :: The backward is careful, the forward is not: $e^{89}$ does not fit into `float32`, nor $e^{1000}$ into double. Use the formula with $-|x|$.
             torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.clamp(x, min=0) + torch.log(1 + torch.exp(-abs(x))) :: Nearly: `1 + t` loses a `t` as small as $e^{-89}$, so the logarithm is 0. `torch.log1p(t)` keeps it.
@@ -139,9 +142,9 @@ EXERCISES: list[Exercise] = [
             torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.nn.functional.softplus(x) :: right
             torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.from_numpy(np.logaddexp(0.0, x.numpy())) :: right
             instead of upstream * torch.sigmoid(x):
-            upstream * torch.tanh(x)                     :: The tanh goes from $-1$ to 1. Softplus never falls: its slope is the *sigmoid*, from 0 to 1.
+            torch.sigmoid(x) => torch.tanh(x) :: The tanh goes from $-1$ to 1. Softplus never falls: its slope is the *sigmoid*, from 0 to 1.
             upstream * torch.exp(x) / (1 + torch.exp(x)) :: The value is right, the slope is not: $e^x / (1 + e^x)$ is $\infty / \infty$ for large `x`. `torch.sigmoid` avoids that.
-            torch.sigmoid(x)                             :: That is the local derivative alone. Multiply it by what arrives.
+            upstream * => :: That is the local derivative alone. Multiply it by what arrives.
             upstream * torch.sigmoid(x) * (1 - torch.sigmoid(x)) :: That is the slope *of the sigmoid*. The slope of softplus is the sigmoid itself.
             upstream * (1 - torch.sigmoid(x))            :: It is the other way round: that tends to 0 for large `x`, where softplus rises like `x`.
             upstream * _careful(x)                       :: That multiplies by the value. The slope is the sigmoid.
@@ -175,6 +178,7 @@ EXERCISES: list[Exercise] = [
             "`return upstream * torch.from_numpy(np.cosh(x.detach().numpy()))`, or `upstream * torch.cosh(x)`",
         ),
         answers=r"""
+            np.cosh => np.tanh :: That is tanh. The slope of sinh is cosh.
             np.sinh(x.numpy()) => np.sinh(x.numpy()).astype("float32") :: The result is `float32` whatever goes in, and `gradcheck` works in double precision. Let NumPy keep the dtype: `torch.from_numpy(np.sinh(...))`.
             np.sinh => np.sin           :: The forward computes sin. You need `np.sinh`.
             np.sinh => np.cosh          :: The forward computes cosh. That is the slope; the value is `np.sinh`.
@@ -185,14 +189,14 @@ EXERCISES: list[Exercise] = [
             ctx.save_for_backward(x) => ctx.result = torch.from_numpy(np.sinh(x.numpy())) ;; (x,) = ctx.saved_tensors => ;; torch.from_numpy(np.cosh(x.numpy())) => torch.sqrt(1 + ctx.result**2) :: right
             instead of upstream * torch.from_numpy(np.cosh(x.numpy())):
             upstream * torch.cosh(upstream)                :: The slope is taken at `x`, the input of the forward. `upstream` only multiplies it.
-            upstream + torch.cosh(x)                       :: That adds. What arrives is *multiplied* by the slope.
-            upstream * torch.from_numpy(np.sinh(x.numpy())) :: That multiplies by sinh, the value. Its slope is cosh.
-            _box(x)                                        :: That is the local derivative alone. Multiply it by what arrives.
+            upstream * => upstream + :: That adds. What arrives is *multiplied* by the slope.
+            np.cosh => np.sinh :: That multiplies by sinh, the value. Its slope is cosh.
+            upstream * => :: That is the local derivative alone. Multiply it by what arrives.
             upstream                                       :: That passes on what arrives as it is. The slope of sinh, cosh, is missing.
             torch.from_numpy(np.cosh(upstream.numpy()))    :: That is the cosh of what *arrives*. The slope is taken at `x`, and then multiplied.
             upstream * x * _box(x)                         :: There is one factor `x` too many. The slope is cosh alone.
             upstream / _box(x)                             :: That divides by the slope. Multiply.
-            upstream * torch.from_numpy(np.cos(x.numpy())) :: That is cos. The slope of sinh is cosh, the hyperbolic one: `np.cosh`.
+            np.cosh => np.cos :: That is cos. The slope of sinh is cosh, the hyperbolic one: `np.cosh`.
             (upstream * _box(x)).numpy()                   :: `backward` returns a NumPy array. The engine needs a tensor: `torch.from_numpy(...)`.
             abs(upstream) * torch.cosh(x)                  :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
             upstream * x                                   :: That is the rule of $x^2/2$. The slope of sinh is cosh, taken at `x`.
@@ -221,6 +225,8 @@ EXERCISES: list[Exercise] = [
             "`upstream * (abs(x) <= 1).to(upstream.dtype)`",
         ),
         answers=r"""
+            torch.sign(x) => (x > 0).to(x.dtype) :: The forward returns 1 and 0. It should return the sign, $\pm 1$.
+            torch.sign(x) => abs(x) :: The forward returns the size of `x`. It should return the sign, $\pm 1$.
             torch.sign(x) => torch.tanh(x)  :: The forward returns something in between. It should return the sign, $\pm 1$.
             torch.sign(x) => torch.round(x) :: The forward rounds. It should return the sign, $\pm 1$.
             upstream * (abs(x) <= 1).to(upstream.dtype) => upstream * _on(abs(x) <= 1, upstream) ;; torch.sign(x) => torch.clamp(x, -1, 1) :: The forward returns `x` itself near 0. It should return the sign, $\pm 1$.
@@ -230,16 +236,16 @@ EXERCISES: list[Exercise] = [
             upstream * torch.sign(x)                     :: That flips the sign of what arrives where `x` is negative. Inside the gate it should pass unchanged.
             upstream                                     :: That passes it on everywhere. Outside $|x| \le 1$ it should be 0.
             torch.zeros_like(upstream)                   :: That is the true slope of the sign: 0. Here you need a false one, near the edge.
-            _on(abs(x) <= 1, upstream)                   :: That is the gate alone. Multiply what arrives by it.
-            upstream * _on(abs(x) > 1, upstream)         :: The other way round: inside $|x| \le 1$ it passes, outside it is 0.
-            upstream * _on(abs(x) < 1, upstream)         :: Nearly. At exactly 1 and $-1$ it passes: `<=`.
-            upstream * _on(x <= 1, upstream)             :: `x <= 1` lets all negative numbers through. The condition is on $|x|$.
-            upstream * _on(abs(upstream) <= 1, upstream) :: The gate looks at what *arrives*. It should look at `x`.
+            upstream * => :: That is the gate alone. Multiply what arrives by it.
+            abs(x) <= 1 => abs(x) > 1 :: The other way round: inside $|x| \le 1$ it passes, outside it is 0.
+            abs(x) <= 1 => abs(x) < 1 :: Nearly. At exactly 1 and $-1$ it passes: `<=`.
+            abs(x) => x :: `x <= 1` lets all negative numbers through. The condition is on $|x|$.
+            abs(x) => abs(upstream) :: The gate looks at what *arrives*. It should look at `x`.
             upstream.clamp(-1, 1)                        :: That clips what arrives. The gate depends on `x`, and passes on what arrives unchanged.
             upstream * torch.clamp(x, -1, 1)             :: That multiplies by `x`. The gate is 1 or 0.
             upstream * torch.sign(x) * _on(abs(x) <= 1, upstream) :: There is one sign too many in the backward: what passes should pass unchanged.
-            upstream * _on(abs(x) <= 0.5, upstream)      :: The gate is half as wide as it should be: it is open wherever $|x| \le 1$.
-            upstream * _on(abs(x) <= 2, upstream)        :: The gate is twice as wide as it should be: it is open wherever $|x| \le 1$.
+            abs(x) <= 1 => abs(x) <= 0.5 :: The gate is half as wide as it should be: it is open wherever $|x| \le 1$.
+            abs(x) <= 1 => abs(x) <= 2 :: The gate is twice as wide as it should be: it is open wherever $|x| \le 1$.
             upstream.clamp(-1, 1) * _on(abs(x) <= 1, upstream) :: The gate is right, but what arrives is clipped as well. Inside the gate it should pass unchanged.
             upstream * (-1 <= x <= 1)                    :: Python asks for *one* truth value there (as `a <= x <= b` and `if` do), and `x` has several entries. Entry by entry: multiply by `(abs(x) <= 1)`, or use `torch.where`.
             abs(upstream) * _on(abs(x) <= 1, upstream)   :: `abs` does not belong there: what arrives may be negative, and keeps its sign.

@@ -444,6 +444,7 @@ EXERCISES: list[Exercise] = [
             "`return grad * (limit / grad.norm()) if grad.norm() > limit else grad`",
         ),
         answers=r"""
+            grad * (limit / norm) => grad - (norm - limit) :: The same number is subtracted from each entry, so the direction changes. *Multiply* by `limit / norm`.
             t.register_hook(lambda grad: t.detach() * (limit / t.norm()) if t.norm() > limit else t.detach()) :: That shortens the *value* of `t`. Shorten what the hook is given: `grad`.
             norm = grad.norm() => if grad.norm() > limit: ;; return grad * (limit / norm) if norm > limit else grad => >> grad.mul_(limit / grad.norm()) :: Your hook writes into the tensor that it is given
             t.register_hook(lambda grad: grad * (limit / t.norm()) if t.norm() > limit else grad) :: That measures `t`, a *value*. Measure the gradient that the hook is given: `grad.norm()`.

@@ -307,6 +307,7 @@ EXERCISES: list[Exercise] = [
             "`inside = torch.where(x > 0, x, 1.0)`",
         ),
         answers=r"""
+            torch.sqrt(x + 1e-8) :: The small number changes the result: the root of 0 is 0. Ask `x > 0`, before and after the root.
             torch.where(x > 0, torch.sqrt(x), 0.0)      :: The root still gets the 0, and its rule runs: $0 \cdot \infty$. Give it something else there.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: Where `x` is not positive, the root still gets a number at which it has no finite slope (0, or one outside its domain), and its rule makes a `nan`. Something in front happens to stop that `nan`, but anomaly mode would stop your program here.
             torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are swapped: where `x > 0` the root should get `x`.
@@ -441,6 +442,8 @@ EXERCISES: list[Exercise] = [
             "`shifted - torch.log(torch.exp(shifted).sum())`",
         ),
         answers=r"""
+            torch.log(torch.softmax(s, 0) + 1e-9) :: The small number cuts every logarithm off at about $-21$. Write the formula: nothing has to be added.
+            s.clamp(max=80) - torch.log(torch.exp(s.clamp(max=80)).sum()) :: Cut off, the scores are different scores. Subtract the largest one from all: that changes nothing.
             s / s.max() - torch.log(torch.exp(s / s.max()).sum()) :: You divide by the largest, which changes the probabilities. Subtracting does not change them, since $e^{s - m} = e^s / e^m$.
             (s - s.max()) / torch.exp(s - s.max()).sum() :: You divide by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.
             torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores; $e^{200}$ does not fit.
@@ -495,6 +498,8 @@ EXERCISES: list[Exercise] = [
             "`length = torch.sqrt(torch.where(square > 0, square, 1.0))`",
         ),
         answers=r"""
+            v / ((v * v).sum() + 1e-8).sqrt() :: Where `v` is short, the small number changes the length. Put a 1 in its place only where the square is 0: `torch.where`.
+            v / (v.norm() + 1) :: That makes every direction shorter than 1. Put a 1 in the place of the square only where it is 0: `torch.where`.
             v / torch.sqrt((v * v).sum()) :: At 0 that is 0 divided by 0.
 
             length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is repaired after the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.

@@ -275,6 +275,8 @@ EXERCISES: list[Exercise] = [
             "x_grad": "The section above printed `x.grad` after one call.",
         },
         answers=r"""
+            second = 11   :: $3 \cdot 3 + 2$: but the derivative of $3x^2$ is $6x$.
+            slope = 45    :: $3x^2$ is 27 at 3, and the derivative of $x^2$ is $2x$, which is 6.
             slope = 30    :: $x^3$ brings 27. $x^2$ has the slope $2x$, and that is 6 at 3, not 3.
             slope = 15    :: $x^3$ has the slope $3x^2$, not $3x$: 27 and 6.
             second = 8    :: $3x^2$ has the slope $6x$, which is 18 at 3. Add the 2.
@@ -324,6 +326,12 @@ EXERCISES: list[Exercise] = [
             "`True`, `g[i]`, `True`.",
         ),
         answers=r"""
+            f(x).backward(create_graph=True)
+            rows = []
+            for i in range(len(x)):
+                x.grad[i].backward(retain_graph=True)
+                rows.append(x.grad)
+            return torch.stack(rows) :: `backward()` adds each row to `x.grad`, on top of the gradient itself. `torch.autograd.grad` returns each row alone.
             torch.diag(_column_sums(f, x)[0])        :: The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and you need the entries beside it as well.
 
             (g,) = torch.autograd.grad(f(x), x, create_graph=False)
@@ -433,6 +441,7 @@ EXERCISES: list[Exercise] = [
             "`torch.linalg.solve(H, g)` is $H^{-1}g$.",
         ),
         answers=r"""
+            torch.linalg.solve(H, g) => g / g.norm() :: That is a step of length 1 against the gradient. Newton's step solves $H\,s = g$.
             instead of x - torch.linalg.solve(H, g):
             x - 0.1 * torch.linalg.solve(H, g) :: There is a learning rate in it. Newton's step needs none: the curvature says how far to go.
             x - g / H.sum(1)                   :: The rows of `H` are added up first. How the inputs mix is then lost: solve the whole system, `torch.linalg.solve(H, g)`.
@@ -467,6 +476,8 @@ EXERCISES: list[Exercise] = [
             "`return out + (g.norm() - 1) ** 2`",
         ),
         answers=r"""
+            out.backward(create_graph=True)
+            return out + (x.grad.norm() - 1) ** 2 :: That pass fills the `.grad` of every weight as well, and the training pass adds to it. `torch.autograd.grad` leaves `.grad` alone.
             g.norm() => g.abs().sum() :: The sum of the sizes is not the length: that is the root of the sum of the squares, `g.norm()`.
             out + (g.norm() - 1) ** 2 => out + 2 * (g.norm() - 1) ** 2 :: The penalty is in it twice.
             create_graph=True => retain_graph=True :: The loss has the right *value*, but the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.

@@ -195,6 +195,8 @@ EXERCISES: list[Exercise] = [
             "`a[1] * math.cos(a[0])`, and `(a[1] * b[0] - a[0] * b[1]) / b[0] ** 2`.",
         ),
         answers=r"""
+            a[1] * math.cos(a[0]) => a[0] * math.cos(a[1]) :: Value and tangent are the wrong way round: the slope is taken at the value `a[0]`.
+            math.sin(a[0]), a[1] * math.cos(a[0]) => a[1] * math.cos(a[0]), math.sin(a[0]) :: The pair is the wrong way round: first the value, then the tangent.
             lambda a: (math.sin(a[0]), a[1] * math.sin(a[0])), divide :: The slope of the sine is the *cosine*, taken at the value.
             lambda a: (math.sin(a[0]), math.cos(a[0] * a[1])), divide :: The tangent is inside the cosine. The slope is taken at the value alone, and then multiplied by the tangent.
             sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1] / b[0] ** 2) :: Only the second part is divided by $b^2$. Both should be: put brackets around the difference.
@@ -291,6 +293,8 @@ EXERCISES: list[Exercise] = [
             "`v @ moved` and `pull_back(v)[0] @ u`.",
         ),
         answers=r"""
+            _, moved = torch.func.jvp => moved, _ = torch.func.jvp :: `jvp` returns the value first and the tangent second: you took the value.
+            (pull_back(v)[0] * u).sum() => pull_back(v)[0].sum() * u.sum() :: You multiply two sums. A dot product multiplies entry by entry, and adds up then.
             (v * moved).sum() => moved     :: That is $J u$ itself, one number for each output. You need its dot product with `v`.
             (pull_back(v)[0] * u).sum() => pull_back(v)[0] :: That is $v^\top J$ itself, one number for each input. You need its dot product with `u`.
             (pull_back(v)[0] * u).sum() => pull_back(v) @ u :: `pull_back` returns a tuple, even for one input. Take its entry `[0]`.
@@ -372,6 +376,8 @@ EXERCISES: list[Exercise] = [
             "`self.tangent * torch.exp(self.value)` and `self.tangent - other.tangent`.",
         ),
         answers=r"""
+            self.tangent * torch.exp(self.value) => self.tangent * self.value :: The slope of the exponential is the exponential of the value, not the value.
+            self.tangent - other.tangent => -other.tangent :: The tangent of the first one is missing: both move.
             self.tangent * torch.exp(self.value) => torch.exp(self.value)     :: The local derivative alone: the tangent that comes in is missing.
             self.tangent * torch.exp(self.value) => torch.exp(self.tangent)     :: That is $e$ to the *speed*. The derivative is taken at the value, and the tangent multiplies.
             self.tangent * torch.exp(self.value) => self.tangent                :: The tangent comes out unchanged. Multiply it by the slope of $e^x$.

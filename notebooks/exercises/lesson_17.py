@@ -302,6 +302,8 @@ EXERCISES: list[Exercise] = [
             "gradients": "Only the convolution and the linear layer learn.",
         },
         answers=r"""
+            conv = 1600   :: That counts 100 numbers for each window. A window has $3 \cdot 3$ numbers, and a bias.
+            conv = 25     :: $3 \cdot 3 + 16$: one window, and the biases of all. There are 16 windows.
             gradients = 5460 :: Twice as many as there are: each number has one gradient.
             pooled = 1       :: One number of each 2 × 2 *square* is left, not one of the whole picture.
             conv = 16        :: 16 windows, and each has 9 weights and a bias.
@@ -455,6 +457,9 @@ EXERCISES: list[Exercise] = [
             "`return (picture + eps * g.sign()).clamp(0, 1)`",
         ),
         answers=r"""
+            cross_entropy(model(x), label) => model(x).sum() :: You climb the sum of all scores. `label` is not in it: climb the loss.
+            eps * g.sign() => eps + g.sign() :: `eps` is added to the signs. Multiply: each pixel moves by `eps`.
+            picture + eps * g.sign() => picture * eps * g.sign() :: If you multiply, white paper stays white. Add the step.
             (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
             return (picture.detach() + eps * g.sign()).clamp(0, 1) :: `picture` itself asks for a gradient now
 
@@ -475,15 +480,15 @@ EXERCISES: list[Exercise] = [
             instead of (picture + eps * g.sign()).clamp(0, 1):
             (picture + eps * (g > 0)).clamp(0, 1)        :: Pixels with a positive slope go up, and the others stay. Those should go down: `sign()` is $+1$ or $-1$.
             (picture + eps * g / g.abs().max()).clamp(0, 1) :: Only the pixel with the largest slope moves by `eps`. All of them should: take the sign.
-            picture + eps * g.sign()                     :: Some pixels are now whiter than paper or blacker than ink, below 0 or above 1. Cut them off: `.clamp(0, 1)`.
+            .clamp(0, 1) => :: Some pixels are now whiter than paper or blacker than ink, below 0 or above 1. Cut them off: `.clamp(0, 1)`.
             picture + eps * g.sign().clamp(0, 1)         :: You cut off the *signs*, so no pixel goes down. Cut off the sum.
             (picture + eps * g.sign()).clamp(min=0)      :: Ink ends at 1: cut off at the top as well.
             (picture + eps * g.sign()).clamp(max=1)      :: Paper is 0: cut off at the bottom as well.
-            (picture - eps * g.sign()).clamp(0, 1)       :: Against the gradient the loss *falls*: that helps the network.
-            (picture + eps * g).clamp(0, 1)              :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
-            (picture + g.sign()).clamp(0, 1)             :: `eps` is missing: each pixel has moved by 1.
+            picture + => picture - :: Against the gradient the loss *falls*: that helps the network.
+            g.sign() => g :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
+            eps * => :: `eps` is missing: each pixel has moved by 1.
             eps * g.sign()                               :: That is the step. Add it to the picture.
-            (picture + eps * g.abs()).clamp(0, 1)        :: The sizes give no direction: with `abs()` every pixel gets darker.
+            g.sign() => g.abs() :: The sizes give no direction: with `abs()` every pixel gets darker.
             (picture + eps * g / g.norm()).clamp(0, 1)   :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
             (picture + eps).clamp(0, 1)                  :: Every pixel gets darker by the same amount: the gradient is not in it.
             (picture * (1 + eps * g.sign())).clamp(0, 1) :: If you multiply, white paper stays white. Add the step.
@@ -515,6 +520,7 @@ EXERCISES: list[Exercise] = [
             "`sum((g * g).sum() for g in grads).sqrt()`",
         ),
         answers=r"""
+            x[i : i + 1]), y[i : i + 1] => x[: i + 1]), y[: i + 1] :: `[: i + 1]` are all samples up to this one. One sample is `[i : i + 1]`.
             grads = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
             return torch.stack([sum((g * g).sum() for g in grads).sqrt()] * len(x)) :: That is the length of the *batch's* gradient, the same for every sample. Each sample has its own loss.
 
@@ -575,14 +581,15 @@ EXERCISES: list[Exercise] = [
             "`loss = cross_entropy(model(x), target)` and `x = (x - eps * g.sign()).clamp(0, 1)`",
         ),
         answers=r"""
-            x = (x - eps * g.sign()).clamp(0, 1) => x = (x + eps * g.sign()).clamp(0, 1) :: The picture is driven *away* from `target`: its loss grows with each step. Step against the gradient of `cross_entropy`, with no minus in the loss.
-            x = (x - eps * g.sign()).clamp(0, 1) => x = x - eps * g.sign() :: Some pixels are now below 0 or above 1. Cut them off in each step: `.clamp(0, 1)`.
-            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g).clamp(0, 1) :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
-            x = (x - eps * g.sign()).clamp(0, 1) => x = (picture - eps * g.sign()).clamp(0, 1) :: Each step begins at `picture` again, so only the last one counts. Begin at `x`.
+            .clamp(0, 1) => .clamp(min=0) :: Ink ends at 1: cut off at the top as well.
+            x - => x + :: The picture is driven *away* from `target`: its loss grows with each step. Step against the gradient of `cross_entropy`, with no minus in the loss.
+            .clamp(0, 1) => :: Some pixels are now below 0 or above 1. Cut them off in each step: `.clamp(0, 1)`.
+            g.sign() => g :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
+            x - => picture - :: Each step begins at `picture` again, so only the last one counts. Begin at `x`.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * steps * g.sign()).clamp(0, 1) :: Each step has the size `eps`. You multiply it by the number of steps.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps / steps * g.sign()).clamp(0, 1) :: Each step has the size `eps`. You divide it among the steps.
-            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - g.sign()).clamp(0, 1) :: `eps` is missing: each pixel moves by 1.
-            x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.abs()).clamp(0, 1) :: The sizes give no direction: with `abs()` every pixel gets lighter.
+            eps * => :: `eps` is missing: each pixel moves by 1.
+            g.sign() => g.abs() :: The sizes give no direction: with `abs()` every pixel gets lighter.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - 0.1 * g.sign()).clamp(0, 1) :: 0.1 is the size in one call. Use `eps`.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (-eps * g.sign()).clamp(0, 1) :: That is the step alone. Take it from `x`.
             x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.sign() / g.norm()).clamp(0, 1) :: You divide by the length of the gradient, so the pixels do not move by `eps`.

@@ -331,6 +331,9 @@ EXERCISES: list[Exercise] = [
             "Then $w_i\\,(v_i - \\text{out})$ for each key. The four must add up to 0.",
         ),
         answers=r"""
+            d_0 = 0.25 :: That is $w(1-w)$, the slope of a single weight. The rule is weight times (value minus result).
+            d_3 = 25   :: Its weight is 0, not a quarter, so nothing gets through.
+            out = 30   :: The masked value is in it. Its weight is 0.
             out = 4     :: That is the mean of 8, 4 and 0 without the weights. The first one counts twice as much as the others.
             out = 12    :: That is the sum of the values. The weights add up to 1.
             out = 28    :: That is the plain mean of all four values. Each counts with its weight, and the last has none.
@@ -376,6 +379,7 @@ EXERCISES: list[Exercise] = [
             '`scores.masked_fill(later, float("-inf"))`, `dim=-1`, and `weights @ v`',
         ),
         answers=r"""
+            scores.masked_fill(later, float("-inf")) => scores.masked_fill(later, -10.0) :: -10 is an ordinary score, and $e^{-10}$ is a weight. Use minus infinity.
             q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) => q @ k.transpose(-2, -1) :: The scores are not scaled. Divide them by $\sqrt d$, `math.sqrt(q.shape[-1])`.
             q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) => q @ k.transpose(-2, -1) / q.shape[-1] :: You divide by $d$. Divide by its *root*.
             q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) => q @ k.transpose(-2, -1) / math.sqrt(k.shape[-2]) :: That is the root of the number of keys. $d$ is the length of one query: `q.shape[-1]`.

@@ -15,28 +15,18 @@ import numpy as np
 
 LONGEST = 400  # characters of an answer
 DEPTH = 12  # lists in lists, and brackets in brackets
+NOTHING = (
+    "none", "nothing", "nothing at all", "no gradient", "no grad", "nil", "null", "nonetype", "empty", "does not exist",
+    "doesn't exist", "there is none",
+)  # fmt: skip
 WORDS = {
-    "none": None,
-    "nothing": None,
-    "nothing at all": None,
-    "no gradient": None,
-    "no grad": None,
-    "nil": None,
-    "null": None,
-    "nonetype": None,
-    "never": 0.0,
-    "not at all": 0.0,
+    **dict.fromkeys(NOTHING),
+    **dict.fromkeys(("never", "not at all", "zeros"), 0.0),
     "once": 1.0,
     "twice": 2.0,
-    "empty": None,
-    "does not exist": None,
-    "doesn't exist": None,
-    "there is none": None,
     "not a number": math.nan,
-    "true": True,
-    "yes": True,
-    "false": False,
-    "no": False,
+    **dict.fromkeys(("true", "yes"), True),
+    **dict.fromkeys(("false", "no"), False),
 }
 NUMBERS = {"inf": math.inf, "infinity": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e}
 FUNCTIONS: dict[str, Callable] = {

@@ -3,7 +3,7 @@
 
 const LONGEST = 400, DEPTH = 12;
 const WORDS = { none: null, nothing: null, "nothing at all": null, "no gradient": null, "no grad": null, nil: null, null: null, empty: null, "does not exist": null, "doesn't exist": null, "there is none": null,
-  "not a number": NaN, nonetype: null, never: 0, "not at all": 0, once: 1, twice: 2, true: true, yes: true, false: false, no: false };
+  "not a number": NaN, nonetype: null, never: 0, "not at all": 0, zeros: 0, once: 1, twice: 2, true: true, yes: true, false: false, no: false };
 const NUMBERS = { inf: Infinity, infinity: Infinity, nan: NaN, pi: Math.PI, e: Math.E };
 const FUNCTIONS = { sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log, sin: Math.sin, cos: Math.cos, tanh: Math.tanh, abs: Math.abs };
 const UNITS = { b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2, k: 1e3, percent: 0.01, thousand: 1e3, million: 1e6, billion: 1e9 };
