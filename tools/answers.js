@@ -24,7 +24,9 @@ const filled = (form, values) => (Array.isArray(form) ? form.map((part) => fille
 
 // The letter that is meant: itself, another word for it, or the text of its option.
 function letter(text, words, options) {
-  const word = tidy(text).replace(/^(?:option|answer|letter|choice)\b */, "").replace(/^[\s.,:;()[\]{}*`'"]+|[\s.,:;()[\]{}*`'"]+$/g, "");
+  const spoken = tidy(text).replace(/^(?:option|answer|letter|choice)\b */, ""), marked = spoken.match(/^\(?([a-z])[.:)] /);
+  if (marked && Object.keys(options).length) return marked[1]; // "d) it was cut off"
+  const word = spoken.replace(/^[\s.,:;()[\]{}*`'"]+|[\s.,:;()[\]{}*`'"]+$/g, "");
   if (word.length <= 1 && !/\d/.test(word)) return words[word] ?? word;
   const call = word.replace(/^with /, "").replace(/^torch\./, "");
   const known = [word, call, call.split(/[(=]/)[0].split(".").at(-1)].find((name) => Object.hasOwn(words, name));
@@ -55,7 +57,7 @@ function option(text, options) {
   if (!said.length) return undefined;
   if (Object.hasOwn(options, said[0]) && said.length > 1 && within(said.slice(1), tokens(options[said[0]]))) return said[0];
   const whole = letters.filter((key) => otherNames(options[key]).some((name) => String(name) === String(said)));
-  if (whole.length === 1) return whole[0];
+  if (whole.length === 1 || (said.length === 1 && letters.some((_, k) => said[0] === String(k + 1)))) return whole.length === 1 ? whole[0] : undefined; // the third?
   const begun = letters.filter((key) => String(tokens(options[key]).slice(0, said.length)) === String(said));
   if (begun.length === 1) return begun[0];
   const part = letters.filter((key) => within(said, tokens(options[key])));

@@ -120,8 +120,10 @@ def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> A
         got = got[0]
     if not isinstance(got, str):
         return _letter_of_value(got, words, options) or got
-    word = typed.tidy(got)
-    word = re.sub(r"^(?:option|answer|letter|choice)\b *", "", word).strip(" \t\n.,:;()[]{}*`'\"")
+    word = re.sub(r"^(?:option|answer|letter|choice)\b *", "", typed.tidy(got))
+    if options and (marked := re.match(r"\(?([a-z])[.:)] ", word)):  # "d) it was cut off"
+        return marked[1]
+    word = word.strip(" \t\n.,:;()[]{}*`'\"")
     if len(word) <= 1 and not word.isdigit():
         return words.get(word, word)
     call = word.removeprefix("with ").removeprefix("torch.")
@@ -153,8 +155,10 @@ def option(text: str, options: Mapping[str, str]) -> str | None:
         return None
     if said[0] in options and len(said) > 1 and _within(said[1:], _tokens(options[said[0]])):
         return said[0]  # "b it raises an error"
+    whole = [letter for letter, told in options.items() if said in list(_other_names(told))]
+    if len(whole) == 1 or (len(said) == 1 and said[0] in map(str, range(1, len(options) + 1))):  # the third?
+        return whole[0] if len(whole) == 1 else None
     for found in (
-        [letter for letter, told in options.items() if said in list(_other_names(told))],
         [letter for letter, told in options.items() if _tokens(told)[: len(said)] == said],
         [letter for letter, told in options.items() if _within(said, _tokens(told))],
         [letter for letter, told in options.items() if len(said) > 2 and _in_order(said, _tokens(told))],

@@ -62,7 +62,7 @@ export const panels = {
     else if (step.wrong) rows.push(total("≠", "arrived", arrayView(step.total, 150)));
     else if (!parts.length || (!step.accumulate && !(step.outgoing || []).some(({ value }) => value))) rows.push(total("=", "total", arrayView(step.total, 150)));
     else rows.push(total("=", "total", h("span.note", "what arrives, below")));
-    if (step.wrong) rows.push(h("p.note", `${step.wrong}.`));
+    if (step.wrong && !asked) rows.push(h("p.note", `${step.wrong}.`));
     return this.column("Receives", rows);
   },
 
