@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import minigrad as torch
-from exercises import relations, repair
+from exercises import lessons, relations, repair
+from exercises.judge import as_answers, judge
 from exercises.model import Complaint
 from exercises.relations import Tried
 from exercises.side_effects import GRAD, VALUES, Watch, counted_passes, unchanged
@@ -158,3 +159,34 @@ def test_a_limit_is_named_where_a_right_number_lies_on_it_too(side):
 def test_a_constant_gap_is_told_with_its_direction(gap, more):
     due = np.array([0.5, 1.0, -2.0, 3.0])
     assert f"{more} by the same number, 0.5" in relations.told([Tried(due + gap, due)])
+
+
+TOGETHER = (
+    ("12.4", "+ to_y * torch.sin(angle) => ", "to_y * r => to_y ;; to_x * r => to_x"),
+    ("12b.3", "abs(x) => x", "torch.sign(x) => (x > 0).to(x.dtype)"),
+)
+
+
+@pytest.mark.parametrize(("key", "one", "other"), TOGETHER)
+def test_two_listed_mistakes_made_at_once_get_both_replies(key, one, other, monkeypatch):
+    monkeypatch.setattr("exercises.judge.SEARCH", (0.0, 60.0))
+    exercise = lessons.find_exercise(key)
+    told = [judge(exercise, as_answers(exercise, exercise.answer(change))).cause for change in (one, other)]
+    both = judge(exercise, as_answers(exercise, exercise.answer(f"{one}\n{other}"))).cause
+    assert both.startswith("Two things are wrong.") and all(reply in both for reply in told)
+
+
+def test_of_a_class_with_a_wrong_method_it_is_told_which_one(monkeypatch):
+    monkeypatch.setattr("exercises.judge.SEARCH", (0.0, 0.0))
+    exercise = lessons.find_exercise("12.1")
+    wrong = exercise.answer("alpha * torch.relu(x) => 5 + torch.relu(x) / (2 + alpha * alpha)")
+    assert judge(exercise, (wrong,)).cause == "The mistake is in `forward`. Everything else is right."
+    wrong = exercise.answer("alpha * torch.relu(x) => torch.relu(x) / (2 + alpha) ;; (x > 0) => (x < 0)")
+    cause = judge(exercise, (wrong,)).cause
+    assert "One is in `forward`" in cause and "pass it on where `x` is *positive*" in cause
+
+
+def test_the_order_in_which_blocks_run_is_told():
+    exercise = lessons.find_exercise("10.5")
+    cause = judge(exercise, (exercise.answer("blocks[1](blocks[0](t)) => blocks[0](blocks[1](t))"),)).cause
+    assert "[1, 0, 2, 3]" in cause

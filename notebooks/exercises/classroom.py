@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from . import answers, lessons, store
-from .exam import COLUMNS, results_of
+from .exam import COLUMNS, HEADS, results_of
 from .exam_questions import ABOUT
 from .judge import CORRECT, NOT_YET, Verdict, as_answers, judge
 from .model import Exercise, Question
@@ -289,17 +289,7 @@ def _exam(handed_in: list[Learner]) -> Iterator[str]:
         steps = [sum(getattr(r, name) for r in results) for name in COLUMNS]
         rows.append((number, ", ".join(ABOUT.get(number, ())), len(results), *steps, common))
     yield "## The exam"
-    head = (
-        "question",
-        "lessons",
-        "learners",
-        "steps",
-        "right at once",
-        "with a mistake",
-        "shown",
-        "not answered",
-        "mistakes",
-    )
+    head = ("question", "lessons", "learners", *HEADS, "mistakes")
     yield _rows(head, rows)
 
 

@@ -245,16 +245,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         cell = "text-align:left;padding:0.3em 1em 0.3em 0;border-bottom:1px solid rgba(128,128,128,0.35)"
-        head = (
-            "question",
-            "steps",
-            "right at once",
-            "with a mistake",
-            "shown",
-            "not answered",
-            "mistakes",
-            "lessons",
-        )
+        head = ("question", *HEADS, "mistakes", "lessons")
         rows = [self._row(result) for result in self.results]
         total = ["all", *(str(sum(getattr(r, n) for r in self.results)) for n in COLUMNS), "", ""]
         top = "".join(f'<th scope="col" style="{cell}">{name}</th>' for name in head)
@@ -292,3 +283,4 @@ class Report:
 
 
 COLUMNS = ("asked", "first", "mistaken", "shown", "open")
+HEADS = ("steps", "right at once", "with a mistake", "shown", "not answered")

@@ -94,7 +94,7 @@ QUESTIONS: list[Question] = [
             1.0  :: 1 would be the gradient of $y = x$. Here every step of $x$ is multiplied by 3.
         """,
         missed="The gradient is the 3: when $x$ goes up by a little, $y$ goes up by three times as much.",
-    ),
+    )
 ]
 
 EXERCISES: list[Exercise] = [
@@ -105,9 +105,7 @@ EXERCISES: list[Exercise] = [
         solution="slope = 7.0",
         why="$7x$ grows by 7 whenever $x$ grows by 1. The value of $x$ makes no difference.",
         shows="The slope of $7x$ is 7, and $x = 2$ was only the place where you looked.",
-        look={
-            "slope": "How much is $7x$ at 2, and how much at 3?",
-        },
+        look={"slope": "How much is $7x$ at 2, and how much at 3?"},
         hints=(
             "How much is $7x$ at $x = 2$, and how much at $x = 3$?",
             "It goes from 14 to 21 while $x$ goes up by 1.",

@@ -341,9 +341,7 @@ EXERCISES: list[Exercise] = [
             "For $2u$ to double, $u$ has to go from 7 to 14."
         ),
         shows="A local derivative depends on the number that the step was given. So the forward pass has to come first.",
-        look={
-            "b": "The slope is $2u \\cdot 3$, with $u = 3 \\cdot 2 + b$. Which $u$ makes it 84?",
-        },
+        look={"b": "The slope is $2u \\cdot 3$, with $u = 3 \\cdot 2 + b$. Which $u$ makes it 84?"},
         hints=(
             "The slope is $2u \\cdot 3$. One of the two factors has to become twice as large.",
             "$u$ has to be 14, and $u = 3 \\cdot 2 + b$.",

@@ -100,10 +100,7 @@ KEPT_BACK = {
         "detach",
         CALLED,
     ): "`detach()` gives another tensor, without a history. `z` was computed from `y` itself, earlier, and has no connection to it.",
-    (
-        "clone",
-        CALLED,
-    ): "A clone made now is not what `z` was computed from. The gradient reaches `y` itself.",
+    ("clone", CALLED): "A clone made now is not what `z` was computed from. The gradient reaches `y` itself.",
 }
 """Exercise 5.3: what was done, as the learner's code shows it, if y.grad is empty afterwards."""
 

@@ -86,12 +86,7 @@ def _arrive() -> str:
             optimizer.step()
         if bool((w.abs() < 0.5).all()):
             arrived.add(name)
-    letters = {
-        ("adam", "momentum", "sgd"): "a",
-        ("adam", "momentum"): "b",
-        ("adam",): "c",
-        (): "d",
-    }
+    letters = {("adam", "momentum", "sgd"): "a", ("adam", "momentum"): "b", ("adam",): "c", (): "d"}
     return letters[tuple(sorted(arrived))]
 
 

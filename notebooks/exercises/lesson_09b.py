@@ -798,10 +798,7 @@ EXERCISES: list[Exercise] = [
         why="The square pulls towards 0 as well, and its slope $2w$ is 0 at 0: no rule has to divide. With plain SGD it does the same as weight decay.",
         shows="Both parameters learn from the first step on.",
         look={"": "0.01 times the square of `w`, and nothing for `b`."},
-        hints=(
-            "The square of $w$ needs no root at all.",
-            "`loss + 0.01 * w * w`",
-        ),
+        hints=("The square of $w$ needs no root at all.", "`loss + 0.01 * w * w`"),
         probe=_gentle_probe,
         answers=r"""
             0.01 * w * w => 0.01 * b * b                 :: That pulls `b`. It is `w` that should stay small.

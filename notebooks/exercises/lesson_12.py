@@ -114,9 +114,7 @@ def _kind(name: str, forward: Callable, backward: Callable, keep: Callable | Non
         return backward(ctx, upstream) if keep is not None else backward(ctx, upstream, *ctx.saved_tensors)
 
     return type(
-        name,
-        (torch.autograd.Function,),
-        {"forward": staticmethod(run), "backward": staticmethod(back)},
+        name, (torch.autograd.Function,), {"forward": staticmethod(run), "backward": staticmethod(back)}
     )
 
 

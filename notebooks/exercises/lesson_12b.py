@@ -99,7 +99,7 @@ QUESTIONS: list[Question] = [
             "c" :: The *value* is `inf`. For the slope a zero, $1/\infty$, is multiplied by that infinity: `nan`.
         """,
         missed="It is **d**: $1/\\infty = 0$ from the logarithm, times $\\infty$ from the exponential.",
-    ),
+    )
 ]
 
 EXERCISES: list[Exercise] = [

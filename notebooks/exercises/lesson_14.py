@@ -238,15 +238,7 @@ EXERCISES: list[Exercise] = [
     Exercise(
         "14.1",
         title="the arithmetic of the bad numbers",
-        names=(
-            "by_zero",
-            "zeros",
-            "by_inf",
-            "times",
-            "minus",
-            "nan_zero",
-            "log_zero",
-        ),
+        names=("by_zero", "zeros", "by_inf", "times", "minus", "nan_zero", "log_zero"),
         solution="""
             by_zero = "b"     # beyond every number
             zeros = "c"    # u/u is 1, 2u/u is 2

@@ -436,10 +436,7 @@ EXERCISES: list[Exercise] = [
         look={"": "With one input it was $x - f'/f''$. What replaces the division?"},
         why="`torch.linalg.solve(H, g)` is the step that brings the gradient to 0 if it goes on changing as $H$ says. It is subtracted from `x`.",
         shows="One step to the bottom of a bowl, whatever its shape: the curvature says how long the step must be.",
-        hints=(
-            "With one input: $x - f'/f''$.",
-            "`torch.linalg.solve(H, g)` is $H^{-1}g$.",
-        ),
+        hints=("With one input: $x - f'/f''$.", "`torch.linalg.solve(H, g)` is $H^{-1}g$."),
         answers=r"""
             torch.linalg.solve(H, g) => g / g.norm() :: That is a step of length 1 against the gradient. Newton's step solves $H\,s = g$.
             instead of x - torch.linalg.solve(H, g):

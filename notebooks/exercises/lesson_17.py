@@ -116,10 +116,7 @@ def _epochs(epoch) -> Iterator[tuple]:
         raise Complaint(
             f"{done} has moved the weights. What does that? (`optimizer.step()`, after the pass of each batch, if the gradients are not 0.)"
         )
-    yield (
-        "Backward passes and steps for one batch:",
-        f"{len(passes)} and {optimizer.taken}",
-    )
+    yield ("Backward passes and steps for one batch:", f"{len(passes)} and {optimizer.taken}")
     yield "The first layer after one batch", after
     epoch(model, optimizer, batches)
     yield "and after five more", model[0].weight.detach().clone()

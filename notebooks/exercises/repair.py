@@ -377,10 +377,7 @@ def _reordered(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, as
     if outer is not None:
         inner = _single(outer[1])
     if outer is not None and inner is not None:
-        yield (
-            "Look at `{}`: two operations are in the wrong order there.",
-            inner[0](outer[0](inner[1])),
-        )
+        yield ("Look at `{}`: two operations are in the wrong order there.", inner[0](outer[0](inner[1])))
     match node:
         case ast.Call(ast.Attribute(value, "abs"), []) | ast.Call(ast.Name("abs"), [value]):
             yield (
@@ -417,10 +414,7 @@ def _turned(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.e
     if isinstance(node, ast.BinOp | ast.Name | ast.Call):
         yield "Look at `{}`: is its sign right?", ast.UnaryOp(ast.USub(), node)
     if isinstance(node, ast.Name | ast.Attribute):
-        yield (
-            "Look at `{}`: does it need a transpose?",
-            ast.Attribute(node, "T", ast.Load()),
-        )
+        yield ("Look at `{}`: does it need a transpose?", ast.Attribute(node, "T", ast.Load()))
 
 
 SAME = (_more, _other_name, _other_number, _other_comparison)
