@@ -555,12 +555,6 @@ def sorts_first(root, grad):
             arrived[parent] = arrived.get(parent, 0) + part
 
 
-def oldest(ready):
-    node = min(ready, key=lambda node: node.sequence)
-    ready.remove(node)
-    return node
-
-
 # shapes for unbroadcast
 
 

@@ -182,6 +182,9 @@ EXERCISES: list[Exercise] = [
             "For several steps, take one after the other, each with the slope where you are.",
         ),
         answers=r"""
+            slow = 3.2   :: $0.8^2 \cdot 5$ is the error after two steps. `slow` is after one.
+            edge = -15   :: $3 \cdot (-5)$: the factor is multiplied in three times, $(-1)^3$.
+            wild = 6     :: $1.2 \cdot 5$ is the size after one step. The second multiplies once more.
             slow = 0.0   :: That is where $\text{lr} = 0.5$ leads. A tenth of the slope is a step of 1.
             slow = 2.0   :: That is where $\text{lr} = 0.3$ leads, as above the exercise. Here it is 0.1.
             slow = 5.0   :: That is where it begins. The slope is 10, so it does move.
@@ -249,6 +252,9 @@ EXERCISES: list[Exercise] = [
             "A zero is a gradient: the velocity becomes $0.9 \\cdot 4$.",
         ),
         answers=r"""
+            momentum = 1.2  :: The second velocity is not 4 again: nine tenths of 4, plus the new gradient.
+            momentum = 0.84 :: The second gradient is taken at $w = 1.6$, so it is not 4 once more.
+            adam = 1.99     :: That step is 0.01 long. With both averages corrected, the first step is as long as the learning rate.
             decay = 3.0      :: It begins at 2, and both the gradient and the decay lead down.
             adam = 3.8       :: It begins at 2 and goes down, by the learning rate.
             zeros = 2.48     :: It begins at 2 and goes down, in both steps.
@@ -408,6 +414,8 @@ EXERCISES: list[Exercise] = [
         ],
         returns=("the new weight", "the new velocity"),
         answers=r"""
+            momentum * velocity + g => velocity + momentum * g :: Momentum multiplies the old velocity, not the new gradient.
+            g + decay * w => g * decay * w :: The decay is *added* to the gradient.
             (w - lr * (momentum * velocity + g + decay * w**2), momentum * velocity + g + decay * w**2) :: The square of the weight belongs in a *loss*. The gradient gets its slope: `decay * w`.
             (w - lr * (momentum * velocity + g), momentum * velocity + g) :: The decay is missing: `decay * w` is added to the gradient.
             (w - lr * (velocity + g + decay * w), velocity + g + decay * w) :: That keeps all of the old velocity. `momentum` says how much of it to keep.
@@ -500,6 +508,7 @@ EXERCISES: list[Exercise] = [
             "Even: $(6 - 2)/4$. Uneven: $(9 - 1)/4$.",
         ),
         answers=r"""
+            all_steps = 37 :: Five epochs of 32 steps each: multiply.
             per_epoch = 31    :: 31 full mini-batches are 992 examples. The 8 that are left make one more step.
             per_epoch = 31.25 :: There is no quarter of a step: the examples that are left make one more mini-batch, a smaller one.
             per_epoch = 1     :: An epoch is one pass through the data, and each mini-batch is a step.
