@@ -14,11 +14,9 @@ const SHARES = { half: 2, halves: 2, third: 3, quarter: 4, fourth: 4, fifth: 5, 
 const WRITINGS = [ // ways of writing, and the plain one; in this order
   [/^\$+(.*?)\$+$/, "$1"], [/^\*\*(.*)\*\*$/, "$1"], [/\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}/g, "(($1)/($2))"], [/\\sqrt *\{([^{}]*)\}/g, "sqrt($1)"], [/\\(?:cdot|times)\b/g, "*"], [/\\infty\b/g, "inf"], [/(?<=[\d)]) +times +/g, "*"],
   [/(?<=[\d)]) +(?:over|divided by) +/g, "/"], [/\b(?:minus|negative) +/g, "-"], [/\blog_?(2|10) *\(([^()]*)\)/g, "(log($2)/log($1))"], [/\bfraction *\(([^(),]*),([^(),]*)\)/g, "(($1)/($2))"], [/(\d*\.\d*)\((\d)\)/g, "$1$2$2$2$2$2$2$2$2"], [/(?<=\d)\.{2,3}$/, ""], [/\?+$/, ""],
-  [/^(?:it is|it's|the \w+ is|i think(?: it is)?|i guess|i'd say|i expect|probably|it will be|that is|shape) +/, ""], [/^(?:\w+ )?(?:rises|grows|increases|goes up|moves) by +/, ""],
-  [/(?<=[\w)]) +\((?=[^()]*(?:[a-z]{4}|[a-z] [a-z]))[^()\d]*\)$/, ""], [/(?<=[\d)])( +[a-z]{4,})? +(?:per|of|for each|for every) [^\d]*$/, "$1"],
+  [/^(?:it is|it's|the \w+ is|i think(?: it is)?|i guess|i'd say|i expect|probably|it will be|that is|shape) +/, ""], [/^(?:\w+ )?(?:rises|grows|increases|goes up|moves) by +/, ""], [/(?<=[\w)]) +\((?=[^()]*(?:[a-z]{4}|[a-z] [a-z]))[^()\d]*\)$/, ""], [/(?<=[\d)])( +[a-z]{4,})? +(?:per|of|for each|for every) [^\d]*$/, "$1"],
   [/^(?:[a-z_\u2202][\w.\u2202]*(?:\/[a-z_\u2202][\w.\u2202]*)?(?:\[[\d, ]*\])? *(?:[=:]| is\b)|=)(?![=>]) */, ""], [/^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) */, ""],
-  [/\b(?:torch|math|numpy|np)\./g, ""], [/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, ""],
-  [/\b(?:tensor|array|size|decimal|fraction|float\d*|int\d*) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)"],
+  [/\b(?:torch|math|numpy|np)\./g, ""], [/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, ""], [/\b(?:tensor|array|size|decimal|fraction|float\d*|int\d*) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)"],
   [/\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *[=:] *(?=[-+\d.([])/g, ""], [/(^|[,;] *)[^=,;[\]<>!]*[a-z)][^=,;[\]<>!]*=(?![=>]) *(?=\S)/g, "$1"], [/^(?:[-+*/^() \d.]+= *)+(?=[-+(\d.])/, ""],
   [/^<(.*)>$/, "[$1]"], [/(?<=[\])])(?:\.t|\^ *t)$/, ""], [/^\[([^[\]]*)$/, "[$1]"], [/^([^[\]]*)\]$/, "$1"], [/(?<!\b0)(?<=\d) *x *(?=[\d(])/g, "*"], [/\b(one|zero)s *\(? *(\d+) *,? *\)?/g, "[$1]*$2"], [/\ball (one|zero)s\b/g, "all $1"], [/\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)/g, "[$2]*$1"]];
 const TOKEN = /(?: *)(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()[\]{},;|&])( *)/y;
@@ -55,8 +53,7 @@ function numbersIn(text, size) {
   text = text.replace(new RegExp(`\\b(?:(\\d+|an?) +)?(${Object.keys(SHARES).join("|")})s?\\b`, "g"), // "a third", "two thirds"
     (_, count, part) => `(${(count ?? "a")[0] === "a" ? 1 : count}/${SHARES[part]})`);
   if (size !== 1) {
-    if (/^\(?\d+(?: *\* *\d+)+\)?$/.test(text) && text.split("*").length === size) text = text.replaceAll("*", ","); // a shape, 2 x 3
-    text = text.replace(/^(?:(?:all|both)(?: are| equal)? (\S+)|(\S+) (?:each|everywhere))$/, `[$1$2]*${size}`);
+    text = text.replace(/^\(?\d+(?: *\* *\d+)+\)?$/, (shape) => (shape.split("*").length === size ? shape.replaceAll("*", ",") : shape)).replace(/^(?:(?:all|both)(?: are| equal)? (\S+)|(\S+) (?:each|everywhere))$/, `[$1$2]*${size}`); // a shape, 2 x 3; "all 3"
     if ((text.match(/\d,\d/g) ?? []).length === size && text.split(/;|\band\b/).length === size) text = text.replace(/(?<=\d),(?=\d{3}\b)/g, "").replace(/(?<=\d),(?=\d)/g, "."); // 1,5; 2,5
     return new Reader(text, true, size).all();
   }
@@ -184,7 +181,7 @@ function each(operation, one, other) {
 export function means(got, due, rtol, scale = 0) {
   if (!Number.isFinite(got) || !Number.isFinite(due)) return got === due || (Number.isNaN(got) && Number.isNaN(due));
   const off = Math.abs(got - due), whole = Number.isInteger(got);
-  if (whole && Number.isInteger(due)) return got === due;
+  if (whole && Number.isInteger(due)) return off === 0;
   if (off <= 2e-6 * Math.max(Math.abs(due), scale) + 1e-12) return true;
   if (Math.abs(due - Math.round(due)) <= 2e-6 * Math.abs(due) || (whole && Math.abs(got) < 100)) return false;
   if (!whole && off <= rtol * Math.abs(due)) return true;
