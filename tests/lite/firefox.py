@@ -8,7 +8,6 @@ with Firefox(profile_folder) as firefox:
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import shutil
@@ -111,9 +110,3 @@ class Firefox:
             if time.monotonic() > limit:
                 raise TimeoutError(condition)
             time.sleep(0.3)
-
-    def picture(self, file: Path) -> None:
-        """Photograph the window."""
-        file.write_bytes(
-            base64.b64decode(self.ask("browsingContext.captureScreenshot", context=self.context)["data"])
-        )
