@@ -143,6 +143,21 @@ def test_a_step_cannot_be_looked_at_unasked(open_exam):
     assert "11" not in stepper.inner_text(), "the end is not in sight"
 
 
+def test_what_a_hook_made_of_a_sum_is_not_said_where_it_is_asked(open_exam):
+    lesson = open_exam()
+    lesson.run_all()
+    stepper = stepper_of(lesson, "seven-step")
+    for number, right in enumerate(("1", "5"), 1):
+        forward(stepper)
+        answer(stepper, right)
+        expect(stepper).to_have_attribute("data-step", str(number))
+    forward(stepper)
+    expect(stepper.locator(".mgv-ask")).to_contain_text("in total")
+    expect(stepper).not_to_contain_text("a hook changed it")
+    answer(stepper, "2")
+    expect(stepper).to_contain_text("but 2 arrived: a hook changed it")
+
+
 def test_the_report_is_one_sheet_of_paper(browser: Browser, tmp_path: Path):
     """Even if every graph went wrong in every way, with all causes in the last column."""
     full = [Result(number, 9, 0, 9, 0, tuple(SEE)[:6]) for number in range(1, 14)]
