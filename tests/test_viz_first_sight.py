@@ -80,6 +80,80 @@ def experts(torch):
     )
 
 
+def sparse_experts(torch):
+    """Layers with two results: what leaves one beside its output goes into the loss."""
+    nn = torch.nn
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm, self.gate = nn.LayerNorm(4), nn.Linear(4, 2)
+            self.experts = nn.ModuleList(nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 4)) for _ in range(2))
+
+        def forward(self, x):
+            h = self.norm(x)
+            shares = self.gate(h).softmax(-1)
+            made = torch.zeros_like(h)
+            for k, expert in enumerate(self.experts):
+                rows = (shares.argmax(-1) == k).nonzero()[:, 0]
+                made = made.index_add(0, rows, expert(h[rows]) * shares[rows, k, None])
+            return x + made, shares.mean(0).square().sum()
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inp, self.a, self.b, self.head = nn.Linear(6, 4), Layer(), Layer(), nn.Linear(4, 3)
+
+        def forward(self, x):
+            x, first = self.a(self.inp(x))
+            x, second = self.b(x)
+            return self.head(x), first + second
+
+    model = Net()
+    scores, balance = model(torch.randn(9, 6))
+    return viz.draw(torch.nn.functional.cross_entropy(scores, torch.arange(9) % 3) + 0.1 * balance, fold=1)
+
+
+def frozen_llama(torch):
+    """Only the norms learn: what a frozen layer makes is known by its place. A norm by hand, its weight read first."""
+    nn = torch.nn
+
+    class RMSNorm(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(8))
+
+        def forward(self, x):
+            return self.weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm1, self.norm2 = RMSNorm(), RMSNorm()
+            self.mix, self.up, self.down = (nn.Linear(*s, bias=False) for s in ((8, 8), (8, 16), (16, 8)))
+            for layer in (self.mix, self.up, self.down):
+                layer.requires_grad_(False)
+
+        def forward(self, x):
+            x = x + self.mix(self.norm1(x))
+            return x + self.down(torch.nn.functional.silu(self.up(self.norm2(x))))
+
+    class Llama(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tok, self.layers = nn.Embedding(9, 8), nn.ModuleList(Layer() for _ in range(4))
+            self.norm, self.out = RMSNorm(), nn.Linear(8, 9)
+
+        def forward(self, ids):
+            x = self.tok(ids)
+            for layer in self.layers:
+                x = layer(x)
+            return self.out(self.norm(x))
+
+    model = Llama()
+    return viz.draw(torch.nn.functional.cross_entropy(model(torch.arange(9)), torch.arange(9)))
+
+
 def classifier(torch):
     nn = torch.nn
 
@@ -134,6 +208,7 @@ SEEN = {
     siren: ["net.0", "Sine ×2", "net.3", "PowBackward0", "MeanBackward0"],
     lora: ["net.0", "GeluBackward0", "net.2", "GeluBackward0", "net.4", *LOSS],
     experts: ["inp", "Mixture ×2", "head", *LOSS],
+    frozen_llama: ["tok", "Layer ×4", "norm", "out", *LOSS],
     classifier: ["emb", "TransposeBackward0", "gru", "SelectBackward0", "fc", *LOSS],
     cell: ["GRUCell ×20", "fc", *LOSS],
     critic: ["netD, call 1", "BinaryCrossEntropyWithLogitsBackward0", "netD, call 2"]
@@ -145,6 +220,30 @@ SEEN = {
 def test_it_is_drawn_as_on_a_whiteboard(torch, model):
     torch.manual_seed(0)
     assert titles(model(torch).picture) == SEEN[model]
+
+
+def test_a_module_of_two_results_is_one_box(torch):
+    torch.manual_seed(0)
+    picture = sparse_experts(torch).picture
+    assert {"inp", "a", "b", "head"} <= {item.name for item in picture.items if item.kind == "fold"}
+
+
+def test_a_box_has_the_name_of_a_result_only_where_all_of_it_leads_there(torch):
+    """PPO: the probabilities, of which the entropy is computed, come in the midst of the sum of the two losses."""
+    torch.manual_seed(0)
+    nn = torch.nn
+    actor, critic = (nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, n)) for n in (4, 1))
+    states, old, gain, goal = torch.randn(16, 8), *torch.randn(3, 16)
+    chances = torch.distributions.Categorical(logits=actor(states))
+    ratio = (chances.log_prob(torch.arange(16) % 4) - old).exp()
+    policy = torch.max(-gain * ratio, -gain * ratio.clamp(0.8, 1.2)).mean()
+    value = 0.5 * (critic(states).squeeze(-1) - goal).pow(2).mean()
+    picture = viz.draw(policy + 0.5 * value - 0.01 * chances.entropy().mean()).picture
+    named = [
+        item for item in picture.items if item.kind == "fold" and item.name in ("ratio", "policy", "value")
+    ]
+    assert len(named) == 3
+    assert "chances.probs" not in [item.name for item in picture.items if item.kind == "fold"]
 
 
 def test_derivatives_are_boxes_of_their_own(torch):

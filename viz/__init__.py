@@ -35,20 +35,8 @@ from .show.failed import failure
 from .show.live import widgets
 
 __all__ = ["Comparison", "Costs", "Drawing", "Film", "Recording", "Step", "Trace"]
-__all__ += [
-    "beside",
-    "compare",
-    "costs",
-    "draw",
-    "explore",
-    "failure",
-    "film",
-    "record",
-    "step",
-    "to_networkx",
-    "trace",
-    "widgets",
-]
+__all__ += ["beside", "compare", "costs", "draw", "explore", "failure", "film", "record", "step"]
+__all__ += ["to_networkx", "trace", "widgets"]
 __dir__ = __all__.copy  # what completion offers
 magic.register()
 Recording.explain = staticmethod(failed.of_recording)

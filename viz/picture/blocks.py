@@ -89,8 +89,12 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
         def free(f: Function) -> bool:
             return f in inside and f not in known and f not in taken
 
-        for block in made:
-            if any(path.startswith(f"{block.path}.") for path in graph.classes):
+        def by_hand(block: Block) -> bool:
+            """Whether this is a norm of which only the product of its input and its weight is known."""
+            return "norm" in block.kind.lower() and [base_name(f.name) for f in block.functions] == ["Mul"]
+
+        for block in sorted(made, key=by_hand, reverse=True):
+            if by_hand(block) or any(path.startswith(f"{block.path}.") for path in graph.classes):
                 block.functions += _join(block.functions, free)
                 block.functions.sort(key=lambda f: f.index)
                 taken |= set(block.functions)
@@ -203,13 +207,16 @@ def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[F
         found.append(f)
         ways = {(e.target, e.nr) for e in f.edges if e.target is not None}
         made |= {f} if any(t in made for t, _ in ways) else set()
-        # of an input without a gradient
+        # of an input without a gradient; not the ``+ eps`` of a norm
         around = len(ways) < len(f.edges) == 2 and base_name(f.name) == "Add" and constant
+        around = around and f.outputs[0].shape == functions[-1].outputs[0].shape
         if f not in made or len(ways) + around < 2:
             continue
         kept = [f]
         for g in reversed(found[:-1]):
-            if all(e.source in kept for e in g.users):
+            used = [e.source in kept for e in g.users]
+            # what lies between the block and the join would be on a cycle outside of it
+            if all(used) or (any(used) and g in made):
                 kept.append(g)
         if any(t in found and t not in kept for t, _ in ways):
             continue

@@ -35,7 +35,10 @@ def first_sight(root: Block, most: int) -> list[Block]:
     whole = len(root.functions)
     while True:
         items = _level(root, open_blocks, most)
-        tries = [b for b in items if isinstance(b, Block) and b.times == 1 and b.inside and not b.stretch]
+        shown = [i for i in items if isinstance(i, Block)]
+        # where some of a list are closed, the others of their class stay closed
+        alike = {_place(b.inside[0]) for b in shown if b.times > 1}
+        tries = [b for b in shown if b.times == 1 and b.inside and not b.stretch and _place(b) not in alike]
         outermost = set(root.inside)
         tries.sort(key=lambda b: (b not in outermost, b.kind not in CONTAINERS, -len(b.functions)))
         for block in tries:
@@ -51,6 +54,10 @@ def first_sight(root: Block, most: int) -> list[Block]:
                 break
         else:
             return _cut(items, most)
+
+
+def _place(block: Block) -> tuple[str, str]:
+    return block.kind, block.path.rpartition(".")[0]
 
 
 def _numbered(block: Block) -> bool:
@@ -151,8 +158,11 @@ def _joined(part: Sequence[Item], title: str = "") -> Block:
     blocks = [i for i in part if isinstance(i, Block)]
     called = {b: f"{b.kind} ×{b.times}" if b.times > 1 and b.kind else last_name(b.path) for b in blocks}
     names = [called[b] for b in blocks if b.is_module] or [b.title for b in blocks if b.title]
-    named = [o.name for f in functions for o in f.outputs if o.named and o.name]
-    own = ", ".join(dict.fromkeys(names)) or next(iter(named[-1:]), "")
+    made, name = next(((f, o.name) for f in reversed(functions) for o in f.outputs if o.named), (None, ""))
+    leads = {made}  # to this result: where all of it does, the box has the result's name
+    for f in reversed(functions):
+        leads |= {e.target for e in f.edges if f in leads}
+    own = ", ".join(dict.fromkeys(names)) or (name if leads.issuperset(functions) else "")
     title = title or own or listed([base_name(f.name) for f in functions])
     return Block(functions, _common([b.path for b in blocks]), inside=blocks, title=title, stretch=True)
 

@@ -16,19 +16,8 @@ from .rules import base_name
 from .values import size_of
 
 # what only turns a parameter before it is used
-TURNS = [
-    "T",
-    "Transpose",
-    "Permute",
-    "View",
-    "UnsafeView",
-    "ReshapeAlias",
-    "Expand",
-    "Repeat",
-    "Squeeze",
-    "Unsqueeze",
-]
-TURNS += ["Clone", "ToCopy", "Slice", "Select", "Split", "SplitWithSizes", "Chunk", "Unbind"]
+TURNS = ["T", "Transpose", "Permute", "View", "UnsafeView", "ReshapeAlias", "Expand", "Repeat", "Squeeze"]
+TURNS += ["Unsqueeze", "Clone", "ToCopy", "Slice", "Select", "Split", "SplitWithSizes", "Chunk", "Unbind"]
 
 
 @lru_cache(maxsize=10_000)
