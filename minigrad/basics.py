@@ -1,7 +1,10 @@
-"""What describes a tensor apart from its dtype: `Size`, dimensions, `device`. Imports nothing of minigrad."""
+"""What describes tensors apart from their dtype: `Size`, dimensions, `device`, several of them together. Imports nothing of
+minigrad."""
 
 from __future__ import annotations
 
+from collections import namedtuple
+from collections.abc import Sequence
 from math import prod
 from operator import index
 from typing import NamedTuple
@@ -68,3 +71,15 @@ class device(NamedTuple("device", [("type", str)])):
 
 
 cpu = device("cpu")
+
+
+def return_type(name: str, fields: Sequence[str]) -> type[tuple]:
+    """A type of several results, such as torch.return_types.max: a named tuple that prints each on a line of its own."""
+
+    def text(results: tuple) -> str:
+        lines = [f"{n}={value!r}" for n, value in zip(fields, results, strict=True)]
+        return f"torch.return_types.{name}(\n" + ",\n".join(lines) + ")"
+
+    kind = namedtuple(name, fields, module="torch.return_types")
+    kind.__repr__ = text
+    return kind

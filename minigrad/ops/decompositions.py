@@ -7,10 +7,10 @@ decomposition" (2016). They hold for batches of matrices.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
+from ..basics import return_type
 from ..messages import check
 from ..tensor import Tensor, wrap
 from .indexing import eye_beside, tril, triu
@@ -162,18 +162,8 @@ publish(pinv, "pinverse", "torch Tensor")
 # ---------------------------------------------------------------- composed of them
 
 
-class OldSvd(NamedTuple):
-    """What `svd` returns: the columns of V are the rows of `linalg.svd`'s Vh."""
-
-    U: Tensor
-    S: Tensor
-    V: Tensor
-
-    def __repr__(self) -> str:
-        return f"torch.return_types.svd(\nU={self.U!r},\nS={self.S!r},\nV={self.V!r})"
-
-
-OldSvd.__name__, OldSvd.__module__ = "svd", "torch.return_types"
+# What `svd` returns: the columns of V are the rows of `linalg.svd`'s Vh.
+OldSvd = return_type("svd", ("U", "S", "V"))
 
 
 @function("linalg")

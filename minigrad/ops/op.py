@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections import namedtuple
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
+from ..basics import return_type
 from .signature import Signature
 
 MASK = "grad_input_mask"
@@ -146,17 +146,10 @@ class Op:
 
     @functools.cached_property
     def as_result(self) -> Callable:
-        """The type in which several results are returned: a named tuple as in torch.return_types, if they have names."""
+        """The type in which several results are returned: a named tuple, if they have names."""
         if not self.outputs:
             return tuple
-        result_type = namedtuple(self.name.strip("_"), self.outputs, module="torch.return_types")
-
-        def text(result: tuple) -> str:
-            lines = ",\n".join([f"{n}={v!r}" for n, v in result._asdict().items()])
-            return f"torch.return_types.{result_type.__name__}(\n{lines})"
-
-        result_type.__repr__ = text
-        return functools.partial(tuple.__new__, result_type)
+        return functools.partial(tuple.__new__, return_type(self.name.strip("_"), self.outputs))
 
 
 def chooser(positions: Sequence[int]) -> Callable[[Sequence], Sequence]:

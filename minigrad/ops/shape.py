@@ -151,6 +151,7 @@ def given(grads: list | ndarray | Tensor) -> list:
 
 def widths(length: int, size: int | tuple, dim: int) -> list[int]:
     """The lengths of consecutive parts: those given, or `size` each, the last one perhaps shorter."""
+    check_ints(size, "split_with_sizes(): argument 'split_sizes' (position 2)")
     if isinstance(size, int):
         result = [min(size, length - start) for start in range(0, length, size)] if length else [0]
     else:
@@ -336,8 +337,7 @@ def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tu
     size = split_size_or_sections
     if is_int(size):
         return split_equally(self, operator.index(size), dim)
-    check_ints(size, "split_with_sizes(): argument 'split_sizes' (position 2)")
-    return split_with_sizes(self, tuple(size), dim)
+    return split_with_sizes(self, tuple(size) if isinstance(size, list) else size, dim)
 
 
 @function(at="torch Tensor")
