@@ -15,7 +15,7 @@ from .messages import check
 from .missing import module_attributes
 from .ops.publish import function, method
 from .ops.shape import common_shape
-from .tensor import Tensor, wrap
+from .tensor import Tensor
 
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run
 default_generator = Generator().manual_seed(0)
@@ -100,7 +100,7 @@ def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: np.
 
 def written(self: Tensor, values: ndarray) -> Tensor:
     """`self`, with these values written into it."""
-    return self.copy_(wrap(values.astype(self._array.dtype)))
+    return self.copy_(new_leaf(values.astype(self._array.dtype), like=self))
 
 
 @function("Tensor")

@@ -80,13 +80,16 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     check(mode == "any" or None not in map(gradient_node, tensors), NO_NODE, error=AssertionError)
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors if mode == "all"]
-    key = object()  # of what a pass remembers for us
+    key, count = (
+        object(),
+        len(tensors),
+    )  # of what a pass remembers for us; the hooks must not hold the tensors
 
     def collect(index: int, grad: Tensor | None) -> None:
         results = local.backward_pass.get(key)
         if results is None:  # the first: the pass remembers how many are still to come, and the gradients
             missing = 1 if mode == "any" else sum(map(will_get_gradient, places))
-            results = local.backward_pass[key] = [missing, *[None] * len(tensors)]
+            results = local.backward_pass[key] = [missing, *[None] * count]
         results[0] -= 1
         results[1 + index] = grad
         if results[0] == 0:

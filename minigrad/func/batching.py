@@ -215,21 +215,17 @@ class ForEach:
     def __init__(self, level: Vmap, below: object):
         self.level, self.below = level, below
 
-    def drawn(self, array: np.ndarray) -> np.ndarray:
-        self.level.drawn = True
-        return array
+    def __getattr__(self, name: str) -> Callable:
+        """The method of the source below: for a shape with the examples in front, or if it takes none once for each."""
+        draw = getattr(self.below, name)
 
-    def random(self, shape: tuple, *dtype: np.dtype) -> np.ndarray:
-        return self.drawn(self.below.random((self.level.size, *shape), *dtype))
+        def for_each(*args: object) -> np.ndarray:
+            self.level.drawn = True
+            if not any(isinstance(a, tuple) for a in args):
+                return np.stack([draw(*args) for _ in range(self.level.size)])
+            return draw(*[(self.level.size, *a) if isinstance(a, tuple) else a for a in args])
 
-    def normal(self, shape: tuple, dtype: np.dtype) -> np.ndarray:
-        return self.drawn(self.below.normal((self.level.size, *shape), dtype))
-
-    def integers(self, low: int, high: int, shape: tuple) -> np.ndarray:
-        return self.drawn(self.below.integers(low, high, (self.level.size, *shape)))
-
-    def permutation(self, count: int) -> np.ndarray:
-        return self.drawn(np.stack([self.below.permutation(count) for _ in range(self.level.size)]))
+        return for_each
 
 
 # ---------------------------------------------------------------- ways to run an operation on a whole batch

@@ -38,15 +38,12 @@ def flattened(tree: Any) -> tuple[list, Callable[[Iterable], Any]]:
 def spread(given: Any, tree: Any) -> list | None:
     """For each leaf of a tree what is given for it: by a tree of the same structure, or by one value for a whole branch. None
     if it does not fit."""
-    branch = isinstance(tree, (tuple, list, dict))
     if not isinstance(given, (tuple, list, dict)):
         return [given] * len(flattened(tree)[0])
-    if not branch or isinstance(given, dict) != isinstance(tree, dict) or len(given) != len(tree):
+    given, tree = (dict(enumerate(x)) if isinstance(x, (tuple, list)) else x for x in (given, tree))
+    if not isinstance(tree, dict) or given.keys() != tree.keys():
         return None
-    keys = tree if isinstance(tree, dict) else range(len(tree))
-    if isinstance(tree, dict) and given.keys() != tree.keys():
-        return None
-    parts = [spread(given[k], tree[k]) for k in keys]
+    parts = [spread(given[key], tree[key]) for key in tree]
     return None if None in parts else [leaf for part in parts for leaf in part]
 
 

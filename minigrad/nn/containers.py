@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -25,6 +26,7 @@ class _Numbered(Module):
         return iter(self._held.values())
 
     def _key(self, index: int) -> str:
+        index = operator.index(index)
         check(-len(self) <= index < len(self), "index {} is out of range", index, error=IndexError)
         return list(self._held)[index]
 
@@ -43,6 +45,8 @@ class _Numbered(Module):
 
     def extend(self, modules: Iterable) -> _Numbered:
         """Add several at the end. Returns self."""
+        message = "{}.extend should be called with an iterable, but got {}"
+        check(isinstance(modules, Iterable), message, self._get_name(), type(modules), error=TypeError)
         for module in list(modules):
             self.append(module)
         return self

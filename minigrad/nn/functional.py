@@ -125,10 +125,10 @@ def embedding(
 
     padding_idx: this row gets no gradient. max_norm: rows that are looked up are first shortened to this norm, in place.
     """
+    check(weight.dim() == 2, "'weight' must be 2-D")
     message = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
     message += "{.tensor_type} instead (while checking arguments for embedding)"
     check(input.dtype in (dtypes.int64, dtypes.int32), message, input.dtype)
-    check(weight.dim() == 2, "'weight' must be 2-D")
     rows = weight._array.shape[0]
     message = "Padding_idx must be within num_embeddings"
     check(padding_idx is None or -rows <= padding_idx < rows, message, error=AssertionError)

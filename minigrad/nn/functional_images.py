@@ -89,6 +89,10 @@ def convolved(
     text = "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input "
     fits = all(n >= k for n, k in zip(size, spans, strict=True))
     check(fits, text + "size", *[" x ".join(map(str, numbers)) for numbers in (size, spans)])
+    text = "kernel size should be greater than zero, but got kernel_height: {} kernel_width: {}"
+    check(min(window[2:]) > 0, text, *(1, *window[2:])[-2:])
+    text = "Input type ({.c_name}) and bias type ({.c_name}) should be the same"
+    check(bias is None or bias.dtype is input.dtype, text, input.dtype, bias is not None and bias.dtype)
     text = "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead"
     check(
         bias is None or bias._array.shape == window[:1],

@@ -182,6 +182,9 @@ def binary_cross_entropy_with_logits(
     """`binary_cross_entropy` of sigmoid(input), computed without overflow. pos_weight: how much more a 1 in `target` counts."""
     message = "Target size ({}) must be the same as input size ({})"
     check(input.shape == target.shape, message, target.shape, input.shape, error=ValueError)
+    message = "result type {.word} can't be cast to the desired output type {.word}"
+    floating = target.is_floating_point() or not input.is_floating_point()
+    check(floating, message, input.dtype, target.dtype)
     return losses.bce_logits(input, target, weight, pos_weight, number_of(reduction))
 
 
@@ -222,8 +225,12 @@ def nll_loss(
     Raises IndexError for classes that do not exist.
     """
     x, t, kind = input._array, target._array, number_of(reduction)
-    message = "Expected input batch_size ({}) to match target batch_size ({})."
     check(x.ndim > 0, "Expected 1 or more dimensions (got {})", x.ndim, error=ValueError)
+    if x.ndim == 1 == t.ndim:
+        message = "For 1D input, 1D target must have size 1, but got target size: {}"
+        check(t.size == 1, message, t.size, error=ValueError)
+        target = target.reshape(())
+        t = target._array
     message = "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}"
     classes = x.shape[min(1, x.ndim - 1)]
     check(
@@ -235,9 +242,9 @@ def nll_loss(
     message = "expected target dtype to be Long or Byte, but got {.word}"
     expected = x.shape[:-1] if x.ndim < 3 else (x.shape[0], *x.shape[2:])
     if t.shape != expected:
-        n, m = x.shape[0] if x.ndim > 1 else 0, t.shape[0] if t.ndim else 0
+        n, m = x.shape[0], t.shape[0] if t.ndim else 0
         batch = "Expected input batch_size ({}) to match target batch_size ({})."
-        check(n == m, batch, n, m, error=ValueError)
+        check(n == m or x.ndim == 1, batch, n, m, error=ValueError)
         check(x.ndim > 2, "0D or 1D target tensor expected, multi-target not supported")
         check(t.ndim == x.ndim - 1, "only batches of spatial targets supported (3D tensors) but got targets of dimension: {}",
                t.ndim)  # fmt: skip

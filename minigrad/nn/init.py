@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -29,20 +28,16 @@ def fans(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * field, tensor.shape[0] * field
 
 
-@no_grad()
-def redraw(tensor: Tensor, draw: Callable) -> Tensor:
-    """Overwrite a tensor with `draw(shape, dtype)`. Returns it."""
-    return tensor.copy_(wrap(draw(tensor._array.shape, tensor._array.dtype)))
-
-
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Fill with uniform numbers between a and b."""
-    return redraw(tensor, lambda shape, dtype: rng().uniform(a, b, shape, dtype))
+    with no_grad():
+        return tensor.uniform_(a, b)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Fill with normal numbers of this mean and standard deviation."""
-    return redraw(tensor, lambda shape, dtype: rng().normal(shape, dtype) * std + mean)
+    with no_grad():
+        return tensor.normal_(mean, std)
 
 
 @no_grad()

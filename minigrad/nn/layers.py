@@ -151,9 +151,8 @@ class GroupNorm(Module):
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, bias: bool = True
     ):
         super().__init__()
-        check(
-            num_channels % num_groups == 0, "num_channels must be divisible by num_groups", error=ValueError
-        )
+        message = "num_channels ({}) must be divisible by num_groups ({})"
+        check(num_channels % num_groups == 0, message, num_channels, num_groups, error=ValueError)
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         _affine(self, (num_channels,), affine, affine and bias)
 

@@ -6,7 +6,6 @@ Attributes that are Parameters or Modules are registered as they are assigned; e
 
 from __future__ import annotations
 
-import functools
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -97,6 +96,8 @@ class Module(Hooked):
     def _register(self, held: str, name: str, value: object) -> None:
         kind, what, _, _ = PARTS[held]
         check(held in self.__dict__, NOT_BEGUN, what, error=AttributeError)
+        check(isinstance(name, str), "{} name should be a string. Got {}", what, type(name), error=TypeError)
+        check(name != "", '{} name can\'t be empty string ""', what, error=KeyError)
         message = '{} name can\'t contain "."' + (", got: {}" if kind is Module else "")
         check("." not in name, message, what, name, error=KeyError)
         fresh = name in self.__dict__[held] or not hasattr(self, name)
@@ -125,7 +126,13 @@ class Module(Hooked):
 
     def get_submodule(self, target: str) -> Module:
         """The module of a dotted name, such as "layers.0"; itself for ""."""
-        return functools.reduce(getattr, target.split("."), self) if target else self
+        module = self
+        for name in filter(None, target.split(".")):
+            message = "{} has no attribute `{}`"
+            check(hasattr(module, name), message, module._get_name(), name, error=AttributeError)
+            module = getattr(module, name)
+            check(isinstance(module, Module), "`{}` is not an nn.Module", name, error=AttributeError)
+        return module
 
     def named_modules(
         self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True

@@ -53,15 +53,12 @@ def check_ints(value: object, argument: str, alone: bool = True) -> None:
         return
     many = isinstance(value, (tuple, list))
     check(many, "{} must be tuple of ints, not {}", argument, type(value), error=TypeError)
-    for place, n in enumerate(value):
-        if not place:
-            message = "{} must be tuple of ints, but found element of type {} at pos 0"
-            check(is_int(n), message, argument, type(n), error=TypeError)
-        elif not is_int(n) and not isinstance(n, bool):
-            unpacked = f"{argument.partition(' (position')[0]} failed to unpack the object at pos {place + 1}"
-            raise TypeError(
-                f'{unpacked} with error "type must be tuple of ints,but got {full_name(type(n))}"'
-            )
+    message = "{} must be tuple of ints, but found element of type {} at pos 0"
+    check(not value or is_int(value[0]), message, argument, *map(type, value[:1]), error=TypeError)
+    message = '{} failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
+    for place, n in enumerate(value, 1):
+        fits = is_int(n) or isinstance(n, bool)
+        check(fits, message, argument.partition(" (position")[0], place, type(n), error=TypeError)
 
 
 def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
@@ -149,9 +146,7 @@ def as_dim(value: object, array: np.ndarray) -> int:
     """A dimension, counted from the front."""
     if type(value) is int and -array.ndim <= value < array.ndim:
         return value % array.ndim
-    if not is_int(value):
-        raise TypeError
-    return wrap_dim(value, array.ndim)
+    return wrap_dim(as_int(value, array), array.ndim)
 
 
 def as_some_dims(value: object, array: np.ndarray) -> tuple[int, ...]:

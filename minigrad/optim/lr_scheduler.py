@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from ..messages import check
 from ..missing import SaysWhatIsMissing, guard, module_attributes
 from .optimizer import Optimizer
 
@@ -29,6 +30,7 @@ class LRScheduler(SaysWhatIsMissing):
     """Base class. A subclass gives the rates of all groups for `self.last_epoch` in `get_lr()`."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
+        check(isinstance(optimizer, Optimizer), "{} is not an Optimizer", type(optimizer), error=TypeError)
         if last_epoch == -1:  # else a schedule is resumed
             for group in optimizer.param_groups:
                 group.setdefault("initial_lr", group["lr"])

@@ -10,8 +10,8 @@ is not listed here fails a test.
     transforms in transforms        1000     965      35       0
     bad calls                       1000     987      13       0
 
-Of the 16 programs, 4 are of a kind or a number that stands here; in 12 PyTorch gives two leaves the same memory, or says itself that it has gone
-wrong.
+Of the 16 programs, 4 are of a kind or a number that stands here; in 12 PyTorch gives two leaves the same memory, or says
+itself that it has gone wrong.
 """
 
 from __future__ import annotations
