@@ -256,7 +256,9 @@ def arange(
     start: float | None = None, end: float | None = None, step: float = 1, *, dtype: np.dtype | None = None
 ) -> ndarray:
     """The numbers start, start + step, ... below end (0, 1, ... below `start` if only that is given); integers if all are."""
-    start, end = (0, start) if end is None else (start, end)
+    start, end = (0, start) if end is None else (0 if start is None else start, end)
+    message = "arange() received an invalid combination of arguments - got (), but expected one of:\n * (Number end)"
+    check(end is not None, message, error=TypeError)
     start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
     whole = all(isinstance(v, int) for v in (start, end, step))
     target = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())

@@ -64,6 +64,12 @@ def fitted(value: object, self: ndarray) -> object:
     return value if fits else dtypes.fitting(value, self.dtype)
 
 
+def _filled(self: ndarray, value: ndarray) -> ndarray:
+    message = "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions."
+    check(not value.ndim, message, value.ndim)
+    return np.full(self.shape, value, self.dtype)
+
+
 def _masked_fill(self: ndarray, mask: ndarray, value: object) -> ndarray:
     return _where(mask, fitted(value, self), self, NO_MASK_TO_FILL)
 
@@ -317,7 +323,7 @@ copy = op("copy(self, src)", lambda self, src:
           self=lambda grad: no_slope(grad), src=lambda grad: grad)
 copy.op.node_class.name = lambda node: "torch::autograd::CopyBackwards"
 fill = step("fill(self, value: Scalar)", np.full_like, at="", node="FillBackward2", doc="Every element set to the number.")
-fill_tensor = op("fill(self, value)", lambda self, value: np.full(self.shape, value.reshape(()), self.dtype), at="",
+fill_tensor = op("fill(self, value)", _filled, at="",
                  node="FillBackward3", kind="jointly linear", doc="Every element set to the number that a 0-d tensor holds.",
                  batch=lambda self, value: value.to(self.dtype).expand(self.shape),
                  self=lambda grad: no_slope(grad), value=lambda grad: grad.sum())

@@ -24,7 +24,8 @@ ndarray = np.ndarray
 
 def row_places(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
     """The index of slices along `dim`, checked. Raises PyTorch's errors."""
-    check(index.ndim < 2, "{}(): Index is supposed to be a vector", name)
+    check(index.ndim < 2 or name != "index_fill_", "Index has to be a vector/scalar")
+    check(index.ndim < 2, "{}(): Index is supposed to be a vector", name, error=IndexError)
     message = "{}(): Expected dtype int32 or int64 for index"
     check(index.dtype.char in "ilq", message, name)
     if leaves(index, self.shape[dim] if self.ndim else 1):

@@ -97,8 +97,8 @@ def as_shape(size: object, numel: int) -> tuple[int, ...]:
     check(size.count(-1) == 1, "only one dimension can be inferred")
     known, free = -math.prod(size), size.index(-1)
     message = "because the unspecified dimension size -1 can be any value and is ambiguous"
-    check(known != 0, "cannot reshape tensor of {} elements into shape {} " + message, numel, size)
-    check(numel % known == 0, "shape '{}' is invalid for input of size {}", size, numel)
+    check(known or numel, "cannot reshape tensor of {} elements into shape {} " + message, numel, size)
+    check(known and numel % known == 0, "shape '{}' is invalid for input of size {}", size, numel)
     return (*size[:free], numel // known, *size[free + 1 :])
 
 
