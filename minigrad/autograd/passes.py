@@ -160,10 +160,12 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
         else:
             g = g if dtype in (None, g._array.dtype) else g.to(dtypes.of_numpy(dtype))
             g = g if recorded else g._array
-        message = "element {} of tensors does not require grad and does not have a grad_fn"
-        check(node is not None, message, len(roots))
+        if node is None:
+            message = f"element {len(roots)} of tensors does not require grad and does not have a grad_fn"
+            raise RuntimeError(message)
         roots.append((node, output_nr, g))
-    check(len(roots) == len(starts), "got {} tensors and {} gradients", len(starts), len(grads))
+    if len(roots) < len(starts):
+        raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")
     return roots
 
 

@@ -97,7 +97,6 @@ class Module(Hooked):
         kind, what, _, _ = PARTS[held]
         check(held in self.__dict__, NOT_BEGUN, what, error=AttributeError)
         check(isinstance(name, str), "{} name should be a string. Got {}", what, type(name), error=TypeError)
-        check(name != "", '{} name can\'t be empty string ""', what, error=KeyError)
         message = '{} name can\'t contain "."' + (", got: {}" if kind is Module else "")
         check("." not in name, message, what, name, error=KeyError)
         fresh = name in self.__dict__[held] or not hasattr(self, name)

@@ -126,17 +126,19 @@ def write_out(name: str, call: Callable, args: tuple, kwargs: dict) -> Tensor:
     out, rest = kwargs["out"], {key: value for key, value in kwargs.items() if key != "out"}
     if out is None:
         return call(*args, **rest)
+    known = functions_at(name, method=False) or functions_at(name, method=True)
+    offered = not known or any("out" in form.kinds for form in known)
+    check(offered, "{}() got an unexpected keyword argument 'out'", name, error=TypeError)
     message = "{}(): argument 'out' must be Tensor, not {}"
     check(isinstance(out, Tensor), message, name, full_name(type(out)), error=TypeError)
-    tensors = [t for t in (out, *args, *rest.values()) if isinstance(t, Tensor)]
+    result = call(*args, **rest)  # which looks at the other arguments
+    needing = [t for t in (out, *args, *rest.values()) if isinstance(t, Tensor) and t._requires_grad]
     message = "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-    recorded = local.modes.records and any(t._requires_grad for t in tensors)
-    check(not recorded, message + "requires grad.", name)
-    result, size = call(*args, **rest), out._array.shape
+    check(not needing or not local.modes.records, message + "requires grad.", name)
     message = "minigrad does not implement {}() with out=... for several results"
     check(isinstance(result, Tensor), message, name, error=TypeError)
     result = result._array
-    if size != result.shape:
+    if out._array.shape != result.shape:
         out._array = np.empty(result.shape, out._array.dtype)
     check_result(result, out._array)
     out._array[...] = result

@@ -269,7 +269,7 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
 @function("torch Tensor")
 def inner(self: Tensor, other: Tensor) -> Tensor:
     """The products of the last dimensions, summed; if one of the two is a number, their product."""
-    if not self._array.ndim or not other._array.ndim:
+    if not other._array.ndim or not self._array.ndim:
         return mul(self, other)
     message = "inner() the last dimension must match on both input tensors but got shapes {} and {}"
     check(self.size(-1) == other.size(-1), message, tuple(self.shape), tuple(other.shape))

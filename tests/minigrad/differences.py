@@ -61,6 +61,7 @@ APART = {
     r"\.to\((7|True|\()": "a device's number is refused before what follows it",
     r"cosh\(": "the last digit",
     r"tensordot\((torch.)?\w+, (slice|'|\d|-1|None|True|\()": "PyTorch's is written in Python: an AttributeError",
+    r"pinverse\(": "the number below which singular values count as 0 is not offered",
     r"\bmv\(": "a number in place of the matrix is told by its shape",
     r"remainder\(": "the sign of a remainder of zero: NumPy's is the divisor's, PyTorch's the dividend's",
     r"nan_to_num|allclose": "what these numbers do not need is not looked at",
