@@ -80,10 +80,8 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     check(mode == "any" or None not in map(gradient_node, tensors), NO_NODE, error=AssertionError)
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors if mode == "all"]
-    key, count = (
-        object(),
-        len(tensors),
-    )  # of what a pass remembers for us; the hooks must not hold the tensors
+    key = object()  # of what a pass remembers for us
+    count = len(tensors)  # the hooks must not hold the tensors
 
     def collect(index: int, grad: Tensor | None) -> None:
         results = local.backward_pass.get(key)
