@@ -186,6 +186,17 @@ def test_of_a_class_with_a_wrong_method_it_is_told_which_one(monkeypatch):
     assert "One is in `forward`" in cause and "pass it on where `x` is *positive*" in cause
 
 
+def test_what_a_class_prints_is_printed_no_more_often_than_by_a_right_one(monkeypatch, capsys):
+    monkeypatch.setattr("exercises.judge.SEARCH", (0.0, 0.0))
+    exercise, printed = lessons.find_exercise("12.1"), []
+    prints = "alpha * torch.relu(x) => (print('run'), alpha * torch.relu(x))[1]"
+    for change in (prints, f"{prints} ;; (x > 0) => ((x > -50) * 3.3)"):
+        verdict = judge(exercise, (exercise.answer(change),))
+        printed.append(capsys.readouterr().out.count("run"))
+    assert verdict.cause == "The mistake is in `backward`. Everything else is right."
+    assert printed[0] == printed[1] > 0
+
+
 def test_the_order_in_which_blocks_run_is_told():
     exercise = lessons.find_exercise("10.5")
     cause = judge(exercise, (exercise.answer("blocks[1](blocks[0](t)) => blocks[0](blocks[1](t))"),)).cause

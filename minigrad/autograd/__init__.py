@@ -20,7 +20,7 @@
     forward_ad     derivatives beside the values         dual_level, make_dual: dual numbers
     functional     Jacobians and products with them      jacobian, hessian, vjp, jvp, hvp, vhp
     numerical      is a derivative right?                gradcheck, gradgradcheck: against finite differences
-    graph          more tools for a graph               get_gradient_edge, saved_tensors_hooks, multi-grad hooks
+    graph          more tools for a graph                get_gradient_edge, saved_tensors_hooks, multi-grad hooks
 """
 
 import sys

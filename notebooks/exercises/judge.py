@@ -7,8 +7,8 @@ import inspect
 import io
 import time
 import warnings
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -86,12 +86,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
         known = known or resembled(exercise, got, want)
         state, told = _told(got.error, exercise)
         cause = known.advice if known else ""
-        if (
-            not cause
-            and not exercise.typed
-            and isinstance(got.error, Exception)
-            and not isinstance(got.error, OutOfTime)
-        ):
+        if not cause and not exercise.typed and isinstance(got.error, Exception):
             cause = _one_change(exercise, answers, want)
         if cause:
             return Verdict(state, f"{told}\n\n{cause}", cause)
@@ -187,6 +182,15 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
     return relations.told(tried) if numbers else ""
 
 
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """For what is tried again: what an answer prints, and its warnings, have been shown when it ran first."""
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@_quietly()
 def _in_one_method(exercise: Exercise, answers: tuple, want: Observed) -> str:
     """Told of a class if it is right, or makes a listed mistake, once one of its methods is the solution's."""
     for answer, due in zip(answers, exercise.reference, strict=True):
@@ -205,17 +209,16 @@ def _in_one_method(exercise: Exercise, answers: tuple, want: Observed) -> str:
     return ""
 
 
+@_quietly()
 def _two_listed(exercise: Exercise, got: Observed) -> str:
     """The replies to two listed mistakes that do together what this answer does; "" if no two are found in time."""
     ends = time.process_time() + SEARCH[1]
-    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for answer, told in exercise.pairs() if len(got.seen) > 1 else ():
-            if time.process_time() > ends:
-                break
-            tried = observe(exercise, as_answers(exercise, answer), like=got, seconds=0.5)
-            if _first_difference(tried, got, exercise) is None and _same_error(tried.error, got.error):
-                return f"Two things are wrong. {told}"
+    for answer, told in exercise.pairs() if len(got.seen) > 1 else ():
+        if time.process_time() > ends:
+            break
+        tried = observe(exercise, as_answers(exercise, answer), like=got, seconds=0.5)
+        if _first_difference(tried, got, exercise) is None and _same_error(tried.error, got.error):
+            return f"Two things are wrong. {told}"
     return ""
 
 
@@ -230,20 +233,19 @@ def _one_change(exercise: Exercise, answers: tuple, want: Observed) -> str:
     return ""
 
 
+@_quietly()
 def _mended(exercise: Exercise, answers: tuple, want: Observed, search: Callable, seconds: float) -> str:
     """The reply about the first change that makes the answer right, if a search finds one in this many seconds."""
     ends = time.process_time() + seconds
-    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for place, answer in enumerate(answers):
-            for told, changed in search(answer):
-                if time.process_time() > ends:
-                    return ""
-                tried = observe(
-                    exercise, (*answers[:place], changed, *answers[place + 1 :]), like=want, seconds=0.5
-                )
-                if tried.error is None and tried.whole and _first_difference(tried, want, exercise) is None:
-                    return told
+    for place, answer in enumerate(answers):
+        for told, changed in search(answer):
+            if time.process_time() > ends:
+                return ""
+            tried = observe(
+                exercise, (*answers[:place], changed, *answers[place + 1 :]), like=want, seconds=0.5
+            )
+            if tried.error is None and tried.whole and _first_difference(tried, want, exercise) is None:
+                return told
     return ""
 
 
