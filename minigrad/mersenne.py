@@ -6,6 +6,7 @@ The source is the 32-bit Mersenne twister, which NumPy has too. What makes the n
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -25,24 +26,31 @@ class Generator:
         seed = int(seed)
         if not -(1 << 63) <= seed < 1 << 64:
             raise ValueError("Overflow when unpacking long long")
-        self.twister = np.random.MT19937()
-        self.twister._legacy_seeding(seed & 0xFFFF_FFFF)
+        self._seed = seed & 0xFFFF_FFFF
+        self.__dict__.pop("_twister", None)
         self.spare: float | None = None  # the second normal number of a pair that was drawn one by one
         return self
 
+    @functools.cached_property
+    def _twister(self) -> np.random.MT19937:
+        """The source of 32-bit words, made for the first number: a program that draws none need not load numpy.random."""
+        words = np.random.MT19937()
+        words._legacy_seeding(self._seed)
+        return words
+
     def get_state(self) -> tuple:
         """The place in the stream, for `set_state`."""
-        return self.twister.state, self.spare
+        return self._twister.state, self.spare
 
     def set_state(self, state: tuple) -> None:
         """Go back to a state that `get_state` returned."""
-        self.twister.state, self.spare = state
+        self._twister.state, self.spare = state
 
     def words(self, count: int, double: bool = False) -> np.ndarray:
         """`count` words of 32 bits, or of 64, each made of two: the high one first. As uint64."""
         if not double:
-            return self.twister.random_raw(count)
-        high, low = self.twister.random_raw(2 * count).reshape(count, 2).T
+            return self._twister.random_raw(count)
+        high, low = self._twister.random_raw(2 * count).reshape(count, 2).T
         return high << np.uint64(32) | low
 
     def random(self, shape: tuple[int, ...], dtype: np.dtype | type = np.float64) -> np.ndarray:

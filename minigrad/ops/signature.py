@@ -7,8 +7,10 @@ annotation is a Tensor; KINDS lists the others. `self` may also be called `input
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from operator import index
@@ -199,24 +201,25 @@ ALIASES = {"axis": ("dim", "dims"), "keepdims": ("keepdim",), "input": ("self",)
 # ---------------------------------------------------------------- signatures
 
 
+# One parameter of a declaration: the star, the name, the annotation, the default.
+PARAMETER = re.compile(r"(\*?)(\w*)(?:: *([\w| ]+))?(?:=(\([^)]*\)|[^,]+))?(?:, *|$)")
+literal = functools.cache(ast.literal_eval)
+
+
 def declared(text: str) -> Signature:
     """The signature that a declaration gives; it is written as Python writes one."""
-    (function,) = ast.parse(f"def {text}: 0").body
-    given, parameters = function.args, {}
-
-    def add(arg: ast.arg, kind: object, default: ast.expr | None) -> None:
-        value = REQUIRED if default is None else ast.literal_eval(default)
-        annotation = REQUIRED if arg.annotation is None else ast.unparse(arg.annotation)
-        parameters[arg.arg] = Parameter(arg.arg, kind, default=value, annotation=annotation)
-
-    required = [None] * (len(given.args) - len(given.defaults))
-    for arg, default in zip(given.args, required + given.defaults, strict=True):
-        add(arg, Parameter.POSITIONAL_OR_KEYWORD, default)
-    if given.vararg is not None:
-        add(given.vararg, Parameter.VAR_POSITIONAL, None)
-    for arg, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-        add(arg, Parameter.KEYWORD_ONLY, default)
-    return Signature(function.name, parameters, {})
+    name, _, rest = text.removesuffix(")").partition("(")
+    parameters, kind, parts = {}, Parameter.POSITIONAL_OR_KEYWORD, [*PARAMETER.finditer(rest)]
+    if "".join([part[0] for part in parts]) != rest:
+        raise TypeError(f"op({text!r}): this is not how Python writes a signature")
+    for star, n, annotation, default in [part.groups("") for part in parts]:
+        if n:
+            own = Parameter.VAR_POSITIONAL if star else kind
+            value = literal(default) if default else REQUIRED
+            parameters[n] = Parameter(n, own, default=value, annotation=annotation.strip() or REQUIRED)
+        if star:
+            kind = Parameter.KEYWORD_ONLY
+    return Signature(name, parameters, {})
 
 
 class Signature:
@@ -376,6 +379,7 @@ class Signature:
         """The name that a parameter has here, from one of its other names."""
         return next((n for n in ALIASES.get(key, ()) if n in self.kinds), key)
 
+    @functools.cache  # noqa: B019 - signatures are never freed
     def in_python(self, method: bool) -> inspect.Signature:
         """As help() shows it."""
         results = []
