@@ -3,7 +3,8 @@ and the pane of `viz.step` on PyTorch nets of 30, 300 and 3,000 nodes: the size 
 browser (folded, with every leaf on show, and unfolded), and the first picture in JupyterLab.
 
 A step is measured with style and layout of the whole page, each the best of three walks: what else the machine does is
-not the pane's. The first picture is measured from the key that runs the cell, the best of five.
+not the pane's. Of a pass of thousands of steps six stretches of 60 are walked. The first picture is measured from the
+key that runs the cell, the best of five.
 
 torchviz writes DOT and leaves the layout to a Graphviz on the machine; here both are laid out by the Graphviz in
 pygraphviz's wheel, in a child process that is stopped after LIMIT seconds. Needs torch; torchviz is left out where it is
@@ -48,6 +49,7 @@ viz.step(net(2))"""
 LAYERS = {5: 60, 60: None, 590: 800}  # of nets of 27, 302 and 2,952 nodes; what their page may have, in kB
 FIRST = {60: 0.5, 590: 2.0}  # seconds until the first picture stands in JupyterLab
 MEDIAN, WORST = 16.0, 50.0  # ms, of a step
+STRETCHES, STRETCH = 6, 60  # of a long pass: how many pieces are walked, and the steps of each
 
 
 def mlp(layers: int) -> torch.Tensor:
@@ -99,7 +101,8 @@ def by_torchviz(z: torch.Tensor) -> str:
 
 
 def walked(browser, html: str, leaves: bool = False) -> tuple[float, float]:
-    """Median and worst step of a page in ms: of each step the best of three walks."""
+    """Median and worst step of a page in ms: of each step the best of three walks. Of a long pass STRETCHES stretches are
+    walked, spread evenly from the first step to the last, with a paint between them."""
     window = browser.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "page.html"
@@ -108,7 +111,16 @@ def walked(browser, html: str, leaves: bool = False) -> tuple[float, float]:
         window.wait_for_selector(".mgv[data-ready]", timeout=120_000)
     if leaves:
         window.click(".mgv-col-grad summary")
-    best = [min(times) for times in zip(*(window.evaluate(WALK)[1] for _ in range(3)), strict=True)]
+    steps = int(window.locator(".mgv-slider").get_attribute("max") or 0)
+    whole = steps <= STRETCHES * STRETCH
+    starts = [1] if whole else [1 + i * (steps - STRETCH) // (STRETCHES - 1) for i in range(STRETCHES)]
+    best: list[float] = []
+    for first in starts:
+        window.evaluate("first => { document.querySelector('.mgv-slider').value = first - 1; }", first)
+        window.evaluate("() => new Promise(requestAnimationFrame)")
+        last = steps if whole else first + STRETCH - 1
+        walks = [window.evaluate(WALK, [first, last])[1] for _ in range(3)]
+        best += [min(times) for times in zip(*walks, strict=True)]
     window.close()
     return quantile(best, 0.5), max(best)
 
