@@ -55,10 +55,10 @@ bench: python  ## measure minigrad and viz beside PyTorch, autograd, micrograd a
 	@$(SETUP) benchmarks browser lessons tests
 	@$(RUN) -m benchmarks
 
-lint: python  ## check style and format with ruff
+lint: python  ## check style and format with ruff, types with mypy
 	@$(SETUP) tests
 	@$(RUN) -m ruff check && $(RUN) -m ruff format --check
-	@$(RUN) tools/stubs.py --check && $(RUN) -m mypy --strict $$(find minigrad -name "*.pyi") tests/minigrad/typed_program.py
+	@$(RUN) tools/stubs.py --check && $(RUN) -m mypy
 
 format: python  ## let ruff put style and format right
 	@$(SETUP) tests

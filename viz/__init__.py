@@ -21,6 +21,7 @@ writes it into the step under the edge's own name (``_step``), show/front/timeli
 """
 
 import importlib
+from typing import TYPE_CHECKING, Any
 
 from .films.film import Film, film
 from .picture.draw import Drawing, draw
@@ -42,12 +43,15 @@ magic.register()
 Recording.explain = staticmethod(failed.of_recording)
 ON_FAILURE.append(failed.of_pass)
 
-
 LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.side_by_side"}  # with widgets
+if TYPE_CHECKING:
+    from .show.explorer import explore
+    from .show.side_by_side import beside
+    from .show.stepper import step
+else:
 
-
-def __getattr__(name: str):
-    if name in LATER:
-        globals()[name] = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
-        return globals()[name]
-    raise AttributeError(f"module 'viz' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name in LATER:
+            globals()[name] = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
+            return globals()[name]
+        raise AttributeError(f"module 'viz' has no attribute {name!r}")

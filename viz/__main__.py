@@ -70,7 +70,8 @@ def record(
         tensors = {name: roots[0]} | {k: v for k, v in tensors.items() if v is not roots[0]}
     # called with the script's variables around it: what they hold has its names
     given = {"step": step, "given": {"view": view, "ask": ask, "names": tensors}, "roots": roots}
-    return eval("step(*roots, **given)", scope, given)
+    made: Stepper = eval("step(*roots, **given)", scope, given)
+    return made
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -94,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         written = record(chosen.target, chosen.view, chosen.ask, own).save(output, title=chosen.title)
     except Raised as error:
-        return _tell(error.__cause__, chosen.show)
+        return _tell(error.__cause__ or error, chosen.show)
     except (CannotStep, TypeError, ValueError, RuntimeError) as error:
         print(f"viz: {error}", file=sys.stderr)
         return 2

@@ -231,9 +231,10 @@ def names(answer: Any) -> list[str] | None:
     """The names in a text or a list, in their order and in lower case: "k -> b, then a". None if it is neither."""
     got = plain(answer)
     parts = [got] if isinstance(got, str) else list(got) if isinstance(got, tuple) else [None]
-    if not all(isinstance(part, str) for part in parts):
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) < len(parts):
         return None
-    return [name for part in parts for name in re.split(SEPARATED, typed.tidy(part)) if name]
+    return [name for text in texts for name in re.split(SEPARATED, typed.tidy(text)) if name]
 
 
 def letters(answer: Any, allowed: str, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def _with_news(text: str) -> str:
     return f"{text}\n\n{told}" if told else text
 
 
-def _as_written(exercise: Exercise, answers: tuple) -> str:
+def _as_written(exercise: Exercise, answers: tuple[Any, ...]) -> str:
     """A wrong try in a few words: what was typed, part by part; for code, only that it was code."""
     if any(map(callable, answers)):
         return "code"
@@ -200,11 +201,12 @@ def progress(lesson: int | str | None = None, *, save: str | Path | None = None)
         return _unknown(unknown)
     counts = {n: _Count(n) for n in (lessons.numbers() if number is None else [number])}
     if number is None:
-        name = "All lessons"
-        head = ("lesson", "predicted", "surprising", "solved")
-        rows = [(n, count.predicted, str(len(count.surprises)), count.solved) for n, count in counts.items()]
+        name, head = "All lessons", ["lesson", "predicted", "surprising", "solved"]
+        rows: Sequence[tuple[str, ...]] = [
+            (n, count.predicted, str(len(count.surprises)), count.solved) for n, count in counts.items()
+        ]
     else:
-        name, head, rows = f"Lesson {number}", (), counts[number].rows()
+        name, head, rows = f"Lesson {number}", [], counts[number].rows()
     solved, exercises = (sum(len(getattr(c, of)) for c in counts.values()) for of in ("right", "exercises"))
     made, questions = (sum(len(getattr(c, of)) for c in counts.values()) for of in ("made", "questions"))
     surprised = sum(len(count.surprises) for count in counts.values())
@@ -260,7 +262,7 @@ def _left(every: list[str], done: list[str], word: str) -> str:
     return f"{', '.join(left)} {word}" if left else "all of them"
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
     cell = "text-align:left;padding:0.1em 1.2em 0.1em 0"
 
     def line(first: str, *others: str) -> str:

@@ -105,16 +105,16 @@ def report(folder: Path, *, names: bool = False) -> str:
         *_exam(handed_in),
     ]
     for number in lessons.numbers():
-        told = [
+        said = [
             line
             for question in lessons.questions(number).values()
             for line in _prediction(question, handed_in)
         ]
-        told += [
+        said += [
             line for exercise in lessons.exercises(number).values() for line in _exercise(exercise, handed_in)
         ]
-        if told:
-            parts += [f"## Lesson {number}", *told]
+        if said:
+            parts += [f"## Lesson {number}", *said]
     return "\n\n".join(parts) + "\n"
 
 
@@ -265,17 +265,13 @@ def _hardest(handed_in: list[Learner]) -> Iterator[str]:
 
 def _most_often(exercise: Exercise, wrong: list[Learner]) -> str:
     (((part, answer, cause), _),) = _tries(exercise, wrong).most_common(1)
-    told = (
-        cause
-        or " ".join(filter(None, (part and f"`{part}`", answer != "code" and f"`{answer}`")))
-        or NO_CAUSE
-    )
-    told = " ".join(told.split())
+    what = filter(None, (part and f"`{part}`", f"`{answer}`" if answer != "code" else ""))
+    told = " ".join((cause or " ".join(what) or NO_CAUSE).split())
     return told if len(told) <= SHORT else told[: SHORT - 1].rstrip() + "…"
 
 
 def _exam(handed_in: list[Learner]) -> Iterator[str]:
-    by_number: dict[int, list] = {}
+    by_number: dict[int, list[Any]] = {}
     for learner in handed_in:
         for result in results_of(learner.data.get("exam", {})):
             by_number.setdefault(result.number, []).append(result)

@@ -17,7 +17,7 @@ import hashlib
 import html
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,7 @@ class Result:
         return tuple(sorted({*own, *(SEE[cause] for cause in self.causes if cause in SEE)}, key=padded))
 
 
-def result_of(number: int, asked: int, answers: list[Mapping[str, Any]], begun: int = 1) -> Result:
+def result_of(number: int, asked: int, answers: Sequence[Mapping[str, Any]], begun: int = 1) -> Result:
     """Counts the answers of a stepper: {"step", "given", "outcome"}, in the order in which they were given."""
     by_step: dict[int, list[str]] = {}
     for answer in answers:
@@ -114,7 +114,7 @@ class Exam:
 
     def __init__(self) -> None:
         self.steppers: dict[int, Any] = {}
-        self._stepped: dict[int, tuple] = {}
+        self._stepped: dict[int, tuple[Any, ...]] = {}
         self._asked: dict[int, int] = {}  # how many answers there are to give
 
     def step(
@@ -196,13 +196,13 @@ class Exam:
 
 
 def _all() -> dict[str, Any]:
-    return store.load().get("exam", {})
+    return dict(store.load().get("exam", {}))
 
 
 def _kept(number: int, fingerprint: str) -> list[dict[str, Any]]:
     """The answers that were given to this question; none if it is another question by now, or the file is damaged."""
     one = _all().get(str(number))
-    given = one.get("answers") if isinstance(one, dict) and one.get("question") == fingerprint else []
+    given: Any = one.get("answers") if isinstance(one, dict) and one.get("question") == fingerprint else []
     whole = isinstance(given, list) and all(
         isinstance(a, dict) and {"step", "given", "outcome"} <= set(a) for a in given
     )
@@ -229,7 +229,7 @@ def _fingerprint(questions: Any) -> str:
     return hashlib.sha256(json.dumps(questions, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
-def _same(before: tuple, results: tuple) -> bool:
+def _same(before: tuple[Any, ...], results: tuple[Any, ...]) -> bool:
     return len(before) == len(results) and all(a is b for a, b in zip(before, results, strict=True))
 
 

@@ -77,5 +77,5 @@ def _lesson_of(key: object) -> str:
     return lesson
 
 
-def _there_is_no(kind: str, key: object, known: dict) -> str:
+def _there_is_no(kind: str, key: object, known: dict[str, Exercise] | dict[str, Question]) -> str:
     return f"There is no {kind} {str(key).strip()[:20]}. This lesson has {', '.join(known)}."

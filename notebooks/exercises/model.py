@@ -64,11 +64,11 @@ class _Answered:
     @cached_property
     def _reader(self) -> Reader:
         names = getattr(self, "names", ())
-        wanted = self.reference[0] if len(names) == 1 else None
+        if not isinstance(self, Exercise):
+            return Reader(self.id, module_of(self.id), names, ())
+        wanted: Any = self.reference[0] if len(names) == 1 else None
         function = callable(wanted) and not isinstance(wanted, type)
         parameters = tuple(inspect.signature(wanted).parameters) if function else ()
-        if not isinstance(self, Exercise):
-            return Reader(self.id, module_of(self.id), names, parameters)
         scope = {} if isinstance(self.solution, str) else vars(sys.modules[self.reference[0].__module__])
         solution = lambda: self.solution_source  # noqa: E731 (read only where a row changes it)
         return Reader(self.id, module_of(self.id), names, parameters, solution, self.setup, scope)
@@ -137,13 +137,13 @@ class Exercise(_Answered):
     id: str
     title: str
     names: tuple[str, ...]
-    solution: Callable | str | Sequence[Callable]
+    solution: Callable[..., Any] | str | Sequence[Callable[..., Any]]
     why: str
     shows: str
     hints: tuple[str, ...]
     answers: str = ""
     patterns: tuple[Wrong, ...] = ()
-    cases: Callable[[], list[tuple]] | None = None
+    cases: Callable[[], list[tuple[Any, ...]]] | None = None
     besides: Callable[[Any], None] = lambda function: None
     returns: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
@@ -191,7 +191,7 @@ class Exercise(_Answered):
         return {}
 
     @cached_property
-    def reference(self) -> tuple:
+    def reference(self) -> tuple[Any, ...]:
         """The right answers, one a name, got by running the solution."""
         if callable(self.solution):
             return (self.solution,)

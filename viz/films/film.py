@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from ..picture.shown import Shown
+from ..read.arguments import Names, Tensor, Tensors
 from ..read.graph import is_tensor
 from ..read.hooks import hanging, let_go
 from ..read.names import overrides, reachable
@@ -27,15 +28,11 @@ from .rows import Row, arrange
 from .scene import read, walk
 from .training import TrainingState, findings_of
 
+Data = dict[str, Any]
 MOST_SCENES = 20  # if there are more, the most frequent are laid out
 
 
-def film(
-    every: int = 1,
-    keep: Iterable[int] = (),
-    names: Any = None,
-    title: str | None = None,
-) -> Film:
+def film(every: int = 1, keep: Iterable[int] = (), names: Names = None, title: str | None = None) -> Film:
     """Film a training run: call ``film.backward(loss)`` instead of ``loss.backward()``, then show the film, or ``save`` it.
 
     * every: record a frame every ``every`` steps (a step is one call of ``film.backward``).
@@ -58,7 +55,9 @@ class Film(Shown):
     a loss is not one number), ``findings`` what was seen in them, ``notes`` what could not be seen, and why.
     """
 
-    def __init__(self, every: int = 1, keep: Iterable[int] = (), names: Any = None, title: str | None = None):
+    def __init__(
+        self, every: int = 1, keep: Iterable[int] = (), names: Names = None, title: str | None = None
+    ):
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
             raise ValueError(f"every= must be a whole number of steps, 1 or more, got {every!r}")
         if title is not None and not isinstance(title, str):
@@ -74,9 +73,9 @@ class Film(Shown):
         self._training = TrainingState()
         self._broken = False  # a number was not finite
         self._by_shape: dict[Any, list[int]] = {}
-        self._newest: tuple | None = None  # what is held of the newest frame
-        self._replayed: dict[int, tuple[ReplayedPass, dict]] = {}  # by frame: passes that are kept
-        self._payloads: dict[int, dict] = {}  # by frame: those that were laid out, since they were shown
+        self._newest: tuple[Any, ...] | None = None  # what is held of the newest frame
+        self._replayed: dict[int, tuple[ReplayedPass, Data]] = {}  # by frame: passes that are kept
+        self._payloads: dict[int, Data] = {}  # by frame: those that were laid out, since they were shown
         self._lock = threading.RLock()
 
     def __repr__(self) -> str:
@@ -102,11 +101,11 @@ class Film(Shown):
 
     def backward(
         self,
-        loss: Any,
-        gradient: Any = None,
+        loss: Tensor,
+        gradient: Tensor | None = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,
-        inputs: Any = None,
+        inputs: Tensors | None = None,
     ) -> None:
         """``loss.backward(...)`` with the same arguments, and one frame where this step is one of those to film.
 
@@ -128,7 +127,7 @@ class Film(Shown):
             return
         self._film(loss, step, options, sys._getframe(1))
 
-    def _film(self, loss: Any, step: int, options: dict, frame: FrameType) -> None:
+    def _film(self, loss: Any, step: int, options: Data, frame: FrameType) -> None:
         if (taken := hanging(partial(self._run, loss, step, options, frame))) is None:
             return
         hooks, table, number, value = taken
@@ -155,7 +154,7 @@ class Film(Shown):
         except Exception as error:
             self._note(f"step {step}: this frame is not complete", error)
 
-    def _run(self, loss: Any, step: int, options: dict, frame: FrameType, handles: list) -> tuple | None:
+    def _run(self, loss: Any, step: int, options: Data, frame: FrameType, handles: list[Any]) -> Any:
         """The pass, with hooks of ours; None where it cannot be filmed."""
         hooks = None
         try:
@@ -195,7 +194,7 @@ class Film(Shown):
 
     def _table_of(
         self, nodes: list[Any], shape: Any, frame: FrameType, step: int
-    ) -> tuple[FrameTable, int, list]:
+    ) -> tuple[FrameTable, int, list[Any]]:
         """The scene that this graph belongs to: the same shape, and the same leaves where those still live."""
         known = self._by_shape.setdefault(shape, [])
         for number in known:
@@ -250,7 +249,7 @@ class Film(Shown):
             self._replayed[here] = replayed, {"options": options, "for_good": for_good}
         self._replayed[here][1]["for_good"] |= for_good
 
-    def _kept_passes(self) -> dict[str, dict]:
+    def _kept_passes(self) -> dict[str, Data]:
         """Frame -> the stepper's payload, of the frames that are kept whole; here they are laid out."""
         with self._lock:
             self._hold_newest()

@@ -121,7 +121,7 @@ def longest(holds: np.ndarray) -> tuple[int, int] | None:
 def ordered(findings: list[Finding]) -> list[Finding]:
     """Alarms before facts, the most important first; each consequence after its cause."""
 
-    def order(f: Finding) -> tuple:
+    def order(f: Finding) -> tuple[Any, ...]:
         return f.step, CAUSAL.index(f.kind), f.row
 
     every = sorted(findings, key=order)

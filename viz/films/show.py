@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def _pane() -> type:
     return FilmPane
 
 
-def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwargs: Any) -> Mapping[str, Any]:
+def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
     """The output in a notebook: the live widget, the page in a frame for a saved notebook, one line of text."""
     if not any(map(len, films)):
         return {"text/plain": text}
@@ -79,9 +79,9 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
 def _live(films: list[Any], titles: list[str] | None, **kwargs: Any) -> dict[str, Any]:
     if not widgets():
         return {}
-    pane = _pane()(data=payload(films, titles))
+    pane: Any = _pane()(data=payload(films, titles))
     pane.layout.width = "100%"
-    return pane.live(**kwargs)
+    return dict(pane.live(**kwargs))
 
 
 def save(films: list[Any], path: str | Path, title: str | None, titles: list[str] | None = None) -> Path:

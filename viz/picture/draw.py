@@ -12,7 +12,7 @@ from typing import Any
 
 import graphviz
 
-from ..read.arguments import check_flags, public
+from ..read.arguments import Fold, Names, Tensors, check_flags, public
 from ..read.graph import Graph
 from ..read.recall import prepare
 from ..read.source import mark_second
@@ -20,8 +20,8 @@ from ..read.text import clipped, plural, write_whole
 from . import dot as language
 from . import svg as painter
 from .choose import check_options, fitting, pictures_of
-from .layout import FORMATS, SECONDS, Places, painted, places
-from .parts import Picture
+from .layout import FORMATS, SECONDS, painted, places
+from .parts import Picture, Places
 from .shown import Shown
 
 
@@ -62,7 +62,7 @@ class Drawing(Shown):
         size = f"{plural(len(self.graph), 'node')}, {plural(len(self.graph.edges), 'edge')}"
         return f"Drawing({clipped(self.picture.title, 40)}: {size}, {self.picture.view} view)"
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(painter.summary(self.picture), quote=True)
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.picture.notes)
@@ -81,14 +81,14 @@ def _opened() -> str:
 
 @public
 def draw(
-    *tensors: Any,
+    *tensors: Tensors,
     view: str | None = None,
     direction: str | None = None,
-    fold: Any = None,
-    names: Any = None,
+    fold: Fold = None,
+    names: Names = None,
     values: bool | None = None,
     saved: bool = False,
-    forward: Any = None,
+    forward: Tensors | None = None,
     seconds: float = SECONDS,
     _frame: FrameType | None = None,
 ) -> Drawing:

@@ -135,11 +135,8 @@ def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) ->
         tip = None if link.headless else a if link.backwards else b
         start = (a[0] + HEAD, a[1]) if tip is a else a
         end = (b[0] - HEAD, b[1]) if tip is b else b
-        others = [
-            (*q, *size(item))
-            for item, q in placed.items()
-            if item not in (before, after) and (item in p.below) == (before in p.below)
-        ]
+        rest = ((item, q) for item, q in placed.items() if item not in (before, after))
+        others = [(*q, *size(item)) for item, q in rest if (item in p.below) == (before in p.below)]
         curve = _smooth(start, end, others)
         if curve is None:  # Graphviz's own way around what is there
             by = shift[link in p.mirrors]
@@ -173,10 +170,8 @@ def _smooth(
     before all that stands between. None where there is no such way."""
     t = np.linspace(0, 1, 24)[:, None]
     between = [q for q in others if q[0] + q[2] > start[0] and q[0] < end[0]]
-    late, early = (
-        max((u + wide for u, _, wide, _ in between), default=0),
-        min((u for u, *_ in between), default=0),
-    )
+    late = max((u + wide for u, _, wide, _ in between), default=0)
+    early = min((u for u, *_ in between), default=0)
     for a, b in ((start[0], end[0]), (late + 2, end[0]), (start[0], early - 2)):
         if not start[0] <= a < b - 8 or b > end[0]:
             continue

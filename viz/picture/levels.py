@@ -244,10 +244,8 @@ def _equal(
         parts = [_one(run[k * period : (k + 1) * period], f"{k + 1:,} of {count:,}") for k in range(count)]
         functions = sorted((f for part in parts for f in part.functions), key=lambda f: f.index)
         kinds = {part.kind for part in parts}
-        kind, path = (
-            kinds.pop() if len(kinds) == 1 else "",
-            _common([part.path for part in parts if part.path]),
-        )
+        path = _common([part.path for part in parts if part.path])
+        kind = kinds.pop() if len(kinds) == 1 else ""
         out[start] = Block(functions, path, kind, parts, times=count, title=title)
     return [out.get(i, item) for i, item in enumerate(items) if i in out or not taken[i]]
 

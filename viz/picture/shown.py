@@ -6,7 +6,7 @@ import sys
 import tempfile
 import webbrowser
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 
 def notebook() -> Any:
@@ -29,7 +29,7 @@ class Shown:
             sys.modules["IPython"].display.display(self)
             return None
         name = f"{type(self).__name__.lower()}.{self._saved_as}"
-        path = self.save(Path(tempfile.mkdtemp(prefix="viz-"), name))
+        path: Path = cast(Any, self).save(Path(tempfile.mkdtemp(prefix="viz-"), name))
         if not webbrowser.open(path.as_uri()):
             print(f"No browser could be opened. The page is {path}")
         return path

@@ -48,10 +48,8 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
     ]
     if standalone:
         heat = any(css.startswith("heat") for item in p.items for css in item.classes)
-        out += [
-            f"<style>{_dark(heat)}</style>",
-            _tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"),
-        ]
+        panel = _tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff")
+        out += [f"<style>{_dark(heat)}</style>", panel]
     arrows = np.concatenate([*at.ways.values()]) if p.clusters else None
     frames = [_frame(text, arrows, box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
     out += [frame for frame, _ in frames]
@@ -282,11 +280,8 @@ def edge_rules() -> str:
         if css not in ("backward", "arrives"):
             of, colour = f".mgv-svg .edge:where(.{css})", f"light-dark({light},{dark})"
             head = "" if css in ("not_computed", "cut") else f";fill:{colour}"
-            rules.append(
-                f"{of} .line{{stroke:{colour};stroke-width:{wide:g}"
-                + f";stroke-dasharray:{dash}}}" * bool(dash)
-                + "}" * (not dash)
-            )
+            dashes = f";stroke-dasharray:{dash}" if dash else ""
+            rules.append(f"{of} .line{{stroke:{colour};stroke-width:{wide:g}{dashes}}}")
             rules.append(f"{of} .head{{stroke:{colour}{head}}}")
     return "@media (forced-colors:none){" + "".join(rules) + "}"
 

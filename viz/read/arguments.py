@@ -5,25 +5,40 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, cast
 
 from .names import overrides
 from .text import one_line
 
-F = TypeVar("F", bound=Callable)
+
+class Tensor(Protocol):
+    """A tensor of minigrad, of PyTorch or of any engine that speaks the graph protocol (read/graph.py)."""
+
+    @property
+    def grad_fn(self) -> Any: ...
+    def backward(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class Module(Protocol):
+    """A module whose parameters have names."""
+
+    def named_parameters(self) -> Iterable[tuple[str, Any]]: ...
+
+
+Tensors = Tensor | Sequence[Tensor]
+Seeds = Tensor | Sequence[Tensor | None] | None  # one gradient for each tensor
+Names = Mapping[str, Any] | Mapping[Any, str] | Iterable[tuple[str, Any]] | Module | None
+Fold = bool | int | str | type | Callable[[Any], bool] | None
+F = TypeVar("F", bound=Callable[..., Any])
 
 # what other programs call it, and what it is called here
 ELSEWHERE = {
     "rankdir": "direction",
     "params": "names",
-    "show_attrs": "saved",
-    "show_saved": "saved",
-    "depth": "fold",
-    "nesting_depth": "fold",
-    "collapse": "fold",
-    "grad_outputs": "gradient",
-    "grad_tensors": "gradient",
+    **dict.fromkeys(("show_attrs", "show_saved"), "saved"),
+    **dict.fromkeys(("depth", "nesting_depth", "collapse"), "fold"),
+    **dict.fromkeys(("grad_outputs", "grad_tensors"), "gradient"),
     "timeout": "seconds",
     "rtol": "tolerance",
 }
@@ -47,8 +62,8 @@ def public(function: F) -> F:
             given.setdefault("_frame", sys._getframe(1))
         return function(*args, **given)
 
-    called.__signature__ = signature.replace(parameters=shown)
-    return called
+    vars(called)["__signature__"] = signature.replace(parameters=shown)
+    return cast(F, called)
 
 
 def named(names: Any) -> list[tuple[str, Any]] | None:

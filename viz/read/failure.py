@@ -86,14 +86,10 @@ class Failure:
         lines = [self.error, f"{self.title}{':' if self.place and self.place.code else ''}"]
         lines += [f"    {self.place.code}"] if self.place and self.place.code else []
         lines += [f"    {what} on {place}: {place.code}" for what, place in self.more]
-        rows = [
-            (
-                o.text if o.name in (None, o.text) else f"{o.text} = {o.name}",
-                o.about,
-                _made(o.made, self.place),
-            )
-            for o in self.operands[:SHOWN]
-        ]
+        rows = []
+        for o in self.operands[:SHOWN]:
+            what = o.text if o.name in (None, o.text) else f"{o.text} = {o.name}"
+            rows.append((what, o.about, _made(o.made, self.place)))
         if rows:
             lines += [f"{self.given}:", *(f"    {line}" for line in table(rows, most=60))]
         return "\n".join([*lines, *self.notes])
@@ -373,9 +369,6 @@ def _of_saved(saved: Any) -> Operand:
 def _next(graph: Graph, done: set[Function]) -> Function | None:
     """The node that an engine takes next: ready, and the newest."""
     roots = {r.function for r in graph.roots}
-    ready = [
-        f
-        for f in graph.functions
-        if f not in done and (f.users or f in roots) and all(e.source in done for e in f.users)
-    ]
+    left = (f for f in graph.functions if f not in done and (f.users or f in roots))
+    ready = [f for f in left if all(e.source in done for e in f.users)]
     return max(ready, key=lambda f: (f.kind == "accumulate", sequence(f.fn)), default=None)

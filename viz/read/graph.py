@@ -56,7 +56,7 @@ class Output:
 
     shape: tuple[int, ...] | None = None
     dtype: str | None = None
-    name: str | None = None  # the caller's name, or one that we made (``named`` is False then)
+    name: str = ""  # the caller's, or one that we made (``named`` is False then)
     named: bool = False
     value: Value | None = None
     tangent: Value | None = None  # of forward mode, where a recording saw one
@@ -129,8 +129,8 @@ class Function:
         """The node's own rules, read when first asked for: input name -> source text; {} where it has none to say."""
         if self._rules is None:
             own = getattr(self.fn, "rules", None)
-            fits = isinstance(own, dict) and len(own) == len(self.edges)
-            self._rules = {str(k): str(v) for k, v in own.items()} if fits else {}
+            own = own if isinstance(own, dict) and len(own) == len(self.edges) else {}
+            self._rules = {str(k): str(v) for k, v in own.items()}
         return self._rules
 
     def output(self, nr: int) -> Output:
@@ -155,7 +155,7 @@ class Graph:
         self.functions, self.edges, self.roots = functions, edges, roots
         self.by_fn: dict[Any, Function] = {f.fn: f for f in functions}
         self.by_leaf = {id(f.leaf): f for f in self.leaves}
-        self.source: dict | None = None  # the lines that made it, where a recording knows them
+        self.source: dict[str, Any] | None = None  # the lines that made it, where a recording knows them
         # of the modules that the caller can name: path -> the module (until the graph is released) and its class
         self.modules: dict[str, Any] = {}
         self.classes: dict[str, str] = {}
@@ -168,7 +168,7 @@ class Graph:
     def leaves(self) -> list[Function]:
         return [f for f in self.functions if f.kind == "accumulate"]
 
-    def made(self, tensor: Any) -> tuple[Function | None, int]:
+    def made(self, tensor: Any) -> tuple[Any, int]:
         """The function that made a live tensor, or adds into it, None if it is not of this graph; and which output it is."""
         f = self.by_leaf.get(id(tensor)) if tensor.grad_fn is None else self.by_fn.get(tensor.grad_fn)
         return f, int(getattr(tensor, "output_nr", 0))
@@ -234,7 +234,7 @@ def framework(tensor: Any) -> str:
     return next(kinds, kind).__module__.partition(".")[0]
 
 
-def place(tensor: Any) -> tuple | None:
+def place(tensor: Any) -> tuple[Any, ...] | None:
     """Where in memory the numbers of a tensor are, and their shape: what ``detach()`` does not change. None if unknown."""
     if hasattr(tensor, "fake_mode"):  # PyTorch would warn
         return None
@@ -244,7 +244,7 @@ def place(tensor: Any) -> tuple | None:
     return None
 
 
-def _which_entry(entries: Mapping) -> str:
+def _which_entry(entries: Mapping[str, Any]) -> str:
     """Which tensor of a model's dict to pass: its loss, or the first that has a graph."""
     graphs = [key for key, t in entries.items() if is_tensor(t) and t.grad_fn is not None]
     if not graphs:
@@ -318,7 +318,7 @@ def read_nodes(nodes: list[Any], most: int = MOST_OF_TORCH) -> Graph:
     """
     functions: dict[Any, Function] = {}
     # next_functions of each node: a framework may build them anew for each look
-    inputs: dict[Any, tuple] = {}
+    inputs: dict[Any, tuple[Any, ...]] = {}
     stack = [(fn, False) for fn in reversed(nodes)]
     while stack:
         fn, has_inputs = stack.pop()
@@ -353,7 +353,7 @@ def read_nodes(nodes: list[Any], most: int = MOST_OF_TORCH) -> Graph:
     return Graph(order, edges, [])
 
 
-def _program_order(functions: dict[Any, Function], inputs: dict[Any, tuple]) -> list[Function]:
+def _program_order(functions: dict[Any, Function], inputs: dict[Any, tuple[Any, ...]]) -> list[Function]:
     """``functions`` as the program made them, each leaf before its first use, where the nodes tell (they have a sequence
     number); else unchanged. It is checked that inputs still come first."""
     order = list(functions.values())
@@ -395,7 +395,7 @@ def _describe(f: Function) -> None:
         f.after_hooks = len(getattr(f.leaf, "_post_accumulate_grad_hooks", None) or ())
 
 
-def _next_functions(fn: Any) -> tuple:
+def _next_functions(fn: Any) -> tuple[Any, ...]:
     try:
         return tuple(fn.next_functions)
     except AttributeError:

@@ -45,7 +45,7 @@ WATCHED: dict[type, tuple[dict[str, Any], list[Recording]]] = {}
 LOCK = threading.RLock()
 
 
-def guarded(method: Callable) -> Callable:
+def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     """A part of a recording that runs inside the user's program: it only looks.
 
     Whatever goes wrong while it looks (a module that is half built, an object that refuses, a tracer's tensor) leaves
@@ -64,9 +64,9 @@ def guarded(method: Callable) -> Callable:
     return look
 
 
-def _noting(method: Callable, recordings: list[Recording]) -> Callable:
+def _noting(method: Callable[..., Any], recordings: list[Recording]) -> Callable[..., Any]:
     @functools.wraps(method)
-    def noting(*args, **kwargs):
+    def noting(*args: Any, **kwargs: Any) -> Any:
         try:
             made = method(*args, **kwargs)
         except Exception as error:
@@ -80,11 +80,11 @@ def _noting(method: Callable, recordings: list[Recording]) -> Callable:
     return noting
 
 
-def _following(method: Callable, recordings: list[Recording]) -> Callable:
+def _following(method: Callable[..., Any], recordings: list[Recording]) -> Callable[..., Any]:
     """``backward``, and if it raises, how far the pass came."""
 
     @functools.wraps(method)
-    def following(*args, **kwargs):
+    def following(*args: Any, **kwargs: Any) -> Any:
         progress = Progress()
         try:
             return progress.follow(args[:1], lambda: method(*args, **kwargs))
@@ -109,20 +109,20 @@ class Recording:
         self.operations, self.lines, self._filename = 0, 0, filename
         self.failure: Any = None
         # by an operation, what that was called with, and of a backward pass how far it came
-        self._raised: tuple[Exception | None, tuple, Progress | None] = None, (), None
+        self._raised: tuple[Exception | None, tuple[Any, ...], Progress | None] = None, (), None
         self._following, self._thread = False, threading.get_ident()
         # a frame's parameters: the tensors that it was called with
         self._given: dict[FrameType, dict[str, int]] = {}
-        self._seen: dict[Any, dict] = {}
+        self._seen: dict[Any, dict[str, Any]] = {}
         self._counts: dict[str, int] = {}
-        self._leaves: dict[int, tuple[Any, Value]] = {}
-        self._before: tuple | None = None
+        self._leaves: dict[int, tuple[Any, Value | None]] = {}
+        self._before: Any = None
         self._frame: FrameType | None = None
         self._at: dict[FrameType, int] = {}
-        self._values: dict[tuple[Any, int], tuple[Value, Value | None]] = {}
+        self._values: dict[tuple[Any, int], tuple[Value | None, Value | None]] = {}
         # of what vmap made: examples, and their axis
         self._batches: dict[tuple[Any, int], tuple[int, int]] = {}
-        self._places: dict[tuple | None, tuple[Any, int]] = {}  # where numbers are -> whose they are
+        self._places: dict[Any, tuple[Any, int]] = {}  # where numbers are -> whose they are
         self._duals: list[tuple[Any, Value]] = []  # leaves with a tangent
         self._others: dict[Any, Any] = {}  # of a function with two operands: the one that needs no gradient
         self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
@@ -149,10 +149,10 @@ class Recording:
             raise
         return self
 
-    def __deepcopy__(self, memo: dict) -> Recording:
+    def __deepcopy__(self, memo: dict[str, Any]) -> Recording:
         return self  # a module copied in the block takes its hooks with it: they stay this recording's
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Recording, ()
 
     _compiling: Callable[[], bool] = staticmethod(bool)  # False, where nothing compiles
@@ -194,14 +194,14 @@ class Recording:
         finally:
             operations, lines = len(self._seen), {(m["file"], m["line"]) for m in self._seen.values()}
             failure = self.failure
-            self.__init__()  # nothing of the program is held
+            vars(self).update(vars(Recording()))  # nothing of the program is held
             self.operations, self.lines, self.failure = operations, len(lines), failure
 
     __exit__ = stop
 
     @guarded
     def _explain(self, error: Exception) -> None:
-        self.failure = Recording.explain(self, error)
+        self.failure = Recording.explain and Recording.explain(self, error)
 
     def _leave(self) -> None:
         """Restore what was there. This may be done twice, and started again after an interrupt."""
@@ -244,7 +244,7 @@ class Recording:
                         setattr(owner, name, wrapped(method, recordings))
 
     @guarded
-    def _made(self, made: Any, args: tuple) -> None:
+    def _made(self, made: Any, args: tuple[Any, ...]) -> None:
         out, batch = whole(made)
         if not is_tensor(out) or out.grad_fn is None:
             return
@@ -302,12 +302,12 @@ class Recording:
             self._handles.append(module.register_forward_hook(ended))
 
     @guarded
-    def _begins(self, module: Any, args: tuple) -> None:
+    def _begins(self, module: Any, args: tuple[Any, ...]) -> None:
         newest = max((sequence(t.grad_fn) for t in _tensors(args)), default=-1)
         self._running.append((module, newest, now := perf_counter(), self._looked + now - self._look_began))
 
     @guarded
-    def _ended(self, label: str, leaf: bool, module: Any, args: tuple, output: Any) -> None:
+    def _ended(self, label: str, leaf: bool, module: Any, args: tuple[Any, ...], output: Any) -> None:
         """Attribute what is new behind the outputs. Inner modules end first and keep what they made."""
         now = perf_counter()
         while self._running:
@@ -326,7 +326,7 @@ class Recording:
 
     # -- following the program
 
-    def _trace(self, frame: FrameType, event: str, arg: object) -> Callable | None:
+    def _trace(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any] | None:
         """What Python calls for each line. Ctrl+C in here ends the recording, as it ends the tracing: where the block's last
         line has been run, nobody would leave it."""
         try:
@@ -335,7 +335,7 @@ class Recording:
             self._leave()
             raise
 
-    def _call(self, frame: FrameType) -> Callable | None:
+    def _call(self, frame: FrameType) -> Callable[..., Any] | None:
         mine = frame.f_globals is self._globals if self._globals is not None else False
         if self._filename is not None and frame.f_code.co_filename == self._filename:
             mine, self._globals = True, frame.f_globals
@@ -355,7 +355,7 @@ class Recording:
             if is_tensor(given := here.get(name)) or isinstance(given, list | tuple | dict):
                 self._given[frame] |= {called: id(t) for called, t in held_by([(name, given)], 2)[0]}
 
-    def _local(self, frame: FrameType, event: str, arg: object) -> Callable:
+    def _local(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any]:
         if event in ("line", "return"):
             self._after_line(frame, arg if event == "return" else None)
             self._at[frame] = frame.f_lineno
@@ -372,10 +372,11 @@ class Recording:
             return
         self._watch_modules(frame)
         found = reachable(frame, 2)[0][:NAMES_IN]
-        for name, tensor in found:
+        for called, tensor in found:
             self._watch(type(tensor))
-            if any(given.get(name) == id(tensor) for given in self._given.values()):
-                name = None  # what a function, and those inside it, call a parameter is no name of what it was given
+            # what a function, and those inside it, call a parameter is no name of what it was given
+            given = any(names.get(called) == id(tensor) for names in self._given.values())
+            name = None if given else called
             tensor, batch = whole(tensor)
             if batch is not None and tensor.grad_fn is not None:
                 self._batches[tensor.grad_fn, int(getattr(tensor, "output_nr", 0))] = batch
@@ -416,10 +417,9 @@ class Recording:
     @guarded
     def _fill_in(self) -> None:
         """Values of temporaries that no variable held: kept by a node, or computed again from those that are known."""
-        for leaf, tangent in self._duals:
-            node = accumulator(leaf)
-            if node is not None:
-                node.metadata[TANGENT] = tangent
+        for leaf, slope in self._duals:
+            if (node := accumulator(leaf)) is not None:
+                node.metadata[TANGENT] = slope
         for fn in self._seen.keys() & self._made_by.keys():
             self._seen[fn] |= {"module": self._made_by[fn], "calls": self._calls[fn]}
         for fn in self._seen.keys() & self._others.keys():
@@ -432,7 +432,7 @@ class Recording:
         for f in graph.leaves:
             if id(f.leaf) in self._leaves:
                 f.outputs[0].value = self._leaves[id(f.leaf)][1]
-        entries: dict[tuple[Any, int], tuple[dict, str]] = {}
+        entries: dict[tuple[Any, int], tuple[dict[str, Any], str]] = {}
         for f in (f for f in graph.functions if f.fn in self._seen):
             for nr, out in enumerate(f.outputs):
                 nothing = {"name": None, "count": 0, "value": None, "tangent": None}

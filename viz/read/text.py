@@ -5,6 +5,7 @@ The widths are those of a wide sans-serif face, so that the narrower ones in com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def bytes_text(n: int) -> str:
     return f"{n} B"
 
 
-def table(rows: list[tuple[str, ...]], most: int) -> list[str]:
+def table(rows: Sequence[tuple[str, ...]], most: int) -> list[str]:
     """Lines of a table for a terminal: all columns but the last are as wide as they need to be, and at most ``most``."""
     widths = [min(max(map(len, column)), most) for column in zip(*rows, strict=True)][:-1]
     cut = ([clipped(t, w).ljust(w) for t, w in zip(row, widths, strict=False)] + [row[-1]] for row in rows)

@@ -25,7 +25,7 @@ SIDE = 8  # a picture of an array has at most SIDE x SIDE cells
 @contextmanager
 def unseen() -> Iterator[None]:
     """Inside, the user's own modes of PyTorch, which count or log operations, do not see what we do."""
-    core = getattr(sys.modules.get("torch"), "_C", None)
+    core: Any = getattr(sys.modules.get("torch"), "_C", None)
     modes = sys.modules.get("torch.utils._python_dispatch")
     with ExitStack() as off:
         if modes is not None:
@@ -89,7 +89,7 @@ def nested(values: Any) -> str:
     return "[" + ", ".join(map(nested, values)) + "]" if isinstance(values, list) else number(values)
 
 
-def _plain(values: list) -> list:
+def _plain(values: list[Any]) -> list[Any]:
     """Numbers for JSON; those that JSON does not have become the strings nan, inf and -inf."""
     return [x if not isinstance(x, float) or math.isfinite(x) else str(x) for x in values]
 
@@ -186,7 +186,7 @@ class Value:
         return np.array([[b.flat[np.argmax(np.abs(b))] for b in row] for row in blocks], dtype=a.dtype), True
 
     @cached_property
-    def json(self) -> dict:
+    def json(self) -> dict[str, Any]:
         """The form in which the page gets it (ARRAY of the payload).
 
         ``values`` where every number is sent; then ``cells`` and ``text`` do not say them again. Made once: the same

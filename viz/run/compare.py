@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import FrameType
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..read.arguments import check_labels, named, public
+from ..read.arguments import Names, Tensors, check_labels, named, public
 from ..read.graph import Function, Graph
 from ..read.names import target_name
 from ..read.rules import base_name
@@ -25,6 +25,8 @@ from ..read.text import table
 from ..read.values import Value, short
 from .steps import Step, Trace
 from .trace import trace
+
+Matches = dict[Function, Function]
 
 
 @dataclass(slots=True, eq=False)
@@ -66,7 +68,7 @@ class Comparison:
         """The first difference in words."""
         if self.first is None:
             return f"Both passes are the same: {len(self.pairs)} steps, every gradient equal."
-        step = self.first.left or self.first.right
+        step: Any = self.first.left or self.first.right
         side = f"step {step.number} ({step.name} of {step.tensor})"
         if self.first.moved:
             return f"Every number is the same, but the order is not: at {side}, {self.first.difference}."
@@ -75,7 +77,7 @@ class Comparison:
             return said
         x, y = (f.outputs[0] for f in self.forward)
         name = x.name if x.name == y.name else f"{x.name} ({y.name} on the other side)"
-        return f"{said} The forward passes already differ: {name} is {x.value.short(30)} and {y.value.short(30)}."
+        return f"{said} The forward passes already differ: {name} is {short(x.value, 30)} and {short(y.value, 30)}."
 
     def __str__(self) -> str:
         rows = [("", *self.labels, "")]
@@ -83,8 +85,8 @@ class Comparison:
             rows.append(("≠" if p.difference else "", _cell(p.left), _cell(p.right), p.difference or ""))
         return "\n".join([*table(rows, most=80), self.sentence])
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        def row(kind: str, texts: tuple, style: str = "") -> str:
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        def row(kind: str, texts: tuple[Any, ...], style: str = "") -> str:
             cells = (f"<{kind} style='text-align:left'>{html.escape(text)}</{kind}>" for text in texts)
             return f"<tr style='{style}'>{''.join(cells)}</tr>"
 
@@ -98,8 +100,8 @@ class Comparison:
 
 @public
 def compare(
-    *passes: Any,
-    names: Any = None,
+    *passes: Tensors | Trace | Sequence[Tensors | Trace],
+    names: Names = None,
     labels: Sequence[str] = ("left", "right"),
     tolerance: float = 1e-5,
     _frame: FrameType | None = None,
@@ -113,15 +115,16 @@ def compare(
     The two may come from different frameworks.
     """
     left, right = two(passes, "compare")
-    labels, names = tuple(check_labels(labels, 2, "compare")), named(names)
+    first, second = check_labels(labels, 2, "compare")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance >= 0:
         raise ValueError(f"tolerance must be a number that is not negative, not {tolerance!r}.")
-    options = {"names": names, "_frame": _frame, "_verb": "compare"}
+    options: Any = {"names": named(names), "_frame": _frame, "_verb": "compare"}
     a, b = (t if isinstance(t, Trace) else trace(t, **options) for t in (left, right))
     same, instead = _match(a.graph, b.graph)
     both = ((f, same.get(f) or instead.get(f)) for f in a.graph.functions)
     forward = next(((f, g) for f, g in both if g is not None and _other_result(f, g, tolerance)), None)
-    return Comparison(a, b, _in_order(a, b, same, instead, labels, tolerance), labels, forward)
+    pairs = _in_order(a, b, same, instead, (first, second), tolerance)
+    return Comparison(a, b, pairs, (first, second), forward)
 
 
 def two(passes: Sequence[Any], verb: str) -> tuple[Any, Any]:
@@ -139,16 +142,16 @@ def _other_result(f: Function, g: Function, tolerance: float) -> bool:
     return x is not None and y is not None and _values(x, y, "is", tolerance) is not None
 
 
-def _match(a: Graph, b: Graph) -> tuple[dict[Function, Function], dict[Function, Function]]:
+def _match(a: Graph, b: Graph) -> tuple[Matches, Matches]:
     """Which node of ``a`` is which of ``b``; and, where two operations differ, which one replaces which.
 
     From the roots down along equal operations, then from what is matched up again; names count only where both sides
     know them. What is left over on both sides of one place is a pair of different operations.
     """
     known = [{o.name for f in g.functions for o in f.outputs if o.named} for g in (a, b)]
-    same: dict[Function, Function] = {}
+    same: Matches = {}
     taken: set[Function] = set()
-    instead: dict[Function, Function] = {}
+    instead: Matches = {}
 
     def free(f: Function, g: Function) -> bool:
         return f not in same and f not in instead and g not in taken
@@ -190,7 +193,7 @@ def _match(a: Graph, b: Graph) -> tuple[dict[Function, Function], dict[Function,
     return same, instead
 
 
-def _inputs(f: Function, g: Function, fits) -> list[tuple[Function, Function]]:
+def _inputs(f: Function, g: Function, fits: Callable[..., bool]) -> list[tuple[Function, Function]]:
     """The inputs of two nodes, slot by slot; crosswise where only that fits (``a + b`` and ``b + a``)."""
     pairs = [(e.target, d.target) for e, d in zip(f.edges, g.edges, strict=False) if e.target and d.target]
     if len(pairs) == 2 and not all(fits(*p) for p in pairs):
@@ -201,7 +204,7 @@ def _inputs(f: Function, g: Function, fits) -> list[tuple[Function, Function]]:
 
 
 def _in_order(
-    a: Trace, b: Trace, same: dict, instead: dict, labels: tuple[str, str], tolerance: float
+    a: Trace, b: Trace, same: Matches, instead: Matches, labels: tuple[str, str], tolerance: float
 ) -> list[Pair]:
     """The steps of both passes in one list; a matched step that is elsewhere on the other side is listed twice."""
     firings: dict[Function, list[Step]] = {}
@@ -209,8 +212,8 @@ def _in_order(
         firings.setdefault(s.function, []).append(s)
     partner: dict[Step, Step] = {}
     for s in a:
-        waiting = firings.get(same.get(s.function) or instead.get(s.function))
-        if waiting:
+        match = same.get(s.function) or instead.get(s.function)
+        if match is not None and (waiting := firings.get(match)):
             partner[s] = waiting.pop(0)
     back = {y: x for x, y in partner.items()}
     matched = [s for s in a if s in partner]
@@ -251,10 +254,11 @@ def _longest_rising(numbers: list[int]) -> set[int]:
         k = bisect_left(ends, -numbers[i])
         before[i] = at[k - 1] if k else None
         ends[k : k + 1], at[k : k + 1] = [-numbers[i]], [i]
-    found, i = set(), at[-1] if at else None
-    while i is not None:
-        found.add(i)
-        i = before[i]
+    found: set[int] = set()
+    last = at[-1] if at else None
+    while last is not None:
+        found.add(last)
+        last = before[last]
     return found
 
 
@@ -265,17 +269,17 @@ def _cell(s: Step | None) -> str:
 def _differs(x: Step, y: Step, tolerance: float) -> str | None:
     """The difference between two matched steps, or None."""
     both = [(a, b, "receives") for a, b in zip(x.totals, y.totals, strict=False)]
-    for a, b in zip(x.sent, y.sent, strict=False):
-        both.append((a.value, b.value, f"sends to {target_name(a.edge if a.edge.target else b.edge)}"))
-    for a, b, what in both:
-        if said := _values(a, b, what, tolerance):
+    for s, t in zip(x.sent, y.sent, strict=False):
+        both.append((s.value, t.value, f"sends to {target_name(s.edge if s.edge.target else t.edge)}"))
+    for left, right, what in both:
+        if said := _values(left, right, what, tolerance):
             return said
     if len(x.sent) != len(y.sent):
         return f"sends {len(x.sent)} gradients and {len(y.sent)}"
     if x.accumulate and y.accumulate:
         a, b = x.accumulate, y.accumulate  # where .grad was not the same before, what was added tells
-        both = a.before is not None and b.before is not None
-        before = not both or _values(a.before, b.before, "had", tolerance) is not None
+        known = a.before is not None and b.before is not None
+        before = not known or _values(a.before, b.before, "had", tolerance) is not None
         if before and a.before is not b.before:
             return _values(a.contribution, b.contribution, "adds to .grad", tolerance)
         return _values(a.after, b.after, "leaves in .grad", tolerance)

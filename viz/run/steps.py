@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 from ..read.graph import Edge, Function, Graph, Saved
 from ..read.names import target_name
@@ -106,8 +107,8 @@ class Trace:
         self.create_graph = False
         self.given = False  # whether the caller passed gradient=
         self.wanted: set[tuple[Function, int]] = set()  # of inputs=, those that are results of functions
-        single = len(graph.roots) == 1 and seeds[0] is not None and seeds[0].array.size == 1
-        self.of_what = title if single and seeds[0].array.item() == 1 else "L"
+        seed = seeds[0] if len(graph.roots) == 1 else None
+        self.of_what = title if seed is not None and seed.array.size == 1 == seed.array.item() else "L"
 
     def __repr__(self) -> str:
         return f"Trace({self.title}: {plural(len(self.steps), 'step')})"
@@ -115,10 +116,14 @@ class Trace:
     def __len__(self) -> int:
         return len(self.steps)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
 
-    def __getitem__(self, i):
+    @overload
+    def __getitem__(self, i: int) -> Step: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Step]: ...
+    def __getitem__(self, i: int | slice) -> Step | list[Step]:
         return self.steps[i]
 
     def __str__(self) -> str:

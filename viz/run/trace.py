@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..read.arguments import check_flags, public
+from ..read.arguments import Names, Seeds, Tensors, check_flags, public
 from ..read.graph import Function, Graph, framework, is_tensor
 from ..read.hooks import hanging
 from ..read.recall import prepare
@@ -29,16 +29,17 @@ from .explain import finish, wrong_store
 from .steps import Accumulated, Sent, Step, Trace
 
 # what shows a pass that raised: (graph, exception, live nodes that ran, those that had begun); pictures are made further up
-ON_FAILURE: list[Callable[[Graph, Exception, list, list], Any]] = []
+ON_FAILURE: list[Callable[[Graph, Exception, list[Any], list[Any]], Any]] = []
+Hook = Callable[..., Any]
 PASS = "viz pass"  # of the metadata of a root: what was recorded of a pass from there
 
 
 @public
 def trace(
-    *tensors: Any,
-    names: Any = None,
-    gradient: Any = None,
-    inputs: Any = None,
+    *tensors: Tensors,
+    names: Names = None,
+    gradient: Seeds = None,
+    inputs: Tensors | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     check: bool = False,
@@ -93,7 +94,7 @@ def run(
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
     recorder = _Recorder()
 
-    def listening(handles: list) -> None:
+    def listening(handles: list[Any]) -> None:
         for f in graph.functions:
             if f.unreached or any(e.cut for e in f.edges):
                 handles.append(f.fn.register_hook(_stop(f)))
@@ -106,14 +107,10 @@ def run(
     try:
         hanging(listening)
     except Exception as error:
+        ran, begun = [s.function.fn for s in recorder.steps], [f.fn for f in recorder.before_rule]
         for show in ON_FAILURE:
             with contextlib.suppress(Exception):
-                show(
-                    graph,
-                    error,
-                    [s.function.fn for s in recorder.steps],
-                    [f.fn for f in recorder.before_rule],
-                )
+                show(graph, error, ran, begun)
         raise
     out = Trace(graph, recorder.steps, list(map(_seed, graph.roots, gradients)), title)
     out.create_graph, out.given = how.get("create_graph", False), any(g is not None for g in gradients)
@@ -128,11 +125,11 @@ def run(
     return out
 
 
-def _stop(f: Function):
+def _stop(f: Function) -> Hook:
     """A hook that takes away what ``f`` sends along its cut edges, or along all where no gradient should have come to it
     (a custom function makes zeros of nothing): to the gradients that is what ``detach()`` does."""
 
-    def hook(grad_inputs, grad_outputs):
+    def hook(grad_inputs: Any, grad_outputs: Any) -> tuple[Any, ...]:
         sent = _match(f, _tuple(grad_inputs))
         return tuple(None if f.unreached or e.cut else g for e, g in zip(f.edges, sent, strict=True))
 
@@ -140,21 +137,21 @@ def _stop(f: Function):
 
 
 class _Recorder:
-    """Two hooks a node: one just before its rule runs, one just after."""
+    """Two hooks a node: one just before its rule runs (it, or a hook after it, may write into what it received), one after."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.before_rule: dict[Function, tuple[Value | None, list[Value | None], float]] = {}
 
-    def before(self, f: Function):
-        def prehook(grad_outputs):  # of what is received here: a rule, or a hook after it, may write into it
+    def before(self, f: Function) -> Hook:
+        def prehook(grad_outputs: Any) -> None:
             grad, received = _copy(getattr(f.leaf, "grad", None)), list(map(_copy, _tuple(grad_outputs)))
             self.before_rule[f] = grad, received, perf_counter()
 
         return prehook
 
-    def after(self, f: Function):
-        def hook(grad_inputs, grad_outputs):
+    def after(self, f: Function) -> Hook:
+        def hook(grad_inputs: Any, grad_outputs: Any) -> None:
             now = perf_counter()
             if f not in self.before_rule:
                 raise TypeError(f"{f.name} did not first call the hook given to its register_prehook")
@@ -179,16 +176,16 @@ def _copy(grad: Any) -> Value | None:
     return None if grad is None else Value.of(grad)
 
 
-def _tuple(x: Any) -> tuple:
+def _tuple(x: Any) -> tuple[Any, ...]:
     return tuple(x) if isinstance(x, tuple | list) else (x,)
 
 
-def _match(f: Function, grads: tuple) -> list:
+def _match(f: Function, grads: tuple[Any, ...]) -> list[Any]:
     """One gradient for each edge; an engine may leave out those of the last inputs."""
     return [grads[i] if i < len(grads) else None for i in range(len(f.edges))]
 
 
-def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
+def _gradients(graph: Graph, gradient: Any, verb: str) -> list[Any]:
     given = list(gradient) if isinstance(gradient, list | tuple) else [gradient]
     if gradient is None:
         given *= len(graph.roots)
@@ -248,7 +245,7 @@ def remember(root: Any, trace: Trace, *more: Any) -> None:
         metadata[PASS] = [(r.function.index, r.nr) for r in trace.graph.roots], (trace, *more)
 
 
-def remembered(graph: Graph) -> tuple | None:
+def remembered(graph: Graph) -> tuple[Any, ...] | None:
     """The data kept with the pass from exactly these roots, or None."""
     metadata = getattr(graph.roots[0].function.fn, "metadata", None)
     roots, what = metadata.get(PASS, (None, None)) if isinstance(metadata, dict) else (None, None)
@@ -267,7 +264,7 @@ def _refuse_without_numbers(graph: Graph, verb: str) -> None:
             )
 
 
-def _backward(graph: Graph, gradients: list, how: Mapping[str, Any]) -> None:
+def _backward(graph: Graph, gradients: list[Any], how: Mapping[str, Any]) -> None:
     usual = {"inputs": None, "retain_graph": None, "create_graph": False}
     options = {name: value for name, value in how.items() if value is not usual[name]}
     tensors = [r.tensor for r in graph.roots]

@@ -18,14 +18,14 @@ from ..picture.choose import DETAIL, check_options, fitting, pictures_of
 from ..picture.draw import Drawing
 from ..picture.layout import SECONDS
 from ..picture.parts import Picture
-from ..read.arguments import named, public
+from ..read.arguments import Fold, Names, Tensors, named, public
 from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.recall import prepare
 from ..read.text import bytes_text, plural, table
 from ..read.values import item_size, size_of
 from ..run.steps import Trace
-from ..run.trace import remembered
+from ..run.trace import first_freed, remembered
 
 DEPTH = 3  # of modules in modules, as deep as the table goes
 LARGEST = 12  # without modules: as many nodes are listed
@@ -65,7 +65,7 @@ class Costs:
     def __repr__(self) -> str:
         return f"Costs({self.title}: {plural(self.total.functions, 'function')}, {bytes_text(self.total.kept)} kept)"
 
-    def draw(self, by: str = "kept", *, direction: str | None = None, fold: Any = None) -> Drawing:
+    def draw(self, by: str = "kept", *, direction: str | None = None, fold: Fold = None) -> Drawing:
         """The graph with its costs, darker where there is more: ``by`` is "kept" (bytes), "forward" or "backward"
         (seconds). ``direction`` and ``fold`` as in ``viz.draw``. Raises ValueError for another ``by``, and for times that were
         not measured."""
@@ -93,7 +93,7 @@ class Costs:
             return
         found: dict[str, float] = {}
         for item in boxes:
-            functions = [f for f in item.members if f.kind != "accumulate"] or [item.function]
+            functions: list[Any] = [f for f in item.members if f.kind != "accumulate"] or [item.function]
             cost = _cost(item.name or "", functions, self._memory, self._seconds)
             cost.forward = _forward(
                 functions, item.block.path if item.block is not None else functions[0].module
@@ -130,8 +130,8 @@ class Costs:
         right = [
             (row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))) for row in [head, *body]
         ]
-        head, *lines = table(right, most=60)
-        return "\n".join([head, "─" * max(map(len, [head, *lines])), *lines, *self.notes()])
+        first, *lines = table(right, most=60)
+        return "\n".join([first, "─" * max(map(len, [first, *lines])), *lines, *self.notes()])
 
     def notes(self) -> list[str]:
         """Notes on the numbers in the table."""
@@ -139,7 +139,7 @@ class Costs:
         shared = ["Memory that modules share is counted in each of their rows, and once in the total."]
         return shared if self.modules and outer > self.total.kept else []
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         body, head = self._columns()
 
         def row(kind: str, texts: Iterable[str]) -> str:
@@ -157,7 +157,7 @@ class Costs:
 
 
 @public
-def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> Costs:
+def costs(*tensors: Tensors | Trace, names: Names = None, _frame: FrameType | None = None) -> Costs:
     """What the graph behind ``tensors`` keeps for its backward pass, node by node and module by module.
 
     tensors: one or several that have a graph, a list of them, or a trace: ``viz.costs(viz.trace(loss))`` has backward
@@ -167,8 +167,7 @@ def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> 
     if len(tensors) == 1 and isinstance(tensors[0], Trace):
         return costs_of(tensors[0].graph, tensors[0])
     graph, _ = prepare(tensors, "costs", named(names), _frame)
-    freed = next((f for f in graph.functions if any(s.state == "freed" for s in f.saved)), None)
-    known = remembered(graph)
+    freed, known = first_freed(graph), remembered(graph)
     if freed is not None and known is None:
         raise ValueError(
             f"The backward pass has freed what {freed.name} kept, so the cost of this graph is no longer known. "
@@ -206,16 +205,13 @@ class _Memory:
         held = {f.memory[0] for f in graph.leaves if f.memory is not None}
         self.of: dict[Function, dict[Any, int]] = {}
         for f in graph.functions:
-            kept = {
-                (s.memory and s.memory[0]) or (f, s.name): s.memory[1] if s.memory else s.bytes
-                for s in f.saved
-            }
+            kept = dict(s.memory or ((f, s.name), s.bytes) for s in f.saved)
             self.of[f] = {at: size for at, size in kept.items() if at not in held}
 
 
 def kept_once(graph: Graph) -> dict[Function, int]:
     """The bytes that each function keeps, memory that several share counted at the first of them: they add up to the total."""
-    memory, seen, kept = _Memory(graph), set(), {}
+    memory, seen, kept = _Memory(graph), set[Any](), {}
     for f in graph.functions:
         own = {at: size for at, size in memory.of[f].items() if at not in seen}
         seen |= own.keys()

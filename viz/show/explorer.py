@@ -27,7 +27,7 @@ import numpy as np
 
 from ..picture.choose import check_options, pictures_of
 from ..read import rules
-from ..read.arguments import public
+from ..read.arguments import Fold, Tensor, public
 from ..read.graph import Edge, Graph, framework, is_tensor
 from ..read.names import free, target_name
 from ..read.recall import prepare
@@ -45,7 +45,7 @@ WRAPPED = {"flex_flow": "row wrap", "align_items": "center"}  # the layout of a 
 EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_grad can be changed
 
 
-def _framework(f: Callable, leaves: Mapping[str, Any]) -> ModuleType:
+def _framework(f: Callable[..., Any], leaves: Mapping[str, Any]) -> ModuleType:
     """The module that makes tensors: that of a tensor among the leaves, or else one that the function's code names."""
     for leaf in leaves.values():
         if is_tensor(leaf):
@@ -133,11 +133,11 @@ class _State:
 
 def _labelled(graph: Graph) -> dict[str, Edge]:
     """Every edge along which a gradient flows, by what people call it: ``c → b``, or ``y → x (self)`` where x is used twice."""
-    edges = [e for e in graph.edges if e.target is not None]
-    plain = [f"{e.source.outputs[0].name} → {e.target.output(e.nr).name}" for e in edges]
+    ends = [(e, e.target) for e in graph.edges if e.target is not None]
+    plain = [f"{e.source.outputs[0].name} → {target.output(e.nr).name}" for e, target in ends]
     often = Counter(plain)
     found: dict[str, Edge] = {}
-    for e, label in zip(edges, plain, strict=True):
+    for (e, _), label in zip(ends, plain, strict=True):
         if often[label] > 1:
             label += f" ({rules.input_names(e.source)[e.slot]})"
         found[free(label, found)] = e  # two functions' results may have one name
@@ -153,7 +153,7 @@ class Explore(Live, widgets.VBox):
     """The leaves of ``f`` as controls over its graph. ``set(x=1.0)`` does what a slider does; ``cut("y → x")`` cuts an edge
     (``edges`` lists them), ``join()`` joins all again, ``undo()`` takes the last change back. ``result``, ``grads``."""
 
-    def __init__(self, f: Callable, leaves: Mapping[str, Any], **picture: Any):
+    def __init__(self, f: Callable[..., Any], leaves: Mapping[str, Any], **picture: Any):
         if not callable(f):
             raise TypeError(f"viz.explore needs a function of the leaves, but got {type(f).__name__}")
         if not leaves:
@@ -195,7 +195,7 @@ class Explore(Live, widgets.VBox):
 
     # -- running the function, forward and backward
 
-    def _record(self) -> tuple[dict, _State]:
+    def _record(self) -> tuple[dict[str, Any], _State]:
         tensors = {name: leaf.tensor(self._framework) for name, leaf in self.leaves.items()}
         code = getattr(self.f, "__code__", None)
         with Recording(code.co_filename) if code is not None else nullcontext():
@@ -277,7 +277,7 @@ class Explore(Live, widgets.VBox):
                 what = self._ends[label]
                 said.append(f"{label} is cut: nothing is sent along it, as if {what} were detached there.")
         said += [f"{label} is reconnected." for label in a.cut if label not in b.cut]
-        if not same(a.result, b.result):
+        if not same(a.result, b.result) and a.result is not None and b.result is not None:
             said.append(f"The result was {_short(a.result.array)} and is now {_short(b.result.array)}.")
         moved = [n for n in b.grads if not same(a.grads.get(n), b.grads[n])]
         said += [f".grad of {n} was {_words(a.grads.get(n))} and is now {_words(b.grads[n])}." for n in moved]
@@ -358,11 +358,8 @@ class Explore(Live, widgets.VBox):
         return clipped(f"Explore({self.name}: {', '.join(short)} → {result})", 109)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        options = {"step": len(self.data["steps"])}
-        return self.live(**kwargs) | {
-            "text/html": frame(self.data, options=options),
-            "text/plain": repr(self),
-        }
+        shown = frame(self.data, options={"step": len(self.data["steps"])})
+        return self.live(**kwargs) | {"text/html": shown, "text/plain": repr(self)}
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
         """Write the present picture to a file, as ``viz.step`` does."""
@@ -389,13 +386,13 @@ def _short(values: np.ndarray) -> str:
 
 @public
 def explore(
-    f: Callable,
+    f: Callable[..., Tensor],
     leaves: Mapping[str, Any] | None = None,
     /,
     *,
     view: str | None = None,
     direction: str | None = None,
-    fold: Any = None,
+    fold: Fold = None,
     **more: Any,
 ) -> Explore:
     """Sliders and fields on the leaves of ``f``; its graph, values and gradients follow.

@@ -6,14 +6,14 @@ import importlib
 from types import FrameType
 from typing import Any
 
-from ..read.arguments import named, public
+from ..read.arguments import Names, Tensors, named, public
 from ..read.recall import prepare
 from ..read.rules import input_names
 from .costs import costs_of
 
 
 @public
-def to_networkx(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> Any:
+def to_networkx(*tensors: Tensors, names: Names = None, _frame: FrameType | None = None) -> Any:
     """The graph behind ``tensors`` as a ``networkx.MultiDiGraph``, from the leaves to the results; ``.reverse()`` of it goes
     as the backward pass does.
 

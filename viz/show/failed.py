@@ -61,7 +61,7 @@ class Failed(Shown):
         words, drawn = html.escape(str(self.failure)), self.drawing._repr_mimebundle_()["text/html"]
         return f"<pre style='white-space:pre-wrap'>{words}</pre>{drawn}"
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return self.drawing._repr_mimebundle_() | {"text/plain": repr(self), "text/html": self._html()}
 
 
@@ -81,7 +81,7 @@ def of_recording(recording: Recording, error: Exception) -> Failed:
     return _shown_under(Failed(reading.of_recording(recording, error)), error)
 
 
-def of_pass(graph: Any, error: Exception, ran: list, begun: list) -> Failed:
+def of_pass(graph: Any, error: Exception, ran: list[Any], begun: list[Any]) -> Failed:
     """What failed in a pass that ``viz.trace`` or ``viz.step`` ran."""
     return _shown_under(Failed(reading.of_pass(graph, error, ran, begun)), error)
 
@@ -90,7 +90,7 @@ def _shown_under(failed: Failed, error: Exception) -> Failed:
     """Keep it, and show it once under the traceback if a cell ends with this exception."""
     global _last
     _last = failed
-    ipython = sys.modules.get("IPython")
+    ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None  # also in a terminal, where it is one line
     if shell is None:
         return failed

@@ -40,7 +40,7 @@ def _run_by_a_tool() -> bool:
 
     A server that runs cells for its front ends names their notebook; Voilà runs them first and shows widgets then.
     """
-    parent = getattr(notebook(), "get_parent", dict)() or {}
+    parent: Any = getattr(notebook(), "get_parent", dict)() or {}
     number = str((parent.get("header") or {}).get("msg_id", ""))
     served = "JPY_SESSION_NAME" in os.environ or "voila" in os.environ.get("SERVER_SOFTWARE", "").lower()
     return bool(_RUN_BY_PYTHON.fullmatch(number)) and not served
@@ -49,11 +49,13 @@ def _run_by_a_tool() -> bool:
 class Live:
     """Mixed into a widget: no front end hears of it where none runs widgets."""
 
+    comm: Any
+
     def open(self) -> None:
         if widgets():
-            super().open()
+            super().open()  # type: ignore[misc]  # of the widget
 
     def live(self, **kwargs: Any) -> dict[str, Any]:
         """The widget's own part of what is shown; nothing where there are no widgets."""
-        bundle = super()._repr_mimebundle_(**kwargs) if widgets() and self.comm is not None else None
+        bundle = super()._repr_mimebundle_(**kwargs) if widgets() and self.comm is not None else None  # type: ignore[misc]
         return (bundle[0] if isinstance(bundle, tuple) else bundle) or {}

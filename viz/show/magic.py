@@ -47,26 +47,25 @@ def run(shell: Any, line: str, cell: str) -> Any:
     scope = shell.user_ns
     with Recording(name):
         exec(compile(tree, name, "exec"), scope)
-        result = None if expression is None else eval(expression, scope)
-    if not is_tensor(result):
-        result = _last_assigned(tree, scope)
-    if result is None or result.grad_fn is None:
+        result: Any = None if expression is None else eval(expression, scope)
+    found = result if is_tensor(result) else _last_assigned(tree, scope)
+    if found is None or found.grad_fn is None:
         raise TypeError(
             "%%viz shows the tensor that the cell ends with, but this cell does not end with a tensor that has a graph. "
             "Put the result, for example loss, on the last line."
         )
     names = {k: v for k, v in scope.items() if not k.startswith("_") and is_tensor(v)}
     view = next((w for w in words if w in VIEWS), None)
-    if "draw" in words:
-        show = draw
-    else:
-        from .stepper import step as show
+    from .stepper import step  # not before it is needed: the import takes a while
+
     # called with the cell's variables around it: what they hold has its names
-    given = {"show": show, "result": result, "given": {"view": view, "names": names}}
-    return eval("show(result, **given)", scope, given)
+    show = draw if "draw" in words else step
+    given = {"show": show, "found": found, "given": {"view": view, "names": names}}
+    return eval("show(found, **given)", scope, given)
 
 
-def _last_assigned(tree: ast.Module, scope: dict) -> Any:
+def _last_assigned(tree: ast.Module, scope: dict[str, Any]) -> Any:
     nodes = (n for node in reversed(tree.body) for n in reversed(list(ast.walk(node))))
     held = (scope.get(n.id) for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    return next((value for value in held if is_tensor(value) and value.grad_fn is not None), None)
+    tensors: Any = filter(is_tensor, held)
+    return next((value for value in tensors if value.grad_fn is not None), None)

@@ -44,7 +44,7 @@ _BLANKS = {
 }
 FRAMED = 640  # pixels, the height of a frame: what a pane in it takes at most, however tall whoever holds it makes it
 # the digits of base85
-DIGITS_85 = re.search('digits = "(.+)"', (FRONT / "inflate.js").read_text(encoding="utf-8"))[1]
+DIGITS_85 = re.findall('digits = "(.+)"', (FRONT / "inflate.js").read_text(encoding="utf-8"))[0]
 _PLAIN = {str, int, bool, type(None)}  # what is sent as it is
 DIGITS = 7  # of a number in the payload: what float32 carries
 
@@ -96,12 +96,12 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
     result is strict JSON: those that are not finite are the strings "nan", "inf" and "-inf". ``options`` are the pane's:
     the forward pass is sent where one walks through it.
     """
-    arrays: list[dict] = []
-    places: dict[int, dict] = {}  # by identity: most arrays come up as the same object again
-    known: dict[str, dict] = {}
+    arrays: list[dict[str, Any]] = []
+    places: dict[int, dict[str, Any]] = {}  # by identity: most arrays come up as the same object again
+    known: dict[str, dict[str, Any]] = {}
 
-    def array(x: dict) -> dict:
-        thin = {k: walk(x[k]) for k in ("shape", "dtype", "values") if k in x}
+    def array(x: dict[str, Any]) -> dict[str, Any]:
+        thin: dict[str, Any] = {k: walk(x[k]) for k in ("shape", "dtype", "values") if k in x}
         if "values" not in thin:
             thin |= {key: walk(value) for key, value in x.items() if key not in thin}
         key = repr(thin)
@@ -126,7 +126,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
             return float(f"{x:.{DIGITS}g}") if math.isfinite(x) else str(x)
         return walk(x.item())  # a NumPy scalar
 
-    def picture(drawn: Mapping) -> dict:
+    def picture(drawn: Mapping[str, Any]) -> dict[str, Any]:
         read = {
             part: {key: {k: v[k] for k in keys if k in v} for key, v in drawn[part].items()}
             for part, keys in _READ.items()
@@ -134,7 +134,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
         within = {key: picture(one) for key, one in drawn.get("insides", {}).items()}
         return {**drawn, **read, "insides": within, "svg": _compact_svg(drawn)}
 
-    def step(told: Mapping) -> dict:
+    def step(told: Mapping[str, Any]) -> dict[str, Any]:
         """A step without what follows from the rest: a single part is the total, what is stored is the total of its leaf."""
         parts = [{k: v for k, v in part.items() if v is not told["total"]} for part in told["incoming"]]
         sends = [{k: v for k, v in out.items() if k != "name"} for out in told["outgoing"]]
@@ -145,17 +145,17 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
     whole["steps"] = [step(one) for one in data.get("steps", ())]
     if not (options or {}).get("forward"):
         whole["forward"] = []
-    return walk(whole) | {"arrays": arrays}
+    return {**walk(whole), "arrays": arrays}
 
 
-def _compact_svg(drawn: Mapping) -> str:
+def _compact_svg(drawn: Mapping[str, Any]) -> str:
     """The SVG without what the pane works out again: colours, plates, where nodes stand; arrows in steps of 0.1."""
 
-    def near(found: re.Match) -> str:
+    def near(found: re.Match[str]) -> str:
         by = dict(zip("xy", drawn["nodes"][found[1]]["at"], strict=False))
         return _PLACE.sub(lambda at: f' {at[1]}="{round(float(at[2]) - by[at[1]], 1):g}"', found[0])
 
-    def steps(found: re.Match) -> str:
+    def steps(found: re.Match[str]) -> str:
         x = [round(10 * float(n)) for n in re.findall(r"-?[\d.]+", f"{found[1]} {found[2]}")]
         return 'd="' + " ".join(str(n - before) for n, before in zip(x, [0, 0, *x], strict=False)) + '"/>'
 
@@ -209,10 +209,8 @@ def page(
     """
     name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
     drawn, options = (data, *data.get("pictures", ())), dict(options or {})
-    two, narrow = (
-        options.get("labels"),
-        min(p["width"] for p in drawn) > 320,
-    )  # points: no telephone shows one
+    two = options.get("labels")
+    narrow = min(p["width"] for p in drawn) > 320  # points: no telephone shows one
     needs = {"lanes": two or any(p["view"] == "lanes" for p in drawn), "forward": options.get("forward")}
     needs |= {"narrow_layout": two or narrow, "beside": two}
     needs |= dict.fromkeys(("typed", "answers", "asking"), options.get("ask"))
@@ -261,8 +259,8 @@ def still_of(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) 
     drawn = [data, *data.get("pictures", ())]
     best = max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
     k = next(k for k, one in enumerate(drawn) if one is best)
-    svg = data.still(k, not (options or {}).get("ask")) if getattr(data, "shown", ()) else best["svg"]
-    return {**best, "svg": svg}
+    still = getattr(data, "still", None)  # of a payload that was read from a page there is none
+    return best if still is None else {**best, "svg": still(k, not (options or {}).get("ask"))}
 
 
 def frame(

@@ -42,32 +42,29 @@ def payload(
     forward: Any = None,
     seconds: float = SECONDS,
     gradient: Any = None,
-    inputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
     check: bool = True,
     _frame: FrameType | None = None,
-    _verb: str = "step",
+    **how: Any,
 ) -> Payload:
     """Run the backward pass of ``tensors`` once and return everything that the stepper needs, as JSON-ready data.
 
-    Arguments and errors are those of ``viz.trace`` and ``viz.draw``; ``_verb`` is the name used in messages.
+    Arguments and errors are those of ``viz.trace`` and ``viz.draw``; ``how``: those of ``backward``.
     """
     check_options(view, direction, fold, seconds)
-    check_flags(values=values, saved=saved, check=check, retain_graph=retain_graph, create_graph=create_graph)
+    flags = {name: value for name, value in how.items() if name != "inputs"}
+    check_flags(values=values, saved=saved, check=check, **flags)
     frame = _frame or sys._getframe(1)
-    graph, plain = prepare(tensors, _verb, names, frame)
+    graph, plain = prepare(tensors, "step", names, frame)
     if len(graph) > MOST_STEPS:
         raise ValueError(
-            f"This graph has {len(graph):,} nodes; viz.{_verb} walks through at most {MOST_STEPS:,}. Take fewer time steps or "
+            f"This graph has {len(graph):,} nodes; viz.step walks through at most {MOST_STEPS:,}. Take fewer time steps or "
             "layers, or look at the whole with viz.draw (it folds what repeats) or viz.trace (plain Python objects)."
         )
     mark_second(graph, frame, forward)
     known = remembered(graph) if first_freed(graph) is not None else None
     if known is None:
         source, root = graph.source or source_of(graph, frame), graph.roots[0].function.fn
-        how = {"inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
-        trace = run(graph, plain, gradient, check, _verb, **how)
+        trace = run(graph, plain, gradient, check, "step", **how)
         remember(root, trace, source)
     else:
         trace, source = known  # a cell that is run again: the graph is freed, the pass is known
@@ -327,20 +324,17 @@ def _forward(graph: Graph, p: Picture) -> list[dict]:
         symbol = rules.symbol(f.name, rules.form_of(f, operands))
         value = f" = {first.value.short()}" if first.value is not None else ""
         shape = shape_text(first.shape)
-        out.append(
-            {
-                "nodes": made.get(f.index, []),
-                "node": ident(f),
-                "name": names,
-                "operation": one_line(rules.expression(f, operands)),
-                "value": _json(first.value),
-                "line": f.line,
-                "sentence": one_line(
-                    f"Forward {len(out) + 1} of {n}. {names}{value or ' ' + shape}, made by {symbol}; "
-                    f"its backward node is {f.name}."
-                ),
-            }
-        )
+        said = f"Forward {len(out) + 1} of {n}. {names}{value or ' ' + shape}, made by {symbol}; "
+        entry = {
+            "nodes": made.get(f.index, []),
+            "node": ident(f),
+            "name": names,
+            "operation": one_line(rules.expression(f, operands)),
+            "value": _json(first.value),
+            "line": f.line,
+            "sentence": one_line(f"{said}its backward node is {f.name}."),
+        }
+        out.append(entry)
     return out
 
 

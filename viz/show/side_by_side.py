@@ -14,7 +14,7 @@ import ipywidgets as widgets
 
 from ..picture.choose import DETAIL, check_options, pictures_of
 from ..picture.shown import Shown
-from ..read.arguments import check_flags, check_labels, named, public
+from ..read.arguments import Fold, Names, Seeds, Tensors, check_flags, check_labels, named, public
 from ..read.recall import prepare
 from ..read.text import write_whole
 from ..run.compare import Comparison, compare, two
@@ -26,8 +26,10 @@ from .page import FRAMED, over, page, sent, still_of
 from .payload import describe
 from .stepper import Pane
 
+Data = dict[str, Any]
 
-def _record(given: Any, names: Any, frame: FrameType | None, picture: dict, how: dict) -> tuple[Trace, dict]:
+
+def _record(given: Any, names: Any, frame: FrameType | None, picture: Data, how: Data) -> tuple[Trace, Data]:
     if isinstance(given, Trace):
         trace = given
     else:
@@ -41,7 +43,7 @@ def _record(given: Any, names: Any, frame: FrameType | None, picture: dict, how:
 class Beside(Live, Shown, widgets.VBox):
     """Two panes that move together; ``comparison`` says what differs. Made by :func:`viz.beside`."""
 
-    def __init__(self, left: tuple[Trace, dict], right: tuple[Trace, dict], labels: tuple[str, str]):
+    def __init__(self, left: tuple[Trace, Data], right: tuple[Trace, Data], labels: tuple[str, str]):
         self.comparison: Comparison = compare(left[0], right[0], labels=labels)
         self.data = (left[1], right[1])
         for side, data in zip(("left", "right"), self.data, strict=True):
@@ -89,14 +91,14 @@ def beside(
     labels: Sequence[str] | None = None,
     view: str | None = None,
     direction: str | None = None,
-    fold: Any = None,
-    names: Any = None,
-    gradient: Any = None,
-    inputs: Any = None,
+    fold: Fold = None,
+    names: Names = None,
+    gradient: Seeds = None,
+    inputs: Tensors | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     _frame: FrameType | None = None,
-) -> Any:
+) -> Beside | Any:
     """Run backward from two tensors and step through both passes at once; differences carry a mark.
 
     * passes: two tensors or traces, from one framework or from two (a learner's engine and the reference, minigrad and
@@ -112,8 +114,9 @@ def beside(
     left, right = two(passes, "beside")
     check_options(view, direction, fold)
     check_flags(retain_graph=retain_graph, create_graph=create_graph)
-    called, names = tuple(check_labels(labels or ("left", "right"), 2, "beside")), named(names)
+    first, second = check_labels(labels or ("left", "right"), 2, "beside")
     picture = {"view": view, "direction": direction, "fold": fold}
     how = {"gradient": gradient, "inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
-    both = [_record(given, names, _frame, picture, how) for given in (left, right)]
-    return Beside(*both, called)
+    called = named(names)
+    left, right = (_record(given, called, _frame, picture, how) for given in (left, right))
+    return Beside(left, right, (first, second))

@@ -18,7 +18,7 @@ import traitlets
 
 from ..picture.layout import SECONDS
 from ..picture.shown import Shown
-from ..read.arguments import public
+from ..read.arguments import Fold, Names, Seeds, Tensors, public
 from ..read.text import clipped, plural, write_whole
 from .ask import questions
 from .frames import save_gif, save_pngs
@@ -37,7 +37,7 @@ class Pane(Live, anywidget.AnyWidget):
     data = traitlets.Unicode().tag(sync=True)  # JSON
     step = traitlets.Int(0).tag(sync=True)
     options = traitlets.Dict().tag(sync=True)
-    answers = traitlets.List().tag(sync=True)
+    answers: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
 
 
 class Stepper(Live, Shown, widgets.VBox):
@@ -51,6 +51,7 @@ class Stepper(Live, Shown, widgets.VBox):
     def __init__(self, data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None):
         self.data, self.options = data, dict(options or {})
         self.closed = getattr(data, "closed", {})
+        self._inside: Any = getattr(data, "open", None)
         more = {"opens": True} if self.closed else {}  # such a box asks for what stands in it
         self.pane = Pane(data=sent(data, self.options), options=self.options | more)
         self.pane.on_msg(lambda _, content, buffers: self._answer(content))
@@ -61,13 +62,13 @@ class Stepper(Live, Shown, widgets.VBox):
     def _answer(self, asked: Mapping[str, Any]) -> None:
         """The reply to the pane: the inside of a closed box, or a page of the whole pass."""
         if (ident := asked.get("open")) in self.closed:
-            self.pane.send({"open": ident, "inside": sent(self.data.open(ident))})
+            self.pane.send({"open": ident, "inside": sent(self._inside(ident))})
         if asked.get("page"):
             self.pane.send({"page": self._page(None)})
 
     def _page(self, title: str | None) -> str:
         while self.closed:
-            self.data.open(next(iter(self.closed)))
+            self._inside(next(iter(self.closed)))
         return page(self.data, title=title, options=self.options)
 
     @property
@@ -88,7 +89,7 @@ class Stepper(Live, Shown, widgets.VBox):
         self.pane.step = value
 
     @property
-    def answers(self) -> list[dict]:
+    def answers(self) -> list[dict[str, Any]]:
         """The answers so far: {"step", "given", "outcome"}; the outcome is "right", "shown" or the cause of the mistake."""
         return self.pane.answers
 
@@ -114,7 +115,7 @@ class Stepper(Live, Shown, widgets.VBox):
         if form in (".html", ".htm"):
             return write_whole(path, self._page(title))
         if form in (".gif", ".png"):
-            return {".gif": save_gif, ".png": save_pngs}[form](self.data, path)
+            return save_gif(self.data, path) if form == ".gif" else save_pngs(self.data, path)
         raise ValueError(
             f"cannot save a stepper as {form or 'a file without an ending'!r}: give a name that ends in .html, .gif or .png"
         )
@@ -122,17 +123,17 @@ class Stepper(Live, Shown, widgets.VBox):
 
 @public
 def step(
-    *tensors: Any,
+    *tensors: Tensors,
     view: str | None = None,
     direction: str | None = None,
-    fold: Any = None,
-    names: Any = None,
+    fold: Fold = None,
+    names: Names = None,
     values: bool | None = None,
     saved: bool = False,
-    forward: Any = False,
+    forward: bool | Tensors = False,
     seconds: float = SECONDS,
-    gradient: Any = None,
-    inputs: Any = None,
+    gradient: Seeds = None,
+    inputs: Tensors | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     check: bool = True,
@@ -160,7 +161,7 @@ def step(
         raise ValueError(
             "given= says how many steps are shown before questions begin: it needs ask='gradients' or 'order'."
         )
-    options = {"view": view, "direction": direction, "fold": fold, "names": names, "values": values}
+    options: Any = {"view": view, "direction": direction, "fold": fold, "names": names, "values": values}
     options |= {"saved": saved, "gradient": gradient, "inputs": inputs}
     options |= {"retain_graph": retain_graph, "create_graph": create_graph}
     collects = gc.isenabled()
