@@ -116,20 +116,20 @@ export const panels = {
     if (!leaves.length) return null;
     const few = leaves.length <= 4, panel = (this.leafPanel ??= this.buildLeaves(leaves, few));
     const count = this.time.landedBy(k), last = this.terse ? 2 : 3, first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - last), count).reverse().map(({ f }) => f);
-    const row = (f, room) => {
+    const line = (f, room) => {
       const { el, leaf } = panel.rows.get(f), entry = this.time.storedIn(f, k) ?? null;
       if (el.shown !== entry || el.room !== room) el.replaceChildren(h("span.who", h("b", leaf.name)), !entry && leaf.before && this.asking ? h("span.none", "holds an earlier pass") : (room < 120 ? thumbnail : arrayView)(entry ? entry.array : leaf.before, room));
       Object.assign(el, { shown: entry, room });
       el.classList.toggle("mgv-changed", entry !== null && entry.at === k);
       return el;
     };
-    arrange(panel.first, first.map((f) => row(f, this.terse ? 18 : few ? 120 : 26)));
+    arrange(panel.first, first.map((f) => line(f, this.terse ? 18 : few ? 120 : 26)));
     if (few) return panel.section;
     panel.note.textContent = `${count} of ${leaves.length} changed`;
     panel.summary.textContent = `${count > last ? `${count - last} more, ` : ""}${leaves.length - count} not changed yet`;
     panel.fill = () => {
       const over = new Set(landed.slice(0, count).map(({ f }) => f));
-      const rest = [...landed.slice(0, Math.max(0, count - last)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map((f) => row(f, 18)); // whatever fits: a thousand rows are not written twice a step
+      const rest = [...landed.slice(0, Math.max(0, count - last)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map((f) => line(f, 18)); // whatever fits: a thousand rows are not written twice a step
       panel.blocks.forEach((block, i) => arrange(block, rest.slice(i * BLOCK, (i + 1) * BLOCK)));
     };
     if (panel.more.open) panel.fill();
