@@ -10,7 +10,7 @@ import pytest
 
 from tests.lesson_files import BY_NUMBER, one_kernel, run_in, tagged
 
-MINIGRAD_ONLY = {"7": {"rules"}}
+MINIGRAD_ONLY = {"7b": {"rules"}}
 """Cells that show something of minigrad's own."""
 
 

@@ -57,17 +57,17 @@ def test_the_lesson_goes_on_with_ones_own_piece_if_it_is_right(capsys):
     def own(ready):
         return ready.pop(ready.index(max(ready, key=lambda node: node.sequence)))
 
-    assert go_on("7.7", own) is own
-    assert capsys.readouterr().out == "7.7 is solved: the lesson goes on with your choose.\n"
+    assert go_on("7b.1", own) is own
+    assert capsys.readouterr().out == "7b.1 is solved: the lesson goes on with your choose.\n"
 
 
 @pytest.mark.parametrize(
     "answer", [..., None, 3, lambda ready: ready[0]], ids=["stub", "None", "number", "wrong"]
 )
 def test_and_with_the_reference_if_not(answer, capsys):
-    choose = go_on("7.7", answer)
+    choose = go_on("7b.1", answer)
     assert choose is not answer and choose.__name__ == "choose"
-    assert capsys.readouterr().out == "7.7 is open: the lesson goes on with the reference for choose.\n"
+    assert capsys.readouterr().out == "7b.1 is open: the lesson goes on with the reference for choose.\n"
 
 
 def test_a_piece_of_two_parts_comes_back_as_two(capsys):

@@ -1,4 +1,4 @@
-"""Exercises of lesson 07, Build the engine: nodes and their rules, unbroadcast, +=, the ready queue, a training step.
+"""Exercises of lesson 07, Build the engine: nodes and their rules, unbroadcast, +=, the ready queue.
 
 The solutions are the pieces of tiny_engine.py. Each piece is judged by what it does: a rule by what it hands on, an
 engine by the gradients and the firings on a diamond, a chain of doublings and twenty random graphs.
@@ -14,9 +14,8 @@ import numpy as np
 from . import tiny_engine as engine
 from .bytecode import has_blank
 from .model import Complaint, Exercise, Question
-from .side_effects import unchanged
-from .tiny_engine import Node, Tensor, parts_of
-from .values import describe, same
+from .tiny_engine import Tensor, parts_of
+from .values import describe
 
 MANY = 20_000  # firings, on graphs of a dozen nodes
 TOO_MANY = (
@@ -372,96 +371,6 @@ def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
     yield f"`x.grad` after {DEEP} additions in a row", x.grad
 
 
-class Standing:
-    """Something in a ready list that has a sequence number."""
-
-    def __init__(self, sequence: float):
-        self.sequence = sequence
-
-    def __repr__(self) -> str:
-        return f"the node number {self.sequence}"
-
-
-def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
-    if has_blank(choose):
-        yield "choose", ...
-        return
-    for numbers in ([3, 8, 5], [4], [9, 2, 7], [1, float("inf"), 12]):
-        ready = [Standing(number) for number in numbers]
-        node = choose(ready)
-        if node is None:
-            raise Complaint("`choose` returns nothing. Is there a `return`?")
-        if not isinstance(node, Standing):
-            raise Complaint(f"`choose` should return a node from `ready`, and returns {describe(node, 40)}.")
-        yield f"Out of nodes with the numbers {numbers}: the one that was chosen", str(node.sequence)
-        yield (
-            f"Out of nodes with the numbers {numbers}: what stays in `ready`",
-            str(sorted(n.sequence for n in ready)),
-        )
-
-
-def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
-    """One parameter, then two that multiply each other: what they are, what comes back, how often the loss is computed."""
-    if has_blank(train_step):
-        yield "train_step", ...
-        return
-    w = leaf(5.0)
-    runs: list[int] = []
-
-    def square() -> Tensor:
-        runs.append(1)
-        return w * w
-
-    for step in (1, 2, 3):
-        runs.clear()
-        said = train_step(square, [w], 0.3)
-        yield f"w after step {step} on the loss w * w, from 5 with lr 0.3", w.data
-        yield f"The loss that step {step} returns", said
-        yield f"In step {step} the loss was computed this many times:", float(len(runs))
-    for lr, turned in ((0.1, False), (0.25, True)):
-        v, b = leaf(-2.0), leaf([1.0, -3.0])
-        runs.clear()
-
-        def both(v: Tensor = v, b: Tensor = b) -> Tensor:
-            runs.append(1)
-            return engine.record(
-                (b.data * b.data).sum() * v.data, _Coupled, [v, b], {"v": v.data, "b": b.data}
-            )
-
-        v.grad, b.grad = np.array(50.0), np.array([7.0, 7.0])  # left there by an earlier pass
-        parameters = [b, v] if turned else [v, b]
-        with unchanged(parameters=parameters):
-            said = train_step(both, parameters, lr)
-        case = f"on the loss v * (b * b).sum(), with lr {lr:g} and parameters {'b, v' if turned else 'v, b'}"
-        yield f"v after a step from -2 {case}", v.data
-        yield f"b after a step from [1, -3] {case}", b.data
-        yield f"The loss that comes back {case}", said
-        yield f"The loss was computed this many times {case}:", float(len(runs))
-
-
-def runs_of_the_loss(seen: dict[str, Any]) -> str:
-    """What is wrong with a step that no listed answer takes, if it is seen from how often the loss was computed."""
-    if same(seen.get("w after step 1 on the loss w * w, from 5 with lr 0.3"), np.array(5.0), 0.0):
-        return "Nothing has moved: after the step the parameter is what it was before. Write into its numbers, `p.data`."
-    counts = [int(value) for label, value in seen.items() if "computed" in label]
-    if counts and max(counts) > 1:
-        return (
-            f"In one step the loss is computed {max(counts)} times. Once is enough: clear all gradients, one `loss_of()`, one "
-            "`backward()`, and then move all parameters."
-        )
-    return (
-        "`loss_of()` is never called: without a loss there is no graph to go back through."
-        if 0 in counts
-        else ""
-    )
-
-
-class _Coupled(Node):
-    def backward(self, grad):
-        b = self._saved_b
-        return grad * (b * b).sum(), grad * 2 * b * self._saved_v
-
-
 # wrong answers that take more than a line
 
 
@@ -571,13 +480,6 @@ def _unbroadcast_cases() -> list[tuple]:
     ]
 
 
-def _second_pass() -> float:
-    tensors = diamond()
-    tensors["c"].backward()
-    tensors["c"].backward()
-    return float(tensors["x"].grad)
-
-
 def _paths(times: int) -> int:
     _, y = doublings(10)
     fired = listen(y.grad_fn)
@@ -601,30 +503,6 @@ QUESTIONS: list[Question] = [
             2.0   :: Two paths after the first doubling, four after the second, and so on up to $2^{20}$.
         """,
         missed="After one doubling there are 2 paths, after two 4, after three 8. After twenty: $2^{20} = 1\\,048\\,576$.",
-    ),
-    Question(
-        "7.b",
-        asks="x.grad after a second c.backward() with this engine",
-        truth=_second_pass,
-        found="Yes: 12 and 12 again. Our nodes free nothing, so the second pass runs, and `AccumulateGrad` adds.",
-        answers=r"""
-            12.0  :: 12 is what each pass brings. `AccumulateGrad` adds the second one to the first: 24.
-            None  :: PyTorch raises an error here, because the multiplications have freed what they kept. Our nodes free nothing.
-            144.0 :: Nothing is multiplied: the second 12 is *added* to the first.
-            36.0  :: The second pass begins with a 1 again, and brings 12, not 24. $12 + 12$.
-        """,
-        missed="The second pass brings 12 once more, and `AccumulateGrad` adds it to the 12 that is there: 24.",
-    ),
-    Question(
-        "7.c",
-        asks="when a leaf near the loss gets its gradient",
-        truth=lambda: "b",
-        found="Yes: once the product has fired, `w` has everything it will ever get, and `AccumulateGrad` goes before everything else that is ready.",
-        answers=r"""
-            "a" :: Many pictures show it that way. But `w` has nothing to wait for once the product has fired, and its number is the highest of all.
-            "c" :: It goes before all other nodes that are *ready*. But it is not ready until the product has sent its part.
-        """,
-        missed="It is **b**: `w` is ready once the product has fired, and is then first in the queue.",
     ),
 ]
 
@@ -949,109 +827,6 @@ EXERCISES: list[Exercise] = [
             choose(ready) => ready.pop() :: right
             sorts_first                                  :: right
             engine.run                                   :: right
-        """,
-    ),
-    Exercise(
-        "7.7",
-        title="the newest first",
-        names=("choose",),
-        solution=engine.choose,
-        why="`max` with a `key` compares the sequence numbers and returns the node. `remove` takes that node out of the list.",
-        shows="Newest first, and AccumulateGrad, whose number is infinite, before everything: this is PyTorch's order.",
-        hints=(
-            "Two things: find the node, and take it out of the list.",
-            "`max(ready, key=lambda node: ...)` finds the node for which something is largest. What is it here?",
-            "The something is `node.sequence`. Then take the node out of the list: `ready.remove(node)`, and return it.",
-        ),
-        probe=choose_probe,
-        answers=r"""
-            ready.remove(node) => ready.pop() :: `pop()` takes out the last one of the list, whichever was chosen. Take out the chosen one: `ready.remove(node)`.
-            ready.pop()                                :: That is the one that was put into the list last. Take the one that was *made* last: the largest `node.sequence`.
-            ready.pop(0)                               :: That is the one that has waited longest. Take the largest `node.sequence`.
-            max => min :: That is the oldest: `min` takes the smallest number, `max` the largest.
-            max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
-            max(node.sequence for node in ready)       :: `choose` should return a node
-            max(ready)                                 :: Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.
-
-            max(ready, key=lambda node: node.sequence) => max(ready, key=lambda n: n.sequence) ;; remove(node) => clear() :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
-            ready[0] :: That is the one that waits longest, and it stays in `ready`. Take the one with the largest `node.sequence`, and take it *out*.
-
-            ready.sort(key=lambda node: node.sequence); return ready.pop() :: right
-        """,
-    ),
-    Exercise(
-        "7.8",
-        title="does the order matter",
-        names=("answer",),
-        solution='answer = "b"',
-        why=(
-            "A node fires when all that it should receive has been added up, in every such order. So it receives the same sum, and passes on the "
-            "same. What the order changes is when, and with it the order of hooks and what is in memory at a time."
-        ),
-        shows="Waiting makes the numbers right, up to rounding. The order among ready nodes is a matter of taste, and of memory.",
-        hints=(
-            "Try it: give `choose` another form, `return ready.pop(0)`, and run the comparison again.",
-            "When a node becomes ready, what has been added up there? Does that depend on which node fired first?",
-        ),
-        answers=r"""
-            "a" :: Your `run` has passed the twenty random graphs of 7.6 while it took its nodes with `ready.pop()`. The numbers did not depend on it.
-            "c" :: The orders do differ: the comparison above shows it. The gradients are still the same. Why?
-            "d" :: `x` is used twice here, in `x * x`, and got 12 in both orders. What two edges bring is added up, whichever comes first.
-        """,
-    ),
-    Exercise(
-        "7.9",
-        title="a step of training",
-        names=("train_step",),
-        solution=engine.train_step,
-        why="Clear, forward, backward, update. The gradient points uphill, so each parameter goes a little way against it.",
-        shows="Clear, forward, backward, step: with your engine below it, this is a whole training loop.",
-        look={
-            "": "Four things, once each: clear, forward, backward, and one move of `lr` times the gradient."
-        },
-        hints=(
-            "Four things, in this order: clear each `p.grad`, compute the loss, go backward, move each parameter.",
-            "Clear: `p.grad = None`. Then `loss = loss_of()` and `loss.backward()`.",
-            "Move: `p.data -= lr * p.grad`, for each `p`. And return `loss.data.item()`.",
-        ),
-        probe=train_probe,
-        diagnose=runs_of_the_loss,
-        answers=r"""
-            p.grad = None => pass                         :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
-            p.data -= lr * p.grad => p.data += lr * p.grad                            :: It went uphill. The gradient says where the loss *grows*: go against it.
-            p.data -= lr * p.grad => p.data = lr * p.grad                    :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
-            p.data -= lr * p.grad => p.data -= p.grad                      :: The whole gradient was used as the step. Multiply it by `lr`.
-            p.data -= lr * p.grad => p.data - lr * p.grad                    :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
-            p.grad = None => pass ;; p.data -= lr * p.grad => p.data -= lr * p.grad; p.grad = None :: It clears *after* the step. What was in `.grad` before the first one, from an earlier pass, is then added. Clear at the beginning.
-            loss.backward() =>                           :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
-            loss = loss_of() => ;; loss.backward() => loss_of.backward() :: `loss_of` is a function. The loss is what it returns: `loss = loss_of()`.
-            return loss.data.item() => return loss :: Return the loss as a plain number: `loss.data.item()`.
-            p.data -= lr * p.grad => p -= lr * p.grad :: `p` is a Tensor, and our Tensors have no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
-            p.data -= lr * p.grad => p.data = p.data * (1 - lr * p.grad)                     :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
-            p.data -= lr * p.grad => p.data -= lr * np.sign(p.grad)                       :: The step has the length `lr`, however steep it is there. It is `lr` *times* the gradient.
-            return loss.data.item() => return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Return the loss that you ran backward from.
-
-            for p in parameters:
-                p.grad = None
-                loss = loss_of()
-                loss.backward()
-                p.data = p.data - lr * p.grad
-                return loss.data.item() :: Only the first parameter has moved. Is the `return` inside the `for`?
-
-            for p in parameters:
-                p.grad = None
-                loss = loss_of()
-                loss.backward()
-                p.data -= lr * p.grad
-            return loss.data.item() :: Everything is inside one loop, so for each parameter there is a separate loss and pass, from weights that have partly moved. Four separate things: clear *all*; one `loss_of()`; one `backward()`; move *all*.
-            loss.backward() => ;; p.data -= lr * p.grad => loss.backward(); p.data -= lr * p.grad :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and what they bring adds up. One pass fills all gradients.
-            lr * p => 0.3 * p                            :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
-            p.grad = None => parameters[0].grad = None :: Only the first parameter's gradient is cleared. Clear all of them before the pass.
-            lr * p.grad => lr * abs(p.grad)              :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
-            loss = loss_of() => ;; loss.backward() => for _ in parameters: loss = loss_of(); loss.backward() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
-            lr * p.grad => lr / 2 * p.grad               :: The step is half as long as it should be. `lr` times the gradient, nothing more.
-            lr * p.grad => lr / len(parameters) * p.grad :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
-            return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Return it as it is.
         """,
     ),
 ]

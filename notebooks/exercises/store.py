@@ -33,8 +33,9 @@ TRIES = 12  # of an exercise are kept, the last ones
 MOVED = (
     {f"9.{number}": f"9b.{number - 2}" for number in range(3, 11)} | {"9.c": "9b.b"},
     {"12.4": "12b.2", "12.5": "12b.1", "12.6": "12b.3", "12.c": "12b.a"},
+    {"7.7": "7b.1", "7.8": "7b.3", "7.9": "7b.2", "7.b": "7b.a", "7.c": "7b.b"},
 )
-"""What became of exercises' names, one change after the other: lesson 9 was cut in two, and then lesson 12."""
+"""What became of exercises' names, one change after the other: lesson 9 was split in two, then lesson 12, then lesson 7."""
 NAMES = len(MOVED) + 1  # the names that a file is written with; one that does not say has the first
 WAIT = 5.0  # seconds for another kernel that is writing
 STALE = 20.0  # seconds until a lock counts as left behind by a dead kernel
