@@ -87,7 +87,11 @@ def test_so_is_progress_of_the_time_before_lesson_12_was_cut_in_two():
 
 
 def test_so_is_progress_of_the_time_before_lesson_7_was_cut_in_two():
-    old = {"names": 3, "solved": ["7.6", "7.7", "7.8", "7.9"], "guesses": {"7.a": "2", "7.b": "24", "7.c": "b"}}
+    old = {
+        "names": 3,
+        "solved": ["7.6", "7.7", "7.8", "7.9"],
+        "guesses": {"7.a": "2", "7.b": "24", "7.c": "b"},
+    }
     kept = store.tidy(old)
     assert kept["solved"] == ["7.6", "7b.1", "7b.3", "7b.2"]
     assert kept["guesses"] == {"7.a": "2", "7b.a": "24", "7b.b": "b"} and store.tidy(kept) == kept

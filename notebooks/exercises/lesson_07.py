@@ -41,11 +41,8 @@ def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tup
     """The result of the node's rule: a tuple with an entry for each input."""
     grads = unwritten(lambda: node.backward(grad), told or READ_ONLY)
     if grads is None:
-        missing = (
-            "an empty tuple, `return ()`: there is nothing behind a leaf"
-            if inputs == 0
-            else "a tuple with an entry for each input"
-        )
+        empty = "an empty tuple, `return ()`: there is nothing behind a leaf"
+        missing = "a tuple with an entry for each input" if inputs else empty
         raise Complaint(f"`backward` returns nothing. Is there a `return`? The engine needs {missing}.")
     if not isinstance(grads, tuple | list):
         comma = " For a single entry, write a comma after it: `return (something,)`." if inputs == 1 else ""
@@ -118,10 +115,8 @@ def tried_in_an_engine(
     for seed in range(5):
         result, leaves = engine.random_graph(seed, own_leaf, tanh)
         walk(result.grad_fn, np.ones(()))
-        yield (
-            f"In an engine, on random graph {seed}: the gradients of its three leaves",
-            [t.grad for t in leaves],
-        )
+        case = f"In an engine, on random graph {seed}: the gradients of its three leaves"
+        yield case, [t.grad for t in leaves]
 
 
 def leaf(value: Any) -> Tensor:
@@ -187,9 +182,7 @@ def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     nodes = kind(x), kind(twin)
     for node in nodes:
         handed_on(node, first, 0)
-    if callable(getattr(x.grad, "item", None)) and x.grad.dtype == object:
-        raise Complaint("`grad.copy` without brackets only names the method. Call it: `grad.copy()`.")
-    if callable(x.grad):
+    if callable(x.grad) or getattr(getattr(x.grad, "dtype", None), "hasobject", False):
         raise Complaint("`grad.copy` without brackets only names the method. Call it: `grad.copy()`.")
     yield "`x.grad` after `[1, 2]` has arrived", None if x.grad is None else np.array(x.grad)
     kept_itself = x.grad is not None and np.shares_memory(x.grad, first)
@@ -247,27 +240,18 @@ def count_probe(count_consumers: Any) -> Iterator[tuple[str, Any]]:
     if has_blank(count_consumers):
         yield "count_consumers", ...
         return
-    tensors = diamond()
+    tensors, absent, at_x = diamond(), "it is not in there", "what AccumulateGrad of x waits for"
     waiting = _counted(count_consumers, tensors["c"].grad_fn)
     for name in "cabyx":
         node = tensors[name].grad_fn or tensors[name].accumulator
-        yield (
-            f"On the diamond: what {node.name()} of {name} waits for",
-            waiting.get(node, "it is not in there"),
-        )
+        yield f"On the diamond: what {node.name()} of {name} waits for", waiting.get(node, absent)
     yield "On the diamond: how many nodes there are", float(len(waiting))
     x = leaf(2.0)
     waiting = _counted(count_consumers, (Tensor(3.0) * x + x * x).grad_fn)
-    yield (
-        "On 3 * x + x * x, where the constant comes first: what AccumulateGrad of x waits for",
-        waiting.get(x.accumulator, "it is not in there"),
-    )
+    yield f"On 3 * x + x * x, where the constant comes first: {at_x}", waiting.get(x.accumulator, absent)
     x, y = doublings(10)
     waiting = _counted(count_consumers, y.grad_fn)
-    yield (
-        "x doubled 10 times: what AccumulateGrad of x waits for",
-        waiting.get(x.accumulator, "it is not in there"),
-    )
+    yield f"x doubled 10 times: {at_x}", waiting.get(x.accumulator, absent)
     try:
         waiting = _counted(count_consumers, row(DEEP)[1].grad_fn)
     except RecursionError:
@@ -359,10 +343,8 @@ def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
     for seed in range(3):
         result, leaves = engine.random_graph(seed, *pieces_beside(run))
         run(result.grad_fn, np.ones(()))
-        yield (
-            f"Random graph {seed}, with the pieces of your notebook: the gradients of its three leaves",
-            [t.grad for t in leaves],
-        )
+        case = f"Random graph {seed}, with the pieces of your notebook: the gradients of its three leaves"
+        yield case, [t.grad for t in leaves]
     x, y = row(DEEP)
     try:
         run(y.grad_fn, np.ones(()))

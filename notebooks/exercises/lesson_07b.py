@@ -37,11 +37,9 @@ def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
             raise Complaint("`choose` returns nothing. Is there a `return`?")
         if not isinstance(node, Standing):
             raise Complaint(f"`choose` should return a node from `ready`, and returns {describe(node, 40)}.")
-        yield f"Out of nodes with the numbers {numbers}: the one that was chosen", str(node.sequence)
-        yield (
-            f"Out of nodes with the numbers {numbers}: what stays in `ready`",
-            str(sorted(n.sequence for n in ready)),
-        )
+        case = f"Out of nodes with the numbers {numbers}"
+        yield f"{case}: the one that was chosen", str(node.sequence)
+        yield f"{case}: what stays in `ready`", str(sorted(n.sequence for n in ready))
 
 
 def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
@@ -93,11 +91,8 @@ def runs_of_the_loss(seen: dict[str, Any]) -> str:
             f"In one step the loss is computed {max(counts)} times. Once is enough: clear all gradients, one `loss_of()`, one "
             "`backward()`, and then move all parameters."
         )
-    return (
-        "`loss_of()` is never called: without a loss there is no graph to go back through."
-        if 0 in counts
-        else ""
-    )
+    never = "`loss_of()` is never called: without a loss there is no graph to go back through."
+    return never if 0 in counts else ""
 
 
 class _Coupled(Node):
