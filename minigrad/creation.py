@@ -15,7 +15,7 @@ from . import basics, dtypes
 from .autograd.modes import local, special
 from .dtypes import dtype
 from .messages import check
-from .ops.publish import function, method
+from .ops.publish import FUNCTIONS, add_form, function, method
 from .ops.signature import check_ints, is_int
 from .tensor import InferenceTensor, Tensor, wrap
 
@@ -251,14 +251,13 @@ asarray = as_tensor  # its NumPy name
 # ---------------------------------------------------------------- counted
 
 
-@factory
-def arange(
-    start: float | None = None, end: float | None = None, step: float = 1, *, dtype: np.dtype | None = None
-) -> ndarray:
-    """The numbers start, start + step, ... below end (0, 1, ... below `start` if only that is given); integers if all are."""
-    start, end = (0, start) if end is None else (0 if start is None else start, end)
-    message = "arange() received an invalid combination of arguments - got (), but expected one of:\n * (Number end)"
-    check(end is not None, message, error=TypeError)
+def arange_to(end: float, *, dtype: np.dtype | None = None) -> ndarray:
+    """The numbers 0, 1, ... below `end`: integers if it is one."""
+    return arange_between(0, end, dtype=dtype)
+
+
+def arange_between(start: float, end: float, step: float = 1, *, dtype: np.dtype | None = None) -> ndarray:
+    """The numbers start, start + step, ... below end: integers if all three are."""
     start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
     whole = all(isinstance(v, int) for v in (start, end, step))
     target = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())
@@ -270,6 +269,11 @@ def arange(
     if target.kind != "f":
         start, step = int(start), int(step)
     return (start + step * np.arange(count)).astype(target)
+
+
+for _form in (arange_to, arange_between):
+    add_form(FUNCTIONS, "arange", factory(_form, "arange"))
+arange = FUNCTIONS["arange"]
 
 
 @factory

@@ -15,7 +15,7 @@ import numpy as np
 from . import dtypes, messages
 from .basics import Size
 from .messages import check
-from .tensor_methods import TensorMethods
+from .tensor_methods import TensorBase
 
 ndarray = np.ndarray
 new_object = object.__new__
@@ -58,7 +58,7 @@ class AutogradMeta:
     post_hooks = None  # register_post_accumulate_grad_hook
 
 
-class Tensor(TensorMethods):
+class Tensor(TensorBase):
     """A multi-dimensional array with a gradient history. `minigrad.tensor(...)` makes one from Python numbers.
 
     Attributes: `data`, `shape`, `dtype`, `requires_grad`, `grad`, `grad_fn`, `is_leaf`.

@@ -16,7 +16,7 @@ from .printing import tensor_repr
 ndarray = np.ndarray
 
 
-class TensorMethods:
+class TensorBase:
     """The part of `Tensor` that only looks at its array."""
 
     __slots__ = ()
@@ -140,7 +140,7 @@ class TensorMethods:
 
     # ------------------------------------------------------------------ its history, cut off
 
-    def detach_(self) -> TensorMethods:
+    def detach_(self) -> TensorBase:
         """Cut this tensor off from its history, in place. Refused for views."""
         check(not self._is_view(), messages.DETACH_VIEW)
         if self._backward_hooks:

@@ -45,6 +45,8 @@ class _Numbered(Module):
 
     def extend(self, modules: Iterable) -> _Numbered:
         """Add several at the end. Returns self."""
+        message = "{}.extend should be called with an iterable, but got {}"
+        check(isinstance(modules, Iterable), message, type(self), type(modules), error=TypeError)
         for module in list(modules):
             self.append(module)
         return self

@@ -303,6 +303,11 @@ def instance_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """`batch_norm` of (N, C, *) with the mean and variance of each channel of each example."""
+    check(
+        input._array.ndim > 1,
+        "instance_norm: expected an input (N, C, *), but got one of {} dimensions",
+        input._array.ndim,
+    )
     n, channels, *sizes = input._array.shape
     message = "Expected more than 1 spatial element when training, got input size {}"
     check(not use_input_stats or math.prod(sizes) != 1, message, input.shape, error=ValueError)

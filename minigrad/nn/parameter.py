@@ -11,7 +11,7 @@ from ..basics import device as Device
 from ..creation import empty
 from ..dtypes import get_default_dtype, set_default_dtype
 from ..messages import INFERENCE_FLAG, check
-from ..missing import module_attributes
+from ..missing import module_attributes, names
 from ..tensor import Tensor, plain_types, rebuilt
 
 
@@ -48,13 +48,18 @@ def new_parameter(*shape: int) -> Parameter:
 
 
 def placed(init: Callable) -> Callable:
-    """Decorator of a layer's `__init__`: it also takes `device`, the CPU, and `dtype`, that of the layer's parameters."""
-    signature = inspect.signature(init)
-    by_name = inspect.Parameter.KEYWORD_ONLY
-    options = [inspect.Parameter(n, by_name, default=None) for n in ("device", "dtype")]
+    """Decorator of a layer's `__init__`: it also takes `device`, the CPU, and `dtype`, that of the layer's parameters; by
+    position, too, if it has all that PyTorch's has before them."""
+    signature, (layer, _, _) = inspect.signature(init), init.__qualname__.partition(".")
+    own, theirs = [*signature.parameters][1:], names("nn").get(layer, "").rstrip(")").split(",")
+    listed = [n.partition(":")[0] for n in theirs] == [*own, "device", "dtype"]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if listed else inspect.Parameter.KEYWORD_ONLY
+    options = [inspect.Parameter(n, kind, default=None) for n in ("device", "dtype")]
 
     @functools.wraps(init)
     def __init__(self, *args, device=None, dtype=None, **named):
+        if listed and len(own) < len(args) <= len(own) + 2:
+            args, (device, dtype) = args[: len(own)], (*args[len(own) :], dtype)[:2]
         if device is not None:
             Device(device)  # which refuses all but the CPU
         before = get_default_dtype()

@@ -46,8 +46,8 @@ def call_one(op: Op, form: CallForm) -> Callable:
     forward, node_class, select_saved = op.forward, op.node_class, op.select_saved
     floating, is_view, broadcasts = op.floating, op.view, op.broadcasts
     saves_sizes, saves_input = op.saves_sizes, bool(op.saved_inputs)
-    placed, prepare, needs_preparing = op.signature.placed, op.prepare, op.needs_preparing
-    most = op.signature.most - 1  # how many parameters may be given by position
+    placed, prepare, needs_preparing = form.signature.placed, op.prepare, op.needs_preparing
+    most = form.signature.most - 1  # how many parameters may be given by position
 
     def call(self=REQUIRED, /, *args, **kwargs):
         if type(self) not in plain_types or (special and not is_plain()):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from .. import dtypes
 from ..basics import wrap_dim
 from ..messages import check
 from ..tensor import Tensor, wrap
-from .indexing import cut, diag_embed, flip, roll, spread_places
+from .indexing import cut, diag_embed, flip, spread_places
 from .publish import function, method
 from .selection import index_select
 from .shape import (
@@ -30,7 +29,7 @@ from .shape import (
     unsqueeze,
     view,
 )  # fmt: skip
-from .signature import Ints, are_ints, as_dims, as_size, check_ints, is_int
+from .signature import Ints, Lengths, are_ints, as_dims, as_size, check_ints, is_int
 from .table import op
 
 ndarray = np.ndarray
@@ -53,6 +52,26 @@ def repeat_self(grad, self_sym_sizes, repeats):
     parted = grad.reshape([n for pair in zip(repeats, sizes, strict=True) for n in pair])
     summed = parted.sum(tuple(range(0, 2 * len(sizes), 2))) if sizes else parted
     return summed.reshape(tuple(self_sym_sizes))
+
+
+def _rolled(self: ndarray, shifts: tuple, dims: tuple) -> ndarray:
+    if len(shifts) == 1 and not dims:
+        return np.roll(self, shifts)
+    check(shifts, "`shifts` required")
+    message = "shifts and dimensions must align. shifts: {}, dims:{}"
+    check(len(shifts) == len(dims), message, len(shifts), len(dims))
+    check(self.ndim, "Dimension specified as 0 but tensor has no dimensions", error=IndexError)
+    return np.roll(self, shifts, tuple([wrap_dim(d, self.ndim) for d in dims]))
+
+
+def rolled(self: Tensor, shifts: tuple, dims: tuple) -> Tensor:
+    """`roll` by other operations, as vmap runs it."""
+    if not dims:
+        return rolled(self.reshape(-1), shifts, (0,)).reshape(tuple(self.shape))
+    for shift, dim in zip(shifts, dims, strict=True):
+        numbers = np.roll(np.arange(self.shape[dim]), shift)
+        self = index_select(self, dim, wrap(numbers))
+    return self
 
 
 def repeated(self: Tensor, repeats: tuple) -> Tensor:
@@ -129,12 +148,7 @@ def windows_self(grad, self_sym_sizes, dimension, size, step):
 
 
 def _turned_round(self: ndarray, k: int, dims: tuple) -> ndarray:
-    message = "expected total rotation dims == 2, but got dims = {}"
-    check(
-        are_ints(dims) and len(as_size(dims)) == 2,
-        message,
-        len(dims) if isinstance(dims, (tuple, list)) else 1,
-    )
+    check(len(dims) == 2, "expected total rotation dims == 2, but got dims = {}", len(dims))
     check(self.ndim >= 2, "expected total dims >= 2, but got total dims = {}", self.ndim)
     a, b = (wrap_dim(d, self.ndim) for d in dims)
     check(a != b, "expected rotation dims to be different, but got dim0 = {} and dim1 = {}", *dims)
@@ -151,10 +165,10 @@ constant_pad_nd = op("constant_pad_nd(self, pad: object, value: Scalar=0)", _pad
     jvp=lambda inputs, moves, results, params: constant_pad_nd(moves[0], params[0], 0),
     doc="`value` put around the elements: `pad` is (before, after) of the last dimension, then of the one before it, ...",
     self=lambda grad, pad: constant_pad_nd(grad, tuple([-n for n in pad]), 0))
-shifted_along = op("roll(self, shifts: object, dims: object)", lambda self, shifts, dims: np.roll(self, shifts, dims),
-    kind="linear", at="", self=lambda grad, shifts, dims: shifted_along(grad, tuple([-n for n in shifts]), dims),
-    batch=lambda self, shifts, dims: functools.reduce(lambda x, pair: roll(x, *pair), zip(shifts, dims, strict=True), self))
-rot90 = op("rot90(self, k: int=1, dims: object=(0, 1))", _turned_round, kind="linear",
+roll = op("roll(self, shifts: ints, dims: ints=None)", _rolled, kind="linear", batch=rolled,
+          self=lambda grad, shifts, dims: roll(grad, tuple([-n for n in shifts]), dims),
+          doc="The elements shifted along dimensions, or as one vector; what falls off comes in at the other end.")
+rot90 = op("rot90(self, k: int=1, dims: ints=(0, 1))", _turned_round, kind="linear",
            batch=lambda self, k, dims: turned_round(self, k, dims), self=lambda grad, k, dims: rot90(grad, -k, dims),
            doc="Turned by 90 degrees, `k` times, in the plane of two dimensions: a copy.")
 squeeze_several = op("squeeze(self, dim: object)", lambda self, dim: self.reshape(
@@ -228,13 +242,13 @@ def repeat_interleave(self: Tensor, repeats: object, dim: int | None = None) -> 
 @function("torch Tensor")
 def ravel(self: Tensor) -> Tensor:
     """The elements as a vector: a view where possible."""
-    return view(contiguous(self), -1)
+    return view(contiguous(self), (-1,))
 
 
 @function("torch Tensor")
-def unflatten(self: Tensor, dim: int, sizes: Ints) -> Tensor:
+def unflatten(self: Tensor, dim: int, sizes: Lengths) -> Tensor:
     """Dimension `dim` taken apart into several, whose lengths are `sizes`; one may be -1. A view."""
-    dim, shape, sizes = wrap_dim(dim, self._array.ndim), tuple(self.shape), as_size(sizes)
+    dim, shape, sizes = wrap_dim(dim, self._array.ndim), tuple(self.shape), as_size(sizes, False)
     check(len(sizes) > 0, "unflatten: sizes must be non-empty")
     known = -math.prod(sizes) if -1 in sizes else math.prod(sizes)
     fits = known == shape[dim] or (-1 in sizes and known and shape[dim] % known == 0)
@@ -288,15 +302,6 @@ for _name, _least, _dim in (("hsplit", 1, 1), ("vsplit", 2, 0), ("dsplit", 3, 2)
     _split_along(_name, _least, _dim)
 
 
-@function("torch Tensor", name="roll")
-def roll_several(self: Tensor, shifts: Ints, dims: Ints) -> Tensor:
-    """The elements shifted along several dimensions; what falls off comes in at the other end."""
-    shifts, dims = as_size(shifts), as_size(dims)
-    message = "shifts and dimensions must align. shifts: {}, dims:{}"
-    check(len(shifts) == len(dims), message, len(shifts), len(dims))
-    return shifted_along(self, shifts, tuple([wrap_dim(d, self._array.ndim) for d in dims]))
-
-
 @function("torch Tensor", name="squeeze")
 def squeeze_dims(self: Tensor, dim: Ints) -> Tensor:
     """A view without those dimensions `dim` that have length 1.
@@ -337,7 +342,7 @@ method("H")(property(lambda self: transpose(self, 0, 1), doc="A matrix transpose
 @function("torch Tensor")
 def diagflat(self: Tensor, offset: int = 0) -> Tensor:
     """A matrix with the elements, as a vector, on a diagonal."""
-    return diag_embed(view(contiguous(self), -1), offset, -2, -1)
+    return diag_embed(view(contiguous(self), (-1,)), offset, -2, -1)
 
 
 @function("torch Tensor", name="diag_embed")

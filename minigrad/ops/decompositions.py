@@ -111,11 +111,11 @@ def qr_backward(grad, Q, R, mode):
     return (gQ + Q @ inner) @ inv(R).mT
 
 
-def _pinv(self: ndarray) -> ndarray:
+def _pinv(self: ndarray, rcond: float | None = None) -> ndarray:
     message = "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
     floating = self.ndim >= 2 and self.dtype.kind == "f"
     check(floating, "linalg.pinv({.word}{{{}}}): " + message, self.dtype, self.shape)
-    return np.linalg.pinv(self)
+    return np.linalg.pinv(self, rcond)
 
 
 def pinv_backward(grad, self, result):
@@ -157,7 +157,14 @@ slogdet = op("linalg_slogdet(A)", _slogdet, at="linalg", outputs=("sign", "logab
 # fmt: on
 
 publish(slogdet, "slogdet", "torch Tensor")
-publish(pinv, "pinverse", "torch Tensor")
+pinverse = op(
+    "pinverse(self, rcond: Scalar=1e-15)",
+    _pinv,
+    node="LinalgPinvBackward0",
+    **ROWS,
+    self=pinv_backward,
+    doc="The pseudo-inverse. Singular values up to `rcond` times the largest count as 0.",
+)
 
 # ---------------------------------------------------------------- composed of them
 

@@ -32,7 +32,7 @@ def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = N
     values = {}
     if call is not None:
         form, args, kwargs = call
-        values = op.signature.bind(args, kwargs, form.name, form.method)
+        values = form.signature.bind(args, kwargs, form.name, form.method)
     arrays, text = [a for a in arrays if a is not None], str(error)
     for pattern, message in MESSAGES.items():
         if isinstance(error, (TypeError, ValueError)) and pattern in text:

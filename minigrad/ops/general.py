@@ -23,7 +23,7 @@ from ..tensor import InferenceTensor, Tensor, plain_types, wrap
 from .errors import Call, translated
 from .op import CallForm, Op
 from .operands import check_result, operand, promoted
-from .signature import REQUIRED, Signature
+from .signature import REQUIRED
 
 ndarray = np.ndarray
 array_types = frozenset({ndarray, np.float32, np.float64, np.bool_})  # NumPy makes numbers of 0-d arrays
@@ -50,7 +50,7 @@ def arrange(op: Op, form: CallForm, args: tuple, kwargs: dict) -> tuple[Sequence
     if not args or (type(args[0]) not in plain_types and not op.variadic) or (special and not is_plain()):
         return None
     try:
-        values = op.signature.placed(args, kwargs) if kwargs or len(args) != op.count else args
+        values = form.signature.placed(args, kwargs) if kwargs or len(args) != op.count else args
         inputs, params = op.split(values)
         tensors = plain_inputs(op, inputs)
         if tensors is None:
@@ -86,12 +86,12 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
         inputs, params = op.split(args) if op.params else (args, ())
         if only_arrays(op, inputs):
             return op.forward(*inputs, *op.prepare(params, inputs[0]))
-    name, method, run = form
+    name, method, run, signature = form
     if "out" in kwargs and not method:
         return write_out(name, call_many(op, form), args, kwargs)
     args = tuple([a for a in args if a is not REQUIRED])  # it was given by name, or not at all
     try:
-        values = op.signature.bind(args, kwargs, name, method)
+        values = signature.bind(args, kwargs, name, method)
     except TypeError:
         if name == "__eq__" and isinstance(args[1], ndarray):  # PyTorch's only operator that takes an array
             return call_any(op, form, (args[0], wrap(args[1])), kwargs)
@@ -192,31 +192,26 @@ def fitting_form(
     for error in errors:
         if "failed to unpack" in str(error):  # PyTorch has chosen the form by then
             raise error
-    count, most = len(args) + len(kwargs), max(len(form.signature().names) for form in forms)
-    # by the number of the arguments alone, as in PyTorch
+    signatures = [form.signature() for form in forms]
+    count, most = len(args) + len(kwargs), max(len(own.names) for own in signatures)
+    # by the number of the arguments alone, as in PyTorch, whose forms may have `out` and `dtype`, too
+    more = {"out", "dtype"} & {key for known in functions_at(name, method) for key in known.kinds}
+    more = len(more.difference(*[own.kinds for own in signatures]))
+    counts = [sum(default is REQUIRED for default in own.defaults.values()) for own in signatures]
     plausible = [
-        e for form, e in zip(forms, errors, strict=True) if takes(form.signature(), count, name, method)
+        e for e, own, n in zip(errors, signatures, counts, strict=True) if n <= count <= len(own.names) + more
     ]
     missing = [e for e in plausible or errors if "does not implement" in str(e)]
     nearest = (missing or plausible or errors)[-1]
-    alone = (
-        len({*map(str, errors)}) == 1 or len(plausible) == 1 or (missing and len(missing) >= len(plausible))
-    )
+    alone = len({*map(str, plausible)}) == 1 or (missing and len(missing) >= len(plausible))
     if alone and ("by position" not in str(nearest) or len(args) > most):
         raise nearest
     given = [full_name(type(a)) for a in args[method:]]
     given += [f"{key}={full_name(type(value))}" for key, value in kwargs.items()]
-    shown = ", ".join(given) + ", " * (len(args) == method)  # the last comma is PyTorch's own
+    shown = ", ".join(given) + ", " * (len(args) == method < len(args) + len(kwargs))  # PyTorch's own comma
     lines = "".join([f"\n * {form.signature().in_python(method)}" for form in forms])
     message = f"received an invalid combination of arguments - got ({shown}), but expected one of:{lines}"
     raise TypeError(f"{name}() {message}")
-
-
-def takes(signature: Signature, count: int, name: str, method: bool) -> bool:
-    """Whether PyTorch's form of this signature takes this many arguments, by position or name: it may have `out`, `dtype`."""
-    least = sum(default is REQUIRED for default in signature.defaults.values())
-    more = {"out", "dtype"} & {key for known in functions_at(name, method) for key in known.kinds}
-    return least <= count <= len(signature.names) + len(more - signature.kinds.keys())
 
 
 # ---------------------------------------------------------------- compute and record

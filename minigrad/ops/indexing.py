@@ -275,10 +275,6 @@ cumsum = op("cumsum(self, dim: dim)", lambda self, dim: self.cumsum(
     dim, None if self.dtype.kind == "f" else np.int64).reshape(self.shape), kind="linear",
             doc="The running sum along `dim`. Integers and bools are summed as int64.",
             self=lambda grad, dim: flip(cumsum(flip(grad, (dim,)), dim), (dim,)))
-roll = op("roll(self, shifts: int, dims: dim=None)", lambda self, shifts, dims: self.take(np.arange(
-    self.size if dims is None else self.shape[dims]) - shifts, dims, mode="wrap").reshape(self.shape), kind="linear",
-          self=lambda grad, shifts, dims: roll(grad, -shifts, dims),
-          doc="The elements shifted along one dimension, or as one vector; what falls off comes in at the other end.")
 tril = op("tril(self, diagonal: int=0)", partial(_triangle, "tril"), kind="linear", batch="rows", inplace=True,
           doc="The elements on and below a diagonal (0 the main one, 1 the one above it), zeros elsewhere.",
           self=lambda grad, diagonal: tril(grad, diagonal))

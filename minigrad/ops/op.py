@@ -14,11 +14,13 @@ MASK = "grad_input_mask"
 
 
 class CallForm(NamedTuple):
-    """One way to call an operation: its name, and whether it is a method. `run` does it: `dispatch`, or `write` in place."""
+    """One way to call an operation: its name, whether it is a method, its arguments. `run` does it: `dispatch`, or `write` in
+    place."""
 
     name: str
     method: bool
     run: Callable
+    signature: Signature
 
 
 class Op:

@@ -306,7 +306,7 @@ floor = step("floor(self)", np.floor, takes="fiu", kernel="floor_vml_cpu", doc="
 ceil = step("ceil(self)", np.ceil, takes="fiu", kernel="ceil_vml_cpu", doc="The smallest integer that is not smaller.")
 round = step("round(self)", ndarray.round, takes="fiu", kernel="round_vml_cpu", doc="To the nearest integer, halves to even.")
 round_decimals = step("round(self, *, decimals: int=0)", ndarray.round, node="RoundBackward1", doc="To that many decimals.")
-nan_to_num = elementwise("nan_to_num(self, nan: float=0.0, posinf: float=None, neginf: float=None)",
+nan_to_num = elementwise("nan_to_num(self, nan: float=None, posinf: float=None, neginf: float=None)",
                          lambda self, nan, posinf, neginf: np.nan_to_num(self, True, nan or 0.0, posinf, neginf),
                          doc="NaN replaced by `nan`, infinities by `posinf`, `neginf` (the largest finite numbers).",
                          self=lambda grad, self: where(isfinite(self), grad, 0.0))

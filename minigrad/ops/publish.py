@@ -71,7 +71,8 @@ def doc_of_forms(name: str, forms: list[Callable], method: bool) -> str:
 def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
     """The signature of the form with most parameters; those that another form does without have a default: None, if none is
     declared."""
-    widest = max(signatures, key=lambda s: len(s.parameters))
+    listing = [s for s in signatures if any(p.kind == p.VAR_POSITIONAL for p in s.parameters.values())]
+    widest = max(listing or signatures, key=lambda s: len(s.parameters))
     everywhere = set.intersection(*[set(s.parameters) for s in signatures])
     results, optional = [], False
     for name, p in widest.parameters.items():
@@ -81,7 +82,10 @@ def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
         if len(kinds) > 1 and not any(isinstance(kind, str) for kind in kinds):
             p = p.replace(annotation=functools.reduce(operator.or_, sorted(kinds, key=str, reverse=True)))
         results.append(p.replace(default=None) if positional and optional and p.default is p.empty else p)
-    return inspect.Signature(results)
+    returned = {s.return_annotation for s in signatures}
+    return inspect.Signature(
+        results, return_annotation=returned.pop() if len(returned) == 1 else widest.empty
+    )
 
 
 def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
@@ -89,7 +93,14 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
 
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
-        kind_names = {"Tensor": "", "float": "Scalar", "Type": "dtype", "Ints": "size"}
+        kind_names = {
+            "Tensor": "",
+            "float": "Scalar",
+            "Type": "dtype",
+            "Ints": "ints",
+            "Lengths": "size",
+            "Weight": "",
+        }
 
         @functools.cache
         def signature() -> Signature:
@@ -98,23 +109,32 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
             return results
 
         def public_function(method: bool) -> Callable:
+            own = signature if method else functools.cache(lambda: signature().as_function())
+            most, stars = run.__code__.co_argcount, run.__code__.co_flags & inspect.CO_VARARGS
+            listed = most and stars and signature().listed
+
             @functools.wraps(run)
             def call(*args, **kwargs):
+                given = args[most:] if listed else ()  # of which Python would take any number
+                if listed and not (
+                    given if method else len(given) == 1 and isinstance(given[0], (tuple, list))
+                ):
+                    return own().call(run, own().bind(args, kwargs, method=method))
                 try:
                     return run(*args, **kwargs)
                 except Exception:  # was it the arguments, or something inside?
                     if "out" in kwargs and not method:
                         return write_out(public, call, args, kwargs)
-                    values = signature().bind(args, kwargs, method=method)
-                    if all(key in signature().kinds and key != signature().many for key in kwargs):
+                    values = own().bind(args, kwargs, method=method)
+                    if all(key in own().kinds and key != signature().many for key in kwargs):
                         raise
-                return signature().call(run, values)
+                return own().call(run, values)
 
             first, shown = run.__code__.co_varnames[:1], "self" if method else "input"
             if first in (("self",), ("input",)) and first != (shown,):
                 results = inspect.signature(run)
-                own, *others = results.parameters.values()
-                call.__signature__ = results.replace(parameters=[own.replace(name=shown), *others])
+                start, *others = results.parameters.values()
+                call.__signature__ = results.replace(parameters=[start.replace(name=shown), *others])
             call.signature, call.__doc__ = signature, about(run.__doc__ or "", method)
             return call
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..autograd.views import rebase
 from ..basics import wrap_dim
-from ..dtypes import promote
+from ..dtypes import promote, word
 from ..messages import check
 from ..tensor import Tensor
 from .errors import unlike_sizes
@@ -51,6 +51,26 @@ def key_along(dim: int, entry: object) -> tuple:
 def shares(array: ndarray, shape: tuple) -> bool:
     """Whether an array can be viewed in this shape without copying."""
     return array.flags.c_contiguous or not array.size or np.may_share_memory(array.reshape(shape), array)
+
+
+def _reinterpreted(self: ndarray, dtype: np.dtype) -> ndarray:
+    own, ratio = self.itemsize, dtype.itemsize // self.itemsize
+    asked = f" to view {word(self.dtype)} as {word(dtype)} (different element sizes)"
+    if dtype.itemsize != own:
+        check(self.ndim, "self.dim() cannot be 0" + asked)
+        stride = self.strides[-1] // own
+        check(stride == 1, "self.stride(-1) must be 1{}, but got {}", asked, stride)
+    for i, n in enumerate((*self.strides[:-1], self.shape[-1] * own) if ratio > 1 else ()):
+        what, n = ("size(-1)", n) if i == self.ndim - 1 else (f"stride({i})", n)
+        check(
+            n // own % ratio == 0,
+            "self.{} must be divisible by {}{}, but got {}",
+            what,
+            ratio,
+            asked,
+            n // own,
+        )
+    return self.view(dtype)
 
 
 def _viewed(self: ndarray, size: tuple) -> ndarray:
@@ -183,6 +203,8 @@ def rejoined(grads: list | ndarray | Tensor, sizes: tuple, size: int | tuple, di
 # fmt: off
 # ---------------------------------------------------------------- view, reshape
 
+view_as_dtype = op("view(self, dtype: dtype)", _reinterpreted, view=True, at="Tensor", batch="rows",
+                   doc="The same memory read as numbers of another dtype. RuntimeError if the last dimension does not fit.")
 view = op("view(self, *size: shape)", _viewed, **VIEW, **RESHAPED, at="Tensor",
           doc="The same memory in another shape; one length may be -1. Raises RuntimeError if that needs a copy.")
 reshape_alias = op("reshape_alias(self, size: shape)", ndarray.reshape, **VIEW, **RESHAPED, at="")
@@ -244,7 +266,7 @@ def reshape(self: Tensor, *shape: int) -> Tensor:
     """The elements in another shape: a view where possible, else a copy; one length may be -1."""
     array = self._array
     if array.flags.c_contiguous:
-        return view(self, *shape)
+        return view(self, as_size(shape))
     shape = as_shape(shape, array.size)
     return reshape_alias(self, shape) if shares(array, shape) else unsafe_view(clone(self), shape)
 
@@ -306,7 +328,13 @@ def T(self: Tensor) -> Tensor:
     return permute(self, tuple(range(self._array.ndim))[::-1])
 
 
-method("mT")(property(lambda self: transpose(self, -2, -1), doc="The last two dimensions exchanged."))
+@method("mT")
+@property
+def mT(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    message = "tensor.mT is only supported on matrices or batches of matrices. Got {}-D tensor."
+    check(self._array.ndim > 1, message, self._array.ndim)
+    return transpose(self, -2, -1)
 
 
 @function("Tensor")
@@ -315,10 +343,9 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
     return view(self, other._array.shape)
 
 
-@method("sum_to_size")
+@function("Tensor")
 def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
-    check_ints(size[0] if len(size) == 1 else size, "sum_to_size(): argument 'size' (position 1)")
     size, shape = as_size(size), self.shape
     if is_array(self):
         return sum_to(self, size)

@@ -7,6 +7,7 @@ annotation is a Tensor; KINDS lists the others. `self` may also be called `input
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import inspect
 import math
@@ -25,7 +26,8 @@ from ..missing import argument
 from ..tensor import Tensor, plain_types
 
 REQUIRED = Parameter.empty
-Ints = int | tuple[int, ...] | list[int]  # the annotation of such a parameter of a plain function
+Lengths = tuple[int, ...] | list[int]  # the annotations of such parameters of a plain function
+Ints = int | Lengths
 INT = frozenset({int})
 NUMBERS = (int, float, np.number, np.bool_)
 
@@ -80,13 +82,15 @@ def unpacked(values: object) -> object:
     return values[0] if alone else values
 
 
-def as_size(size: object) -> tuple[int, ...]:
-    """Lengths that were given one by one, or as one sequence."""
+def as_size(size: object, alone: bool = True) -> tuple[int, ...]:
+    """Lengths that were given one by one, or as one sequence, or one of them `alone`. TypeError for what is no such thing."""
     if type(size) is tuple and INT.issuperset(map(type, size)):
         return size
-    if type(size) is not tuple and not isinstance(size, (tuple, list)):
-        return (size,)
-    return tuple(map(index, unpacked(size)))
+    listed = type(size) is tuple or isinstance(size, (tuple, list))
+    size = unpacked(size) if listed else (size,)
+    if not (listed or alone) or (size and not is_int(size[0])):  # the others may be bools, as in PyTorch
+        raise TypeError
+    return tuple(map(index, size))
 
 
 def as_shape(size: object, numel: int) -> tuple[int, ...]:
@@ -186,11 +190,13 @@ KINDS = {
     "front": Kind("int", is_int),
     "newdim": Kind("int", is_int, lambda v, a: wrap_dim(as_int(v, a), a.ndim + 1)),
     "dims": Kind(INTS, lambda v: v is None or are_ints(v), as_some_dims),
-    "order": Kind(INTS, are_ints, lambda v, a: as_dims(v, a.ndim, True)),
+    "order": Kind(INTS, are_ints, lambda v, a: as_dims(as_size(v, alone=False), a.ndim, True)),
+    "ints": Kind(INTS, are_ints, lambda v, a: as_size(v)),
     # lengths, one by one or as a sequence; the same with one that may be -1: as many elements as the tensor has
-    "size": Kind(INTS, are_ints, lambda v, a: as_size(v)),
-    "shape": Kind(INTS, are_ints, lambda v, a: as_shape(v, a.size)),
+    "size": Kind(INTS, are_ints, lambda v, a: as_size(v, alone=False)),
+    "shape": Kind(INTS, are_ints, lambda v, a: as_shape(as_size(v, alone=False), a.size)),
 }
+LISTED = ("order", "size", "shape")  # one int is none of them
 COUNTED = ("dim", "newdim", "dims", "order", "shape")  # what is prepared depends on the tensor
 IN_PYTHON = {  # a kind, by PyTorch's word for it, as an annotation
     "Tensor": Tensor, "tuple of Tensors": tuple[Tensor, ...], "Number": float, "int": int, "float": float, "bool": bool,
@@ -231,18 +237,28 @@ class Signature:
 
     def __init__(self, name: str, parameters: Mapping[str, Parameter], kind_names: dict[str, str]):
         self.name, self.named, self.only, self.many = name, [], [], ""
+        self.listed = ""  # the one whose ints may be given one by one, in a method
         self.kinds, self.defaults, self.parameters = {}, {}, parameters
         for n, p in parameters.items():
             kind = "" if p.annotation is REQUIRED else p.annotation.removesuffix(" | None")
             kind, self.defaults[n] = kind_names.get(kind, kind), p.default
             if p.kind is Parameter.VAR_POSITIONAL:
-                self.many, self.defaults[n] = n, ()
                 kind = "size" if kind == "int" else kind if KINDS.get(kind, ("",))[0] == INTS else "object"
+                self.many, self.listed = n, n if kind != "object" else ""
+                self.defaults[n] = REQUIRED if self.listed else ()
             else:
                 (self.only if p.kind is Parameter.KEYWORD_ONLY else self.named).append(n)
             self.kinds[n] = kind if kind in KINDS else "object"
         self.names, self.rest = list(self.kinds), tuple(self.defaults.values())
         self.most = len(self.named)  # how many may be given by position, before `many`
+
+    def as_function(self) -> Signature:
+        """The signature of a function, from that of the method: what is listed is one argument, a sequence."""
+        if not self.listed:
+            return self
+        result = copy.copy(self)
+        result.named, result.many, result.most = [*self.named, self.listed], "", self.most + 1
+        return result
 
     def ordering(self, names: Sequence[str]) -> tuple[Callable[[Sequence, np.ndarray], Sequence], bool]:
         """A function that prepares the values of these parameters, the last of which may be left out, for `forward`: dimensions
@@ -267,6 +283,8 @@ class Signature:
     def preparation(self, name: str) -> Callable[[object, np.ndarray], object]:
         """The function that checks and prepares a value of this parameter, in one step."""
         prepare = KINDS[self.kinds[name]].prepare
+        if name == self.listed and self.kinds[name] == "dims":
+            return lambda value, array: prepare(as_size(value), array)  # none at all are not all of them
         if prepare is as_given or self.defaults[name] is not None or self.kinds[name] == "dims":
             return prepare  # None for `dims` means all of them
         return lambda value, array: None if value is None else prepare(value, array)
@@ -347,7 +365,8 @@ class Signature:
         for place, (n, kind) in enumerate(self.kinds.items()):
             alone = n == self.many and isinstance(values[n], tuple) and len(values[n]) == 1
             value = values[n][0] if alone else values[n]  # it may be a sequence
-            if value is self.defaults[n] or KINDS[kind].accepts(value):
+            one = (n != self.many or n in kwargs) and kind in LISTED and is_int(value)
+            if value is self.defaults[n] or (KINDS[kind].accepts(value) and not one):
                 continue
             # a rule computes on arrays; beside a Tensor they are not allowed
             beside = any(isinstance(v, Tensor) for v in values.values())
@@ -386,7 +405,8 @@ class Signature:
         for (n, kind), p in zip(self.kinds.items(), self.parameters.values(), strict=True):
             note = IN_PYTHON[KINDS[kind].word]
             note = note | float if self.numbers and kind == "" and results else note
-            results.append(p.replace(name=n if method else shown(n), annotation=note))
+            kind = p.POSITIONAL_OR_KEYWORD if n in self.named else p.kind
+            results.append(p.replace(name=n if method else shown(n), annotation=note, kind=kind))
         return inspect.Signature(results)
 
 

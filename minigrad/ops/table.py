@@ -44,12 +44,13 @@ OPS: list[Op] = []  # every operation: the calculus of the whole library
 
 def public(op: Op, name: str, method: bool = True, in_place: bool = False) -> Callable:
     """A function that users call, under this name; in_place: it writes the result into its tensor, as `add_` does."""
-    call, doc = function_of(op, CallForm(name, method, dispatch)), op.doc
+    signature, doc = op.signature if method else op.signature.as_function(), op.doc
+    call = function_of(op, CallForm(name, method, dispatch, signature))
     if in_place:
-        call = in_place_function_of(op, CallForm(name, method, write))
+        call = in_place_function_of(op, CallForm(name, method, write, signature))
         doc = f"In place: {doc}\n\nWritten into this tensor, which keeps its shape and dtype and is returned."
     call.op = op
-    return described(call, name, doc, op.signature, method)
+    return described(call, name, doc, signature, method)
 
 
 def op(

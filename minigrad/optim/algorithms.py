@@ -36,7 +36,9 @@ class Algorithm(Optimizer):
         defaults = {name: options[name] for name in names}
         for name, message in NOT_NEGATIVE.items():
             check(defaults.get(name, 0) >= 0, "Invalid {}: {}", message, defaults.get(name), error=ValueError)
-        for i, beta in enumerate(defaults.get("betas", ())):
+        betas = defaults.get("betas", (0, 0))
+        check(len(betas) > 1, "betas are two numbers, but got {}", betas, error=IndexError)
+        for i, beta in enumerate(betas if "betas" in defaults else ()):
             if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
         message = "minigrad does not implement {}=True"

@@ -18,7 +18,7 @@ from ..tensor import Tensor, wrap
 class Optimizer(SaysWhatIsMissing):
     """Base class. A subclass gives `defaults` (the options of a group and their values) and a `step`.
 
-    params: tensors, or dicts of parameter groups ({"params": [...], "lr": ...}).
+    params: tensors, or (name, tensor) pairs, or dicts of parameter groups ({"params": [...], "lr": ...}).
     """
 
     steps: int | None = None  # how many there have been, for the schedules; None if they are not counted
@@ -41,6 +41,11 @@ class Optimizer(SaysWhatIsMissing):
         """
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
+        names = [p[0] for p in params if isinstance(p, tuple)]  # of `named_parameters()`
+        if names:
+            message = "all optimizer params should be with/without names. Some param names are missing"
+            check(len(names) == len(params), message, error=ValueError)
+            params, param_group["param_names"] = [p for _, p in params], names
         message = "optimizer can only optimize Tensors, but one of the params is {}"
         for p in params:
             check(isinstance(p, Tensor), message, type(p), error=TypeError)
