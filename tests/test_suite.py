@@ -31,7 +31,7 @@ def test_each_lesson_is_known_by_its_header():
     assert [lesson.number for lesson in EVERY] == list(BY_NUMBER)
     for lesson in EVERY:
         assert lesson.objective.endswith(".") and lesson.skip and lesson.recap
-        assert 10 <= lesson.core <= lesson.minutes <= 130
+        assert 10 <= lesson.core <= lesson.minutes <= 90
         before = list(BY_NUMBER)[: list(BY_NUMBER).index(lesson.number)]
         assert set(lesson.needs) <= set(before), "an arrow that begins nowhere, or later"
 
