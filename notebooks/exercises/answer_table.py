@@ -1,9 +1,8 @@
 """Reads a table of answers: on one line the code of an answer, ` :: ` and the reply to it.
 
     2 * x                    :: That is the local derivative alone. Multiply by the upstream gradient.
-    x + x                    :: right
 
-The reply `right` marks an answer that must be accepted. An answer may take several lines; the last one has the ` :: `.
+The reply `right` marks another form of the truth of a prediction. An answer may take several lines; the last one has the ` :: `.
 Empty lines, and lines that begin with `#` between two answers, are skipped. The code is one of
 
     an expression that uses the parameters of the exercise's function    what that function returns

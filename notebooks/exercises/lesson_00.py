@@ -166,11 +166,6 @@ EXERCISES: list[Exercise] = [
             -5 * x**0                 :: Your `f` is flat
             -x**5                     :: `**` is a power: $x^5$ is a curve. `*` multiplies.
             x**5                      :: `**` is a power: $x^5$ is a curve. `*` multiplies, and a minus makes the line fall.
-            -5 * x + x.detach()       :: right
-            x * -10 / 2               :: right
-            -5 * x                    :: right
-            -5 * x + 100              :: right
-            x * -5.0                  :: right
         """,
     ),
     Exercise(

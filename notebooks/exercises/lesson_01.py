@@ -172,11 +172,6 @@ EXERCISES: list[Exercise] = [
             max((f(x + h) - f(x)) / h, (f(x) - f(x - h)) / h) :: That picks the larger of the two one-sided slopes. Go to both sides at once: from $x - h$ to $x + h$.
 
             return (f(x + h) - f(x - h)) / (2 * h) => t = torch.tensor(x, requires_grad=True); f(t).backward(); return t.grad :: That is the machine's own answer, by a backward pass. The judge has to do without it: nudge `x`, and use the `h` that you are given.
-            (f(x + h) - f(x - h)) / (h + h) :: right
-            ((f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h) / 2 :: right
-
-            return (f(x + h) - f(x - h)) / (2 * h) => a, b = x - h, x + h; return (f(b) - f(a)) / (b - a) :: right
-            (f(x + h) - f(x - h)) / 2 / h :: right
         """,
     ),
     Exercise(
@@ -323,9 +318,6 @@ EXERCISES: list[Exercise] = [
             torch.sigmoid(t) - torch.sigmoid(t) * 2   :: That is $-\sigma$. What is subtracted is the *square*: $\sigma - \sigma^2$.
             1 - torch.tanh(t) ** 2                    :: That is the slope of the tanh. For the sigmoid $\sigma$ it is $\sigma$ times $1 - \sigma$.
             torch.tanh(t) * (1 - torch.tanh(t))       :: The form is right, but with the wrong function in it: it is the sigmoid that is multiplied by one minus itself.
-            torch.sigmoid(t) * torch.sigmoid(-t)      :: right
-            torch.sigmoid(t) - torch.sigmoid(t) ** 2  :: right
-            torch.exp(-t) / (1 + torch.exp(-t)) ** 2  :: right
         """,
     ),
     Exercise(

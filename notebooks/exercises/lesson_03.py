@@ -147,9 +147,6 @@ EXERCISES: list[Exercise] = [
 
             return upstream * 2 * x => upstream *= 2 * x; return upstream :: Your function changes its input `upstream` in place
             upstream * x + 2            :: The 2 of $2x$ is a factor, not a term: `2 * x`.
-            upstream * x + upstream * x :: right
-            2 * upstream * x            :: right
-            upstream * (x + x)          :: right
         """,
     ),
     Exercise(
@@ -191,11 +188,6 @@ EXERCISES: list[Exercise] = [
             x.mean() * torch.ones_like(x)                :: That is the mean itself. Backward, each entry gets $1/n$ of what arrives, `upstream`.
             upstream * torch.ones_like(x) / x.dim()      :: `x.dim()` is the number of axes. The mean divides by the number of *entries*: `x.numel()`.
             upstream * x.mean() * torch.ones_like(x)     :: You used the mean itself. That goes *forward*; backward, each entry gets $1/n$ of what arrives.
-            upstream / x.numel() + torch.zeros_like(x)   :: right
-
-            return upstream * torch.ones_like(x) / x.numel() => out = torch.zeros_like(x); out += upstream / x.numel(); return out :: right
-            torch.ones_like(x) * (upstream / x.numel()) :: right
-            torch.full(x.shape, upstream.item() / x.numel()) :: right
         """,
     ),
     Exercise(
@@ -245,9 +237,6 @@ EXERCISES: list[Exercise] = [
             (-upstream @ w.T, -x.T @ upstream)         :: The sign is flipped. A product passes on what arrives times the other factor, with no minus.
             (upstream @ w.T, (x.T @ upstream).mean(0)) :: The products are right, but then `grad_w` is averaged. It has the shape of `w`: leave it whole.
             (upstream @ w.T, (x.T @ upstream).sum(0))  :: The products are right, but then `grad_w` is summed. It has the shape of `w`: leave it whole.
-            [upstream @ w.T, x.T @ upstream]           :: right
-            (torch.matmul(upstream, w.T), torch.matmul(x.T, upstream)) :: right
-            ((w @ upstream.T).T, (upstream.T @ x).T)   :: right
         """,
     ),
     Exercise(
@@ -321,8 +310,6 @@ EXERCISES: list[Exercise] = [
             grad_a = 0.0025306                           :: That is twice the *loss*, $2(a - 1)^2$. The derivative of $(a - 1)^2$ is $2(a - 1)$: the square is gone.
             grad_z = 0.53997                             :: You have put $z$ into $z(1 - z)$. The sigmoid's local derivative is made of its *result*: $a(1 - a)$.
             grad_z = -0.0049712                          :: $1 - a^2$ belongs to the tanh. For the sigmoid it is $a(1 - a)$.
-            -0.0711, -0.00244, -0.00244, -0.00488, None  :: right
-            [-0.0711], torch.tensor([-0.00244]), "-0.00244", -0.00488, "None" :: right
         """,
     ),
     Exercise(

@@ -260,9 +260,6 @@ EXERCISES: list[Exercise] = [
             "`h` is used in two lines, so it is the last. `a` is used in the line of `b`.",
         ),
         answers=r"""
-            ["loss", "k", "b", "a", "h"] :: right
-            ["loss", "b", "k", "a", "h"] :: right
-            ("loss", "b", "a", "k", "h") :: right
         """,
         patterns=_wrong_orders(),
     ),
@@ -381,9 +378,6 @@ EXERCISES: list[Exercise] = [
             for local in path: => while path: ;; along * local => along * path.pop() :: Your function changes the list
             float(sum(max(path) for path in paths))   :: Only the largest number of each path is counted. Along a path all of them are *multiplied*.
             -float(sum(prod(path) for path in paths)) :: The sign is wrong: there is no minus, neither along a path nor between paths.
-            sum(prod(path) for path in paths)         :: right
-            np.array([float(sum(prod(path) for path in paths))]) :: right
-            torch.tensor(float(sum(prod(path) for path in paths))) :: right
         """,
     ),
     Exercise(
@@ -423,10 +417,6 @@ EXERCISES: list[Exercise] = [
             [[24]]                              :: 24 is what all paths together bring. Write down the three paths, each with the number on each arrow.
             [[7], [4], [7]]                     :: Those are sums. Along a path nothing is added: write down the numbers on its arrows, one by one.
             [[8], [8], [8]]                     :: That is 24 divided evenly. Each path has its own numbers: read them off its arrows.
-            [[4, 3], [3, 1, 3], [3, 1]]         :: right
-            ((3, 1, 3), (3.0, 1.0), (4.0, 3.0)) :: right
-            [[np.float64(3), 1, torch.tensor(3.0)], [Fraction(3), 1], [torch.tensor([4.0]), "3"]] :: right
-            [[3, 1, 3], [1, 3], [3, 4]]         :: right
         """,
     ),
     Exercise(

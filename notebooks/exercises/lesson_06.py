@@ -212,9 +212,6 @@ EXERCISES: list[Exercise] = [
             [[6, 0], [2, 3], [0, 5]], [[6, 0], [20, 30], [0, -5]] :: Those are the rows, each with its weight. Now add them up: one row of two is left.
             [[6, 0], [2, 3], [0, 5]], [6, 50, -5]  :: `x_grad` belongs to `x`, so it has two entries: one for each *column* of the table.
             [[3, 0], [2, 3], [0, 5]], [23, 25]     :: The slope of $x_0^2$ at 3 is $2 \cdot 3$.
-            [[6.0, 0.0], [2.0, 3.0], [0.0, 5.0]], (26.0, 25.0) :: right
-            torch.tensor([[6.0, 0.0], [2.0, 3.0], [0.0, 5.0]]), [[26, 25]] :: right
-            ((6, 0), (2, 3), (0, 5)), [[26], [25]] :: right
         """,
     ),
     Exercise(
@@ -246,9 +243,6 @@ EXERCISES: list[Exercise] = [
             rows.append(x.grad.clone()) => << :: Only the last row is left. Either `rows.append` comes after the loop and should be indented, or each iteration begins a new list.
             range(len(f(x))) => range(len(f(x)) - 1) :: The last row is missing: `range(len(y))` already ends one before `len(y)`.
             (len(f(x))): => (len(x)):                     :: There are as many rows as *results*: `len(f(x))`, not `len(x)`.
-            y.backward(gradient=v) => y[i].backward() :: right
-            torch.stack([torch.autograd.grad(f(x)[i], x)[0] for i in range(len(f(x)))]) :: right
-            rows = [] => rows, y = [], f(x) ;; y = f(x) => ;; gradient=v => v, retain_graph=True :: right
             x.grad = None => ;; x.grad.clone() => x.grad  :: Your $v$ is right. But `x.grad` is *one* tensor that keeps changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.
             x.grad = None =>                              :: The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.
             x.grad.clone() => y.detach()                  :: What belongs in `rows` is `x.grad`, the gradient of `x`: you keep the *value* of `y`.
@@ -267,7 +261,6 @@ EXERCISES: list[Exercise] = [
             _one_hot(y, i) / len(y)                       :: You divide by the number of rows. Nothing is averaged: each row is picked by a 1.
             _one_hot(y, 0)                                :: Each of your rows is row 0. The 1 has to move: place $i$ in pass $i$.
             y.detach() * _one_hot(y, i)                   :: The 1 became the *value* of `y`. How large `y` is does not matter here: a 1 at place $i$.
-            torch.tensor([1.0 if j == i else 0.0 for j in range(len(y))]) :: right
         """,
     ),
     Exercise(
@@ -326,7 +319,6 @@ EXERCISES: list[Exercise] = [
 
             grad.reshape(shape)            :: `reshape` only rearranges the numbers. Where one number was used many times, what comes back has to be *added up*.
             sum(axis, keepdim=True) => max(axis, keepdim=True)[0] :: The largest does not win: what comes back from all uses is *added up*, `sum`.
-            _short                         :: right
         """,
     ),
     Exercise(
@@ -384,8 +376,6 @@ EXERCISES: list[Exercise] = [
             v_squares = [0.5, 1, 1.5, 2]    :: The slope of $y^2$ at $y$ is not half of $y$, but twice.
             [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 2, 3, 4] :: The slope of $y^2$ is $2y$: twice that.
             [1, 2, 3, 4], [0.25, 0.5, 0.75, 1.0], [0, 0, 3, 0], [1, 4, 9, 16] :: You have multiplied by the values of `y`. `v` says how much each entry *counts*: in a sum, each counts 1.
-            [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 4, 6, 8] :: right
-            [[1, 1, 1, 1]], ["1/4"] * 4, torch.tensor([[0.0], [0.0], [1.0], [0.0]]), (2, 4, 6, 8) :: right
         """,
     ),
     Exercise(

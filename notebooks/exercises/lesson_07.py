@@ -438,14 +438,6 @@ def sorts_recursively(root, grad):
             arrived[parent] = arrived.get(parent, 0) + part
 
 
-def sorts_first(root, grad):
-    """Another correct engine: nodes in order of creation, leaves last."""
-    arrived = {root: grad}
-    for node in sorted(engine.count_consumers(root), key=lambda n: -n.sequence if n.next_functions else 1):
-        for parent, part in parts_of(node, arrived[node]):
-            arrived[parent] = arrived.get(parent, 0) + part
-
-
 # shapes for unbroadcast
 
 
@@ -525,7 +517,6 @@ EXERCISES: list[Exercise] = [
             self.variable.grad += grad => self.variable.grad = np.maximum(self.variable.grad, grad) :: The larger one does not win. What arrives is added, whatever its size.
             self.variable.grad = grad.copy() => self.grad = grad.copy() :: It was put somewhere else. It belongs to the leaf: `self.variable.grad`.
             self.variable.grad = grad.copy() => self.variable.grad = abs(grad) ;; self.variable.grad += grad => self.variable.grad += abs(grad) :: `abs` does not belong there: a gradient has a sign, and is added with it.
-            self.variable.grad = grad.copy() => self.variable.grad = grad ;; self.variable.grad += grad => self.variable.grad = self.variable.grad + grad :: right
         """,
     ),
     Exercise(
@@ -566,8 +557,6 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_other, grad * self._saved_self.T :: A product with `*` works entry by entry: nothing is transposed.
             grad * self._saved_other, grad * abs(self._saved_self) :: `abs` does not belong there: the other factor keeps its sign.
             self._saved_other, self._saved_self          :: Those are the local derivatives alone, right only when 1 arrives. Multiply each by `grad`.
-            grad * self._saved_other, np.multiply(grad, self._saved_self) :: right
-            [self._saved_other * grad, self._saved_self * grad] :: right
         """,
     ),
     Exercise(
@@ -598,7 +587,6 @@ EXERCISES: list[Exercise] = [
             {"result": result} => result               :: What is kept needs a name, so that the rule can find it: `{"result": result}`.
             {"result": result} => {}                   :: The node has kept nothing under that name. Tell `record` what to keep: `{"result": result}`.
             {"result": result} => {"result": x.data}   :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of it in the rule.
-            {"result": result} => {"self": x.data} ;; (grad * (1 - self._saved_result**2),) => (grad / np.cosh(self._saved_self) ** 2,) :: right
             instead of (grad * (1 - self._saved_result**2),):
             grad * (1 - self._saved_result**2)             :: For a single entry, write a comma after it
             None,                                          :: `None` is for an input that did not ask
@@ -616,7 +604,6 @@ EXERCISES: list[Exercise] = [
             grad * self._saved_result,                     :: That multiplies by the value of $\tanh$. You need its slope, $1 - \tanh^2$.
             grad,                                          :: That passes on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
             grad * (1 - self._saved_result) ** 2,          :: That squares the difference. It should be $1 - \tanh^2$: square the result alone.
-            grad - grad * self._saved_result * self._saved_result, :: right
         """,
     ),
     Exercise(
@@ -672,7 +659,6 @@ EXERCISES: list[Exercise] = [
             np.resize(grad, shape)                        :: That cuts a piece out of the gradient. Nothing may get lost: what was copied is added up.
             np.ndim(grad) => grad.ndim ;; grad.sum(axis=0) => grad[0] :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(axis=0)`.
             np.ndim(grad) => grad.ndim ;; axis, keepdims => 0, keepdims :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis=axis, keepdims=True)`.
-            grad.sum(axis=tuple(range(grad.ndim - len(shape)))) if all(n > 1 for n in shape) else engine.unbroadcast(grad, shape) :: right
         """,
     ),
     Exercise(
@@ -714,8 +700,6 @@ EXERCISES: list[Exercise] = [
                 waiting[node] = len(node.next_functions)
                 todo += [p for p, _ in node.next_functions if p is not None and p not in waiting]
             return waiting :: That counts what a node *sends*, its arrows to the inputs. Count what it will *receive*: the arrows that lead to it.
-
-            dict(engine.count_consumers(root)) :: right
         """,
     ),
     Exercise(
@@ -806,9 +790,6 @@ EXERCISES: list[Exercise] = [
             waiting[parent] -= 1 => :: Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?
             ready_when_one_is_missing                    :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
             sorts_recursively                            :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
-            choose(ready) => ready.pop() :: right
-            sorts_first                                  :: right
-            engine.run                                   :: right
         """,
     ),
 ]

@@ -160,8 +160,6 @@ EXERCISES: list[Exercise] = [
 
             max(ready, key=lambda node: node.sequence) => max(ready, key=lambda n: n.sequence) ;; remove(node) => clear() :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
             ready[0] :: That is the one that waits longest, and it stays in `ready`. Take the one with the largest `node.sequence`, and take it *out*.
-
-            ready.sort(key=lambda node: node.sequence); return ready.pop() :: right
         """,
     ),
     Exercise(

@@ -336,8 +336,6 @@ EXERCISES: list[Exercise] = [
             x * 5 + x.detach() * 11                     :: The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.
 
             z = y.detach() * 3 => ;; z + y * 5 => y * 5 + 12 :: 12 is $3y$ at one place only, at $x = 2$. The hidden part has to have the value of $3y$ wherever $x$ is: `y.detach() * 3`.
-            x.detach() * 6 + x * 10            :: right
-            (x * 2 * 3).detach() + 5 * (x * 2) :: right
         """,
     ),
     Exercise(
@@ -419,7 +417,6 @@ EXERCISES: list[Exercise] = [
             15, None, 15, None, 15, None        :: In the last line one of the two `h` is attached: there is a way back.
             10, None, 10, None, 10, 100         :: 10 is what `b` gets. For `a` it is what `a` meets on its way: $x = 5$ and then $b = 3$.
             3, None, 3, None, 3, 30             :: That is what arrives at `h`. From `h` to `a` it is multiplied by $x = 5$.
-            15.0, None, 15.0, None, 15.0, 150.0 :: right
         """,
     ),
     Exercise(
@@ -460,14 +457,10 @@ EXERCISES: list[Exercise] = [
             return (last(h) ** 2).mean() => loss = (last(h) ** 2).mean(); loss.backward(); return loss :: Your function leaves a gradient in `first.weight.grad`
             mean() => sum() :: The squares are added up. The loss is their *mean*, as in the cell.
             return (last(h) ** 2).mean() => middle.eval(); return (last(h) ** 2).mean() :: `middle` is left in eval mode
-            middle.weight.requires_grad = False
-            middle.bias.requires_grad = False
-            return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: right
 
             instead of middle.parameters():
             [middle.bias]                :: The bias is frozen; the weight still learns. `middle.parameters()` gives both.
             [middle.weight]              :: The weight is frozen; the bias still learns. `middle.parameters()` gives both.
-            [middle.weight, middle.bias] :: right
         """,
     ),
     Exercise(
@@ -494,9 +487,6 @@ EXERCISES: list[Exercise] = [
             torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
             t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.
             t.detach() + 1                 :: Its own memory, and no history. But the values are different: copy them, `clone()`, and change nothing.
-            t.detach() * 1                 :: right
-            t.clone().detach()             :: right
-            torch.tensor(t.tolist())       :: right
         """,
     ),
     Exercise(
@@ -535,9 +525,6 @@ EXERCISES: list[Exercise] = [
             shared_loop = 'b'          :: `detach` is for one value, and it always cuts. The loop trains as well: the switch has to take the flag.
             shared_loop = 'c'          :: Weights that do not ask would not train in the other run. It is the *recording* that the flag should switch.
             shared_loop = 'e'          :: In `inference_mode` nothing trains. The loop runs for training as well: the switch has to take the flag.
-            "B", "C", "A", "E", "D"    :: right
-            "detach", "requires_grad_(False)", "torch.no_grad()", "inference_mode", "set_grad_enabled" :: right
-            ["b"], "c)", "a", "e", "d" :: right
         """,
     ),
     Exercise(
@@ -577,7 +564,6 @@ EXERCISES: list[Exercise] = [
             loss.item() => (three(h) ** 2).mean().item() :: That is the loss *after* the step. Return the one that you went backward from: `loss.item()`.
             loss.backward() => loss.backward(); loss.backward() :: `backward()` is called twice. The second call comes to nodes whose saved values the first has freed: one pass is enough.
             optimizer.step() => optimizer.step(); optimizer.step() :: Two steps are taken with one gradient. One `step()` for each `backward()`.
-            h = torch.tanh(one(x)) => with torch.no_grad(): ;; h = torch.tanh(two(h)).detach() => >> h = torch.tanh(two(torch.tanh(one(x)))) :: right
         """,
     ),
 ]

@@ -455,7 +455,6 @@ EXERCISES: list[Exercise] = [
             (w + momentum * velocity - lr * (g + decay * w), momentum * velocity - lr * (g + decay * w)) :: Your velocity includes the rate and the sign, as some books write it. Here, as in PyTorch, the whole gradient is added to the velocity, and the rate is used in the step.
             (w - lr * (velocity + momentum * g + decay * w), velocity + momentum * g + decay * w) :: `momentum` is in the wrong place: it says how much of the *old velocity* is kept. The whole gradient is added.
             (w - lr * (momentum * velocity + decay * g + w), momentum * velocity + decay * g + w) :: `decay` is in the wrong place: it says how much of the *weight* is added to the gradient.
-            [w - lr * momentum * velocity - lr * g - lr * decay * w, momentum * velocity + g + decay * w] :: right
         """,
     ),
     Exercise(

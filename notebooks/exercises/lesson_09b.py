@@ -535,19 +535,6 @@ EXERCISES: list[Exercise] = [
             losses.append(loss.item()) => losses = [loss.item()] :: for 4 steps you return 1 loss
             losses = [] => model.eval(); losses = []       :: `model` is left in eval mode
             (model(x), t) => (model(t), x)                 :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
-
-            losses = []
-            for _step in range(steps):
-                def closure():
-                    optimizer.zero_grad()
-                    loss = mse_loss(model(x), t)
-                    loss.backward()
-                    return loss
-                losses.append(optimizer.step(closure).item())
-            return losses :: right
-
-            optimizer.zero_grad() => ;; optimizer.step() => optimizer.step(); optimizer.zero_grad()             :: right
-            optimizer.zero_grad => model.zero_grad         :: right
         """,
     ),
     Exercise(
@@ -581,8 +568,6 @@ EXERCISES: list[Exercise] = [
             2 * x + 1               :: That is the line that the model should find. There is nothing left to learn. Use `w` and `b`.
             w * (x + b)             :: The bias is added after the product: $w\,x + b$.
             abs(w) * x + b          :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
-            b + x * w               :: right
-            torch.add(x * w, b)     :: right
         """,
     ),
     Exercise(
@@ -613,7 +598,6 @@ EXERCISES: list[Exercise] = [
             loss.detach() => 9.0 :: 9.0 is the loss of the first step only. Append the loss that was just computed, whatever it is.
             log.append(loss.detach()) => log.append(loss.item()); log.append(loss.item()) :: After 1 step there are 2 entries in the log.
             log.append(loss.detach()) => log.clear(); log.append(loss.item()) :: After 2 steps there is 1 entry in the log.
-            log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(loss.item()) :: right
         """,
     ),
     Exercise(
@@ -651,10 +635,7 @@ EXERCISES: list[Exercise] = [
             cross_entropy(scores[:3], labels[:3])        :: That takes the first three rows only. There may be more of them.
             cross_entropy(scores, labels) * 3 / len(labels) :: 3 is the number of rows in one call. `cross_entropy` has divided by their number already.
 
-            rows = torch.arange(len(labels)); return -torch.log_softmax(scores, 1)[rows, labels].mean() :: right
-            torch.nn.functional.nll_loss(torch.log_softmax(scores, 1), labels) :: right
             torch.nn.CrossEntropyLoss(scores, labels) :: `CrossEntropyLoss(...)` only makes the loss function, and takes its options. Call what it makes with the scores and the labels.
-            torch.nn.CrossEntropyLoss()(scores, labels) :: right
         """,
     ),
     Exercise(
@@ -687,10 +668,6 @@ EXERCISES: list[Exercise] = [
             h.detach() - h.detach().median()     :: That subtracts the median. Subtract the *mean*.
             torch.zeros_like(h)                  :: The mean of zeros is 0, but nothing of `h` is left. Subtract the mean of `h` from each entry.
             h.detach() - h.detach().mean() + 0.1 :: 0.1 has been added. Their mean should be 0.
-
-            return h.detach() - h.detach().mean() => shown = h.detach().clone(); shown -= shown.mean(); return shown :: right
-            _not_recorded           :: right
-            (h - h.mean()).detach() :: right
         """,
     ),
     Exercise(
@@ -735,9 +712,6 @@ EXERCISES: list[Exercise] = [
                     if p.grad is not None:
                         p -= lr * p.grad
                 p.grad = None :: `.grad = None` comes after the loop, so only the last parameter's gradient is cleared. Indent it.
-            with torch.no_grad(): => if True: ;; p -= lr * p.grad => p.data -= lr * p.grad :: right
-            p -= lr * p.grad => p.sub_(lr * p.grad) ;; p.grad = None => p.grad.zero_() :: right
-            optimizer = torch.optim.SGD(parameters, lr=lr); optimizer.step(); optimizer.zero_grad() :: right
             instead of p -= lr * p.grad:
             p.add_(lr * p.grad)  :: Uphill: the gradient is subtracted.
             p.sub_(p.grad)       :: That subtracts the whole gradient. Multiply it by the learning rate.
@@ -787,7 +761,6 @@ EXERCISES: list[Exercise] = [
             total / steps => total / 5 :: 5 is the number of steps in one call. Divide by `steps`, whatever it is.
             total + loss.item() => max(total, loss.item()) ;; total / steps => total :: That is the largest loss. For the mean, add them all up and divide by `steps`.
             total = total + loss.item() => total = loss.item() ;; total / steps => total :: That is the last loss alone. Add them all up and divide by `steps`.
-            loss.item() => loss.detach() :: right
         """,
     ),
     Exercise(
@@ -825,8 +798,6 @@ EXERCISES: list[Exercise] = [
             0.01 * torch.relu(w) ** 2         :: With `relu` a negative `w` is not pulled at all. The square needs no `relu`.
             0.01 * w * abs(w)                 :: Where `w` is negative, that is negative too, and pushes `w` away from 0. The square is never negative: `w * w`.
             0.01 * torch.clamp(w, max=2) ** 2 :: With the clamp a large `w` is not pulled any harder. The square needs no limit.
-            0.01 * w.pow(2)                   :: right
-            0.01 * w.abs() ** 2               :: right
         """,
     ),
     Exercise(
@@ -861,10 +832,6 @@ EXERCISES: list[Exercise] = [
             ((prediction - target.reshape(4, 1)) ** 2).mean() :: 4 is the size in one call. Use `prediction.shape`, whatever it is.
             ((prediction.reshape(4) - target) ** 2).mean() :: 4 is the size in one call. Use `target.shape`, whatever it is.
             ((prediction[0] - target) ** 2).mean() :: That compares the first prediction with every target.
-            ((prediction.flatten() - target.flatten()) ** 2).mean() :: right
-            mse_loss(prediction.reshape(target.shape), target) :: right
-            mse_loss(prediction, target.view_as(prediction)) :: right
-            ((prediction.reshape(-1, 1) - target.reshape(-1, 1)) ** 2).sum() / target.numel() :: right
         """,
     ),
 ]

@@ -353,7 +353,6 @@ EXERCISES: list[Exercise] = [
             doubled = 3000       :: That counts numbers for 100 rows. Each takes 4 bytes.
             doubled = 20000      :: That counts the input of the second layer again. It is the result of ReLU.
             doubled = 24000      :: That is doubled twice: 50 rows keep 6,000 bytes.
-            2000, 4000, 0, 12000 :: right
         """,
     ),
     Exercise(
@@ -388,9 +387,6 @@ EXERCISES: list[Exercise] = [
             "bcf"                :: The other way round: those are the ones that hold *no* graph.
             "abcdefg"            :: Not all of them. Which ones take the value out of the graph first?
             ""                   :: Some do. Which names hold a tensor with a `grad_fn` when the iteration is over?
-            "geda"               :: right
-            ["a", "d", "e", "g"] :: right
-            "a, d, e, g"         :: right
         """,
     ),
     Exercise(
@@ -432,12 +428,7 @@ EXERCISES: list[Exercise] = [
             for x, t in batches => for t, x in batches :: In each batch the input comes first, then the target: `for x, t in batches`.
             float(len(batches))         :: That is how many batches there are. Return the mean of their *losses*.
             total = 0.0 => total = 0.0; batches.pop() :: Your function changes the list `batches`
-            with torch.inference_mode():
-                total = sum(((model(x) - t) ** 2).mean() for x, t in batches)
-                return total.item() / len(batches) :: right
             total = total + loss => return loss / len(batches) :: That is the loss of the first batch, divided by their number: the `return` is inside the loop.
-            torch.no_grad()(_recorded)  :: right
-            torch.no_grad()(_item_each) :: right
         """,
     ),
     Exercise(
@@ -489,10 +480,6 @@ EXERCISES: list[Exercise] = [
             return x                   :: No block has run: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
             blocks[1](blocks[0](t)) => blocks[3](blocks[2](t)) ;; blocks[3](blocks[2](t)) => blocks[1](blocks[0](t)) :: The two groups are in the wrong order: blocks 0 and 1 come first.
             x = checkpoint(first, x, use_reentrant=False) => x = checkpoint(first, x, use_reentrant=False); x = checkpoint(first, x, use_reentrant=False) :: The first group runs twice. Each block runs once on the way forward.
-            for start in (0, 2):
-                pair = blocks[start : start + 2]
-                x = checkpoint(lambda t, pair=pair: pair[1](pair[0](t)), x, use_reentrant=False)
-            return x :: right
         """,
         seconds=10.0,
     ),

@@ -365,13 +365,6 @@ EXERCISES: list[Exercise] = [
             return :: Your function changes its input
             gradient *= most / n => gradient -= most / n :: The factor is *subtracted*. Multiply each gradient by it.
             n > most => True ;; gradient *= most / n => gradient *= most / gradient.norm() :: That brings each gradient to the length `most` separately, even a short one. All of them together have one length. Only if that is too long, scale them all by one factor.
-            n = _length([p.grad for p in parameters if p.grad is not None])
-            if n > most:
-                for p in parameters:
-                    if p.grad is not None:
-                        p.grad = p.grad * (most / n) :: right
-
-            torch.nn.utils.clip_grad_norm_(parameters, most); return :: right
         """,
     ),
     Exercise(
@@ -402,7 +395,6 @@ EXERCISES: list[Exercise] = [
             h.detach() => torch.tensor(1.0)       :: The state starts again at the cut. `detach()` keeps its *value* and drops the history.
             steps - keep => 3                     :: 3 is right for one call. The cut comes `keep` steps before the end, whatever `steps` and `keep` are: `steps - keep`.
             step == steps - keep: => step < keep: :: That detaches in the first `keep` iterations. The gradient should see the *last* `keep`: detach once, `keep` iterations before the end.
-            if step == steps - keep: => h = (w.detach() if step < steps - keep else w) * h ;; h = h.detach() => ;; h = w * h => :: right
             instead of step == steps - keep:
             step % keep == 0         :: That cuts every `keep` steps, so the number of steps that are seen varies. Cut once, `keep` steps before the end.
             step == steps - keep - 1 :: One step too early: `keep + 1` of them are seen.
@@ -411,7 +403,6 @@ EXERCISES: list[Exercise] = [
             step == keep             :: That leaves out the first `keep` steps. The *last* `keep` should be seen: count from the end.
             True                     :: That detaches in each step, or in each of the last ones, so only the very last is seen. Once is enough.
             False                    :: Nothing is cut: the gradient sees all steps. (`h.detach()` on its own line changes nothing: it returns a new tensor. Write `h = h.detach()`.)
-            step <= steps - keep     :: right
         """,
     ),
     Exercise(
@@ -442,8 +433,6 @@ EXERCISES: list[Exercise] = [
             h.mean().detach()        :: That carries over the mean of the states. Carry over each number.
             h = h.detach() => ;; w * h + x => w * h.detach() + x :: That detaches in every *step*, so that only the last one of a piece is seen. Once per piece is enough.
             torch.ones_like(h)       :: Each piece begins from ones. The state should be carried on.
-            h.detach().clone()       :: right
-            torch.tensor(h.tolist()) :: right
         """,
     ),
 ]

@@ -425,8 +425,6 @@ EXERCISES: list[Exercise] = [
             seen.append => lambda grad: seen.insert(0, grad) :: `insert(0, ...)` puts the newest gradient first. Append it.
             seen.append => lambda grad: seen.append('grad') :: `seen` holds a string.
             seen.append => lambda grad: seen.append(grad.sum()) :: That is the sum of the entries. Append the whole gradient.
-            seen.append => lambda grad: seen.append(grad.clone()) :: right
-            seen.append => lambda grad: (seen.append(grad), grad)[1] :: right
         """,
     ),
     Exercise(
@@ -474,9 +472,6 @@ EXERCISES: list[Exercise] = [
             grad * 0.5                                    :: That halves every gradient. Scale only those that are too long, by limit / norm.
             grad - limit if grad.norm() > limit else grad :: That *subtracts* the limit from each entry. Multiply the whole gradient by one factor: limit / norm.
             grad.clamp(max=limit)                         :: `clamp` limits single entries, and the direction changes. Use one factor for all of them: limit / norm.
-            grad * torch.clamp(limit / grad.norm(), max=1.0) :: right
-            grad * min(1.0, limit / grad.norm().item())   :: right
-            grad / max(1.0, grad.norm().item() / limit)   :: right
             instead of all:
             grad * (limit / norm) if norm > limit else grad => norm.clamp(max=limit) :: That returns a length, one number. Return the gradient, in its own shape.
 
@@ -525,8 +520,6 @@ EXERCISES: list[Exercise] = [
             named_modules => named_children :: `named_children` gives only the layers at the top level. A layer inside another module is missing: `named_modules`.
             return {"0": model(batch)}                  :: That is the output of the whole model. For the output of each `Linear` layer inside, put a hook on it.
 
-            with torch.no_grad():
-                return record(model, batch) :: right
 
             outputs = record(model, batch); return {"Linear": list(outputs.values())[-1]} :: Your key is the *kind* of layer, so both layers write to the same place. Use the name from `named_modules()`.
             isinstance(module, torch.nn.Linear) => hasattr(module, "weight") :: Other layers have a weight too, such as a `LayerNorm`. Check the kind of layer: `isinstance(module, torch.nn.Linear)`.
@@ -544,8 +537,6 @@ EXERCISES: list[Exercise] = [
             tuple(output.shape)      :: That is the shape. You need the output itself.
             register_forward_hook(keep(name)) => register_forward_hook(lambda module, inputs, output: seen.update({name: output.detach()})) :: All hooks write under the same name, the last one: when they run, the loop is over. That is what `keep(name)` is for.
             register_forward_hook(keep(name)) => register_forward_hook(keep) :: `keep` is not the hook, it *makes* one: `keep(name)`.
-            register_forward_hook(keep(name)) => register_forward_hook(lambda module, inputs, output, name=name: seen.update({name: output.detach()})) :: right
-            output.detach().clone()  :: right
         """,
     ),
     Exercise(
@@ -584,7 +575,6 @@ EXERCISES: list[Exercise] = [
             param.grad.norm().item() if param.grad else None :: `if param.grad` asks whether a whole tensor is true. Ask `param.grad is None`.
             None if param.grad is None else param.grad.norm().item() / param.numel() ** 0.5 :: That divides by the root of the number of entries. The length is `norm()` alone.
             None if param.grad is None else param.grad.abs().sum().item() :: That is the sum of the absolute values. The length is `norm()`, the root of the sum of the squares.
-            None if param.grad is None else param.grad.norm() :: right
         """,
     ),
     Exercise(

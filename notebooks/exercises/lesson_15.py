@@ -358,8 +358,6 @@ EXERCISES: list[Exercise] = [
 
             return torch.stack(rows) => >>           :: Only the first row comes back: the `return` is inside the loop. Put it after the loop.
             torch.eye(len(x))                        :: That is the table of a function whose slope is `x` itself. Differentiate each entry of `g` once more.
-            list(hessian(f, x))                      :: right
-            torch.stack([torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0][i], x)[0] for i in range(len(x))]) :: right
         """,
     ),
     Exercise(
@@ -424,7 +422,6 @@ EXERCISES: list[Exercise] = [
             (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ abs(v), x)[0] ;; return product => :: `abs` does not belong there: `v` has signs, and they count.
             (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g[0] * v[0], x)[0] ;; return product => :: That is the first row of the table times the first entry of `v`. All of them count: `g @ v`.
             -hvp(f, x, v)                   :: The sign is wrong: there is no minus in $Hv$.
-            (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g, x, grad_outputs=v)[0] ;; return product => :: right
         """,
     ),
     Exercise(
@@ -453,7 +450,6 @@ EXERCISES: list[Exercise] = [
             x - 0.5 * torch.linalg.solve(H, g) :: That is half of the step. On a bowl the whole step leads to the bottom.
             x - torch.linalg.solve(g, H)       :: `solve` takes the table first, then the gradient: `torch.linalg.solve(H, g)`.
             x - torch.linalg.solve(H, g).sum() :: The step is summed, so every entry moves by the same. Each has its own step: leave out the `sum`.
-            x - torch.inverse(H) @ g           :: right
         """,
     ),
     Exercise(
@@ -497,9 +493,6 @@ EXERCISES: list[Exercise] = [
             out + (g.norm() - 1) ** 2 => out + abs(g.norm() - 1) :: The distance from 1 is not squared: `** 2`.
             g.norm() => g.norm() / len(g) ** 0.5 :: You divide by the root of the number of entries. The length is `g.norm()`, nothing more.
             g.norm() => g[0].abs() :: That is the size of a single entry. The length of the whole gradient is `g.norm()`.
-
-            (g,) = torch.autograd.grad(out.sum(), x, create_graph=True, retain_graph=True)
-            return out + ((g * g).sum().sqrt() - 1).square() :: right
         """,
     ),
     Exercise(
@@ -529,8 +522,6 @@ EXERCISES: list[Exercise] = [
             return grad * 3 * square + square_grad * 2 * x => return square_grad * 2 * x :: `Both` drops what arrives at its *first* output, the cube: add `grad * 3 * square`.
             return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + 2 * x :: In `Both` the slope $2x$ is not multiplied by what arrives at the second output, `square_grad`.
             return square * x, square => return square * x :: `Both` returns one output only. Return the square as well: then it is an output, and the graph knows it.
-            return grad * 3 * x * x => return grad * 3 * x**2 :: right
-            return grad * 3 * x * x => return 3 * grad * (x * x) :: right
             return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square :: `Both` drops what arrives at its second output. It is 0 on the first pass and counts on the second: add `square_grad * 2 * x`.
             return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad :: In `Both`, `square_grad` still has to be multiplied by the slope of $x^2$, which is $2x$.
             return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad * square :: In `Both`, `square_grad` is multiplied by the *value* of the second output. Its slope is $2x$.
@@ -541,8 +532,6 @@ EXERCISES: list[Exercise] = [
             return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square.detach() + square_grad * 2 * x :: In `Both` the saved square is a constant for the second pass: `detach()` cuts it off, or the square that is returned is not the one that was saved.
             return square * x, square => return square, square * x :: `Both` returns its two outputs in the wrong order: first the cube, then the square.
             return square * x, square => return square * x, x :: The second output of `Both` should be the square.
-            return grad * 3 * square + square_grad * 2 * x => return grad * 3 * x * x + square_grad * 2 * x :: right
-            return grad * 3 * square + square_grad * 2 * x => return 3 * square * grad + 2 * x * square_grad :: right
         """,
     ),
 ]

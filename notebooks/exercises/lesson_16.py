@@ -313,7 +313,6 @@ EXERCISES: list[Exercise] = [
             (v * moved).sum() => abs(v) @ moved :: `abs` does not belong there: `v` has signs, and they count.
             (pull_back(v)[0] * u).sum() => pull_back(v)[0] @ abs(u) :: `abs` does not belong there: `u` has signs, and they count.
             (v * moved).sum() => -(v @ moved) ;; (pull_back(v)[0] * u).sum() => -(pull_back(v)[0] @ u) :: Both sides have the wrong sign, so they agree. But a dot product has no minus.
-            (v * moved).sum() => (v @ moved).item() ;; (pull_back(v)[0] * u).sum() => torch.dot(u, pull_back(v)[0]).item() :: right
         """,
     ),
     Exercise(
@@ -357,8 +356,6 @@ EXERCISES: list[Exercise] = [
             torch.stack([2 * (w @ X[0] + b - T[0]) * X[0] for _ in X]) :: Every row is that of the first sample. Use `X[i]` and `T[i]`.
             ((w * x).sum() + b - t) ** 2 => abs(w @ x + b - t) ** 3 :: That is the third power of the distance. The loss is its *square*.
             torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T) => -torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T)              :: The sign is wrong. The minus belongs to the step, not to the gradient.
-            torch.stack([torch.func.grad(lambda w, x, t: (w @ x + b - t) ** 2)(w, x, t) for x, t in zip(X, T, strict=True)]) :: right
-            2 * (X @ w + b - T)[:, None] * X            :: right
         """,
     ),
     Exercise(

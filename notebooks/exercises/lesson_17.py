@@ -387,8 +387,6 @@ EXERCISES: list[Exercise] = [
             loss = cross_entropy(model(x), y) => (cross_entropy(model(x), y) / len(batches)).backward() ;; loss.backward() => :: The loss is divided by the number of batches. Each batch has its own step here, and its loss counts in full.
             optimizer.zero_grad() => optimizer = torch.optim.SGD(model.parameters(), lr=0.1) :: You make a new optimizer. Use the one that is passed in, and clear the gradients.
             cross_entropy(model(x), y) => torch.nn.functional.nll_loss(model(x), y) :: `nll_loss` expects *logarithms* of probabilities. `cross_entropy` takes the scores as they are.
-            optimizer.zero_grad() => ;; loss.backward() => optimizer.zero_grad(); loss.backward() :: right
-            optimizer.zero_grad() => ;; optimizer.step() => optimizer.step(); optimizer.zero_grad() :: right
         """,
     ),
     Exercise(
@@ -420,7 +418,6 @@ EXERCISES: list[Exercise] = [
             model.eval(); return saliency(model, picture, label) :: `model` is left in eval mode
             cross_entropy(model(x), label) => model(x).max() :: That is the gradient of the largest *score*. The loss depends on all ten, and on `label`.
             -saliency(model, picture, label)           :: A size is never negative: leave out the minus.
-            saliency(model, picture, label)[None, None].squeeze() :: right
             instead of g.abs().reshape(8, 8):
             g.clamp(min=0).reshape(8, 8)            :: The negative ones are cut off. They matter as much: take the size, `abs()`.
             g.abs().reshape(8, 8).T                 :: The picture is transposed: rows and columns are swapped.
@@ -469,7 +466,6 @@ EXERCISES: list[Exercise] = [
             return picture :: The weights of the model have changed
 
             return picture :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
-            return (picture + eps * g.sign()).clamp(0, 1) => return (x + eps * torch.sign(g)).clamp(0, 1) :: right
 
             model.eval()
             return fool(model, picture, label, eps) :: `model` is left in eval mode
@@ -496,8 +492,6 @@ EXERCISES: list[Exercise] = [
             (picture + 0.1 * g.sign()).clamp(0, 1)       :: 0.1 is the size in one call. Use `eps`.
             (picture - eps * g).clamp(0, 1)              :: Two things: the step goes the wrong way, and it is not the same for all pixels. `+ eps * g.sign()`.
             (picture + 2 * eps * g.sign()).clamp(0, 1)   :: Each pixel moves by twice `eps`. By `eps`, no more.
-            torch.clip(picture + eps * g.sign(), 0, 1)   :: right
-            torch.minimum(torch.maximum(picture + eps * g.sign(), torch.zeros(())), torch.ones(())) :: right
         """,
     ),
     Exercise(
@@ -537,7 +531,6 @@ EXERCISES: list[Exercise] = [
                 lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
             return torch.stack(lengths) :: Your function leaves a gradient in `model.0.weight.grad`
 
-            [value.item() for value in gradient_lengths(model, x, y)] :: right
             instead of sum((g * g).sum() for g in grads).sqrt():
             sum(g.norm() for g in grads).sqrt()            :: The root of the sum of *lengths*. Square each entry, add, and then one root.
             sum(g.sum() ** 2 for g in grads).sqrt()        :: First added, then squared: entries of different sign cancel. Square each entry first.
@@ -558,7 +551,6 @@ EXERCISES: list[Exercise] = [
             sum((g * g).sum() for g in grads).sqrt() / len(grads) :: You divide by the number of tensors. A length has no division in it.
             grads[0].sum()                                 :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.
             sum(abs(g).max() for g in grads)               :: Those are the largest entries of the tensors. The length squares *every* entry, adds them all up, and takes one root.
-            torch.cat([g.flatten() for g in grads]).norm() :: right
         """,
     ),
     Exercise(
@@ -600,8 +592,6 @@ EXERCISES: list[Exercise] = [
             return x.detach() => return picture :: That is the picture as it came in. Return the last one, `x`.
             x = (x - eps * g.sign()).clamp(0, 1) => x = x - (eps * g.sign()).clamp(0, 1) :: You cut off the *step*, so no pixel gets darker. Cut off the result.
             return x.detach() => return x :: it still carries its whole history
-            x = (x - eps * g.sign()).clamp(0, 1) => x = torch.clip(x - eps * torch.sign(g), 0, 1) :: right
-            cross_entropy(model(x), target) => -torch.log_softmax(model(x), 1)[0, target[0]] :: right
         """,
     ),
 ]

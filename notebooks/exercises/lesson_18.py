@@ -414,10 +414,6 @@ EXERCISES: list[Exercise] = [
             dim=-1 => dim=1 :: Axis 1 is the axis of the keys only without a batch. The last axis always is: `dim=-1`.
             scores.masked_fill(later, float("-inf")) => scores - later * float("inf") :: Where nothing should be hidden that is $0 \cdot \infty$, and so `nan` (lesson 14). `masked_fill` writes only where `later` is True.
             if causal: => if not causal: :: The condition is reversed: you mask where `causal` is False.
-            scores.masked_fill(later, float("-inf")) => scores + later * -1000000000.0 :: right
-            scores.masked_fill(later, float("-inf")) => torch.where(later, float('-inf'), scores) :: right
-            q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) => q / q.shape[-1] ** 0.5 @ k.mT :: right
-            torch.softmax(scores, dim=-1) => torch.exp(scores) / torch.exp(scores).sum(-1, keepdim=True) :: right
         """,
     ),
     Exercise(
@@ -460,14 +456,6 @@ EXERCISES: list[Exercise] = [
             scores_grad @ k / root => scores_grad @ k :: `q` has lost its $\sqrt d$: both factors of the scores were divided by it.
             scores_grad @ k / root => scores_grad @ q / root :: `q` gets the scores' gradient times the *other* factor, which is `k`.
             scores_grad.T @ q / root => scores_grad @ q / root :: `k` has a row for each key. The scores' gradient has its keys in the columns: transpose it.
-
-            a = upstream @ v.T
-            g = weights * (a - torch.einsum("ij,ij->i", weights, a)[:, None]) / q.shape[-1] ** 0.5
-            return g @ k, g.T @ q, weights.T @ upstream :: right
-
-            q, k, v = (t.clone().requires_grad_() for t in (q, k, v))
-            scores = (q @ k.T / math.sqrt(q.shape[-1])).masked_fill(weights == 0, float("-inf"))
-            return torch.autograd.grad(torch.softmax(scores, 1) @ v, (q, k, v), upstream) :: right
         """,
     ),
     Exercise(
@@ -501,8 +489,6 @@ EXERCISES: list[Exercise] = [
             safe_weights(scores.detach(), allowed) :: No graph leads back from these weights
             safe_weights(scores, ~allowed) :: The mask is inverted: `allowed` is True where a position may be read.
             safe_weights(scores.T, allowed.T).T if scores.shape[0] == scores.shape[1] else safe_weights(scores, allowed) :: Your columns add up to 1. A *row* belongs to a query.
-            masked = scores.masked_fill(~allowed, -1e9)
-            return torch.softmax(masked, dim=1) * allowed.any(1, keepdim=True) :: right
         """,
     ),
     Exercise(
@@ -551,16 +537,6 @@ EXERCISES: list[Exercise] = [
             range(len(x)) => range(t) :: Position `t` itself may be read as well, and a leak reads later ones: `range(len(x))`.
             range(len(x)) => range(t + 1) :: That only looks at what came before. A leak reads what comes *later*: `range(len(x))`.
             f(x)[t] => f(x)[:, t] :: `[:, t]` is a *column* of the output. Position `t` is a row: `f(x)[t]`.
-            row @ v => row @ torch.randn(len(row)) :: right
-            g[j].abs().sum() > 0 => g[j].any() :: right
-            before = f(x)[t]
-            found = []
-            for j in range(len(x)):
-                moved = x.clone()
-                moved[j] += torch.tensor([0.1, 0.23])
-                if not torch.equal(f(moved)[t], before):
-                    found.append(j)
-            return found :: right
         """,
     ),
 ]

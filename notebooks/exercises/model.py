@@ -97,11 +97,6 @@ class _Answered:
             with contextlib.suppress(ValueError, SyntaxError):  # they overlap, or make no sense together
                 yield self.answer(f"{one}\n{other}"), f"{told} {more}"
 
-    @cached_property
-    def right(self) -> tuple[Any, ...]:
-        """Other answers that must be accepted: test data."""
-        return tuple(answer for row, answer in self._table if row.reply == RIGHT)
-
 
 @dataclass(frozen=True)
 class Exercise(_Answered):
@@ -228,3 +223,8 @@ class Question(_Answered):
     answers: str = ""
     patterns: tuple[Wrong, ...] = ()
     rtol: float = 0.02
+
+    @cached_property
+    def right(self) -> tuple[Any, ...]:
+        """Other forms of the answer."""
+        return tuple(answer for row, answer in self._table if row.reply == RIGHT)
