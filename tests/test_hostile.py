@@ -393,3 +393,23 @@ def test_a_name_of_ten_thousand_letters_does_not_make_the_picture_wide(tmp_path)
     assert len(drawing.svg) < 60_000
     width = float(drawing.svg.split('width="')[1].split('"')[0].rstrip("pt"))
     assert width < 1_000
+
+
+def test_labels_and_titles_stay_on_one_line_whatever_is_in_them(tmp_path):
+    bad = "\ud800 \u202e\x1b[31m\x00\n"
+    one, other = (torch.tensor(2.0, requires_grad=True) * 3 for _ in range(2))
+    film = viz.film(title=bad)
+    film.backward(torch.tensor(1.0, requires_grad=True) * 2)
+    beside = viz.beside(one, other, labels=(bad, "b"))
+    several = viz.beside(film, film, labels=(bad, "b"))
+    explored = viz.explore(lambda **leaves: sum(leaves.values()), {bad: 1.0, "b": 2.0})
+    for shown in (beside.comparison, beside, film, several, explored):
+        assert repr(shown).isprintable(), repr(shown)
+    assert all(line.isprintable() for line in str(beside.comparison).splitlines())
+    for shown, options in (
+        (beside, {}),
+        (viz.step(torch.tensor(1.0, requires_grad=True) * 2), {"title": bad}),
+        (film, {"title": bad}),
+    ):
+        text = shown.save(tmp_path / "page.html", **options).read_text(encoding="utf-8")
+        assert not {"\u202e", "\x1b", "\x00"} & {*text.split("<script")[0]}

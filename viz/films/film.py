@@ -62,7 +62,7 @@ class Film(Shown):
             raise ValueError(f"every= must be a whole number of steps, 1 or more, got {every!r}")
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title= must be a string, got {type(title).__name__}")
-        self.every, self.keep, self.title = every, _steps_of(keep), title
+        self.every, self.keep, self.title = every, _steps_of(keep), title and one_line(title)
         self._given_names = list(overrides(names))  # complains here, not in the middle of a training run
         self._passes = 0  # backward passes so far: the next is that step
         self._steps, self._losses = array("q"), array("d")

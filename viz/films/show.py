@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..picture.shown import Shown
-from ..read.text import write_whole
+from ..read.text import one_line, write_whole
 from ..show import page as pages
 from ..show.live import Live, widgets
 from .payload import payload
@@ -43,8 +43,8 @@ def page(
 ) -> str:
     """The whole page as text. ``bare`` leaves out heading and margin, for a frame inside a notebook."""
     content = {"js": program(), "css": style(), "data": payload(films, titles), "options": options}
-    name = html.escape(title or films[0].title or "A training run, one backward pass after the other")
-    return pages.whole(name, content, bare)
+    name = one_line(title or films[0].title or "A training run, one backward pass after the other")
+    return pages.whole(html.escape(name), content, bare)
 
 
 @cache
@@ -117,7 +117,7 @@ class Films(Shown):
         if labels is not None and len(labels) != len(films):
             raise ValueError(f"labels= must name each of the {len(films)} films, got {len(labels)}")
         self.films = list(films)
-        self.labels = [*(labels or [f.title or f"film {k}" for k, f in enumerate(films, 1)])]
+        self.labels = [*map(one_line, labels or [f.title or f"film {k}" for k, f in enumerate(films, 1)])]
 
     def __repr__(self) -> str:
         shown = ", ".join(self.labels)

@@ -82,7 +82,7 @@ def check_labels(labels: Any, n: int, verb: str) -> list[str]:
         raise ValueError(
             f"labels= of viz.{verb} must be {n} strings, one for each, but got {one_line(found)[:60]}."
         )
-    return found
+    return list(map(one_line, found))
 
 
 def check_flags(**flags: Any) -> None:

@@ -33,7 +33,7 @@ from ..read.names import free, target_name
 from ..read.recall import prepare
 from ..read.record import Recording
 from ..read.source import source_of
-from ..read.text import clipped
+from ..read.text import clipped, one_line
 from ..read.values import Value, nested, number, same
 from ..run.trace import run
 from .live import Live
@@ -355,7 +355,7 @@ class Explore(Live, widgets.VBox):
     def __repr__(self) -> str:
         short = (f"{n}={_short(leaf.values)}" for n, leaf in self.leaves.items())
         result = _short(self.result.detach().numpy())
-        return clipped(f"Explore({self.name}: {', '.join(short)} → {result})", 109)
+        return clipped(one_line(f"Explore({self.name}: {', '.join(short)} → {result})"), 109)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         shown = frame(self.data, options={"step": len(self.data["steps"])})

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..picture.svg import edge_rules
+from ..read.text import one_line
 
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it. After the pane come the parts of which a page has what it needs
@@ -207,7 +208,7 @@ def page(
     ``title`` defaults to one that names the tensor; ``options`` are the pane's (``ask``, ``step``, ...); ``text`` is
     ``sent(data, options)``, where that is known.
     """
-    name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
+    name = html.escape(one_line(title or f"The backward pass of {data.get('title') or 'a tensor'}"))
     drawn, options = (data, *data.get("pictures", ())), dict(options or {})
     two = options.get("labels")
     narrow = min(p["width"] for p in drawn) > 320  # points: no telephone shows one
