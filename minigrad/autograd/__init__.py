@@ -1,20 +1,9 @@
 """The autograd engine: graph, backward pass, grad modes. Nothing here knows a single derivative; those are in ops/.
 
-**The core** is what `loss.backward()` needs. `help(minigrad)` says in which order to read it.
+What `loss.backward()` needs is node, engine, passes, saved, hooks and modes, which `help(minigrad)` says in which order to
+read, with tensor_hooks (how users attach hooks to tensors), grad_mode (no_grad and the like), views and anomaly beside them.
 
-    ../tensor      a tensor's state                      its array, grad_fn, version, gradient, base
-    modes          is anything recorded?                 the modes of a thread
-    grad_mode      what users switch                     no_grad, enable_grad, inference_mode
-    node           the graph                             Node and its edges; AccumulateGrad, where paths end
-    saved          what a node keeps for its rules       the version check, tensors that hooks hold
-    views          views of a memory                     make_view; CopySlices, AsStridedBackward0
-    anomaly        which operation made the NaN?         detect_anomaly
-    hooks          users' functions in a pass            how a pass calls them
-    tensor_hooks   how they are attached to tensors      register_hook, retain_grad
-    engine         the pass: which node runs when        execute, walk, fire
-    passes         what users call to start one          backward, grad, GradientEdge
-
-**Further chapters** build on the core, which knows nothing of them. They are loaded when they are first used:
+**Further chapters** build on these, which know nothing of them. They are loaded when they are first used:
 
     function       operations with their own backward    Function and its ctx
     forward_ad     derivatives beside the values         dual_level, make_dual: dual numbers

@@ -284,35 +284,40 @@ class Signature:
         """The function that checks and prepares a value of this parameter, in one step."""
         prepare = KINDS[self.kinds[name]].prepare
         if name == self.listed and self.kinds[name] == "dims":
-            return lambda value, array: prepare(as_size(value), array)  # none at all are not all of them
+            return lambda value, array: prepare(as_size(value, alone=False), array)
         if prepare is as_given or self.defaults[name] is not None or self.kinds[name] == "dims":
             return prepare  # None for `dims` means all of them
         return lambda value, array: None if value is None else prepare(value, array)
 
-    def placed(self, args: tuple, kwargs: dict) -> Sequence[object]:
-        """The values of all parameters in their order, not looked at. Raises TypeError if there are too many; `bind` says it in
-        PyTorch's words."""
-        count = len(args)
-        if self.many:
-            args = (*args[: self.most], args[self.most :]) if count > self.most else args
-        elif count > self.most:
-            raise TypeError
-        values = (*args, *self.rest[len(args) :])
-        if kwargs:
-            values = [*values]
-            for name, value in kwargs.items():
-                own = name if name in self.kinds else self.own_name(name)
-                position = self.names.index(own) if own in self.kinds else -1
-                if position < count and (own != self.many or count > self.most):
-                    raise TypeError
+    def placed(
+        self, args: tuple, kwargs: dict, method: bool = False, unknown: list[str] | None = None
+    ) -> list[object]:
+        """The values of all parameters in their order, not looked at. Raises PyTorch's TypeError if there are too many.
+        unknown: collects what is wrong with arguments that have no parameter, if PyTorch would look at the others first."""
+        count, most = len(args), self.most
+        values = [*args, *self.rest[count:]]
+        if count > most:
+            check(self.many, "{}", self.too_many(most, count, method), error=TypeError)
+            values, count = [*args[:most], args[most:], *self.rest[most + 1 :]], most + 1
+        for name, value in kwargs.items():
+            own = name if name in self.kinds else self.own_name(name)
+            position = self.names.index(own) if own in self.kinds else -1
+            twice = 0 <= position < count and name == own
+            check(not twice, "got multiple values for argument '{}'", name, error=TypeError)
+            if position >= count:
                 values[position] = value
+                continue
+            message = f"got an unexpected keyword argument '{name}'"
+            check(unknown is not None, message, error=TypeError)
+            unknown.append(message)
         return values
 
     def bind(self, args: tuple, kwargs: dict, name: str = "", method: bool = False) -> dict[str, object]:
         """The values of the parameters by name. Raises TypeError in PyTorch's words if they do not fit. method: the first
         argument is the tensor whose method was called, and is not counted."""
         try:
-            values, unknown = self.by_name(args, kwargs, method)
+            unknown: list[str] = []
+            values = dict(zip(self.names, self.placed(args, kwargs, method, unknown), strict=True))
             self.check_kinds(values, len(args), kwargs, method)
             check(not unknown, "{}", *unknown, error=TypeError)  # last: PyTorch looks at the others first
             return values
@@ -331,41 +336,22 @@ class Signature:
         """Whether the values of the arguments, and not their types alone, decide if they fit: a 0-d tensor may be a number, a
         sequence may hold ints."""
         try:
-            values, unknown = self.by_name(args, kwargs, False)
+            values = self.placed(args, kwargs)
         except TypeError:
             return False
-        if unknown or any(v is REQUIRED for v in values.values()):
-            return False
-        return any(
-            isinstance(values[n], (tuple, list, Tensor) if KINDS[kind].word == INTS else Tensor)
-            for n, kind in self.kinds.items()
+        return not any(v is REQUIRED for v in values) and any(
+            isinstance(value, (tuple, list, Tensor) if KINDS[kind].word == INTS else Tensor)
+            for value, kind in zip(values, self.kinds.values(), strict=True)
             if kind not in ("", "object")
         )
-
-    def by_name(self, args: tuple, kwargs: dict, method: bool) -> tuple[dict[str, object], list[str]]:
-        """The values of the parameters by name, and what is wrong with arguments that have no parameter."""
-        values, more = {**self.defaults, **dict(zip(self.named, args))}, args[len(self.named) :]  # noqa: B905
-        if self.many:
-            values[self.many] = more
-        elif more:
-            raise TypeError(self.too_many(len(self.named), len(args), method))
-        unknown, given = [], self.named[: len(args)]
-        for key, value in kwargs.items():
-            own = key if key in self.kinds else self.own_name(key)
-            twice = key in given or (more and key == self.many)
-            check(not twice, "got multiple values for argument '{}'", key, error=TypeError)
-            if own in values and own not in given:
-                values[own] = value
-            else:
-                unknown.append(f"got an unexpected keyword argument '{key}'")
-        return values, unknown
 
     def check_kinds(self, values: dict[str, object], count: int, kwargs: dict, method: bool) -> None:
         """Raise TypeError if a value is not of its parameter's kind, or missing."""
         for place, (n, kind) in enumerate(self.kinds.items()):
-            alone = n == self.many and isinstance(values[n], tuple) and len(values[n]) == 1
+            several = n == self.many and n not in kwargs and type(values[n]) is tuple  # given one by one
+            alone = several and len(values[n]) == 1
             value = values[n][0] if alone else values[n]  # it may be a sequence
-            one = (n != self.many or n in kwargs) and kind in LISTED and is_int(value)
+            one = not several and (n == self.listed or kind in LISTED) and is_int(value)
             if value is self.defaults[n] or (KINDS[kind].accepts(value) and not one):
                 continue
             # a rule computes on arrays; beside a Tensor they are not allowed
@@ -381,8 +367,7 @@ class Signature:
                     check_ints(value, f"argument '{shown(n)}'{position}")
                 result = full_name(Tensor if hasattr(value, "level") else type(value))
                 raise TypeError(f"argument '{shown(n)}'{position} must be {KINDS[kind].word}, not {result}")
-        needed = [n for n, k in self.kinds.items() if n != self.many or k != "object"]
-        missing = [f'"{shown(n)}"' for n in needed if values[n] is (() if n == self.many else REQUIRED)]
+        missing = [f'"{shown(n)}"' for n, value in values.items() if value is REQUIRED]
         if missing:  # the plural is PyTorch's own
             message = f"missing {len(missing)} required positional argument{'s' * (len(missing) == 1)}"
             raise TypeError(f"{message}: {', '.join(missing)}")

@@ -113,7 +113,7 @@ COMBINATIONS = """x.pow('a')|x.sum(dim='a')|x.sum(1.5)|x.mean('a')|x.sum(foo=2)|
 x.clamp(min='a')|x.clamp(1, 'a')|x.masked_fill(x > 0, 'a')|x.remainder('a')|x.fmod('a')|x.sum(keepdim=1)|x.mean(keepdim=True)
 torch.max(x, 'a')|torch.max(x, 1.5, 2)|torch.pow(x, 'a')|torch.std(x, 'a')|torch.lerp(x, x, 'a')|torch.where(1, 'a')
 x.permute([True, 0])|x.permute(True, 0)|torch.permute(x, 1, 0)|x.permute(dims=1)|torch.reshape(x, 3, 2)|torch.reshape(x, 6)
-x.reshape([True, 6])|x.expand(size=3)|x.flip()|torch.flip(x, 0, 1)|x.tile()|torch.tile(x, 2, 2)|x.sum_to_size()
+x.reshape([True, 6])|x.expand(size=3)|x.flip()|torch.flip(x, 0)|torch.flip(x, 0, 1)|x.tile()|torch.tile(x, 2, 2)|x.sum_to_size()
 torch.broadcast_to(x, 2, 3)|x.repeat(True, 1)|torch.roll(x, [True, 1], [0, 1])|torch.unflatten(x, 0, 2)
 x.unflatten(0, [True, 2])|x.view()|x.view('a')|x.view(2.0, 3)|x.view([2.0, 3])|x.view(None)|x.view(shape=(3, 2))|x.view(True, 6)
 torch.arange(start=1)|torch.arange(step=1)|torch.arange()|torch.arange('a')|torch.arange(3, step=2)"""
