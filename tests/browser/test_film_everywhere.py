@@ -238,3 +238,6 @@ def test_in_a_saved_notebook_without_a_kernel(browser: Browser, tmp_path: Path):
         inside = tab.frame_locator("iframe").locator(".mgf")
         inside.and_(tab.frame_locator("iframe").locator("[data-ready]")).wait_for()
         walk_through(tab, inside)
+        frame = tab.frame_locator("iframe").locator(".mgf-frame")
+        spare = frame.evaluate("(frame) => innerHeight - frame.offsetHeight")
+        assert 0 <= spare <= 100  # it is as high as the film, with room for a line or two

@@ -50,9 +50,9 @@ class Still:
         self.film, self.label, self.wide, self.line = film, label, wide, place // 2
         x = self.x = wide * (place % 2)
         self.looks = film._analyses()
-        many = max(len(look.rows) for look in self.looks.values()) - 1
-        self.pitch = max(4.0, min(36.0, 420 / max(1, many)))
-        self.height = TOP + many * self.pitch + FOOT
+        self.many = max(len(look.rows) for look in self.looks.values()) - 1  # rows
+        self.pitch = max(4.0, min(36.0, 420 / max(1, self.many)))
+        self.height = TOP + self.many * self.pitch + FOOT
         known = np.concatenate([look.into.ravel() for look in self.looks.values()])
         known = known[np.isfinite(known) & (known != NONE)]
         known = known if known.size else np.zeros(1)

@@ -2,7 +2,7 @@
 //
 // The same in a notebook (anywidget calls `render`) and on a page (`mount`). It touches its own element and nothing else.
 
-import { coloursOf, MARKS, SANS, sized } from "./colours.js";
+import { coloursOf, markOf, SANS, sized } from "./colours.js";
 import { broken, isKnown, Film, lossText, normText, scaleOf } from "./data.js";
 import { axisOf, flagsOf, paintHead, paintHistory } from "./ribbon.js";
 import { FOOT, layOut, leafNumbers, paintTable, TOP, whatIsAt } from "./table.js";
@@ -17,7 +17,11 @@ export function render({ model, el }) {
   return () => player.close();
 }
 
-const mark = (kind) => { const svg = s("svg", { viewBox: "0 0 13 13", class: "mgf-mark", "aria-hidden": "true" }); svg.append(s("path", { d: MARKS[kind][0], "fill-rule": "evenodd", style: `fill: var(--${MARKS[kind][1]})` })); return svg; };
+function mark(kind) {
+  const svg = s("svg", { viewBox: "0 0 13 13", class: "mgf-mark", "aria-hidden": "true" }), [d, colour] = markOf(kind);
+  svg.append(s("path", { d, "fill-rule": "evenodd", style: `fill: var(--${colour})` }));
+  return svg;
+}
 
 const MOST = 4; // findings under the first
 

@@ -1,6 +1,6 @@
 // The history: loss over training steps, the ribbon (a row a layer, a column a frame), flags of findings, one shared axis.
 
-import { cut, MARKS, MONO, SANS } from "./colours.js";
+import { cut, markOf, MONO, SANS } from "./colours.js";
 import { broken, isKnown, lossText, NONE } from "./data.js";
 import { TOP } from "./table.js";
 
@@ -70,8 +70,9 @@ export function paintHistory(c, film, scene, at, axis, scale, k, mode) {
     c.save();
     c.translate(flag.x - 4.5, flag.y - 4.5);
     c.scale(9 / 13, 9 / 13);
-    c.fillStyle = k[MARKS[flag.kind][1]];
-    c.fill(new Path2D(MARKS[flag.kind][0]), "evenodd");
+    const [shape, colour] = markOf(flag.kind);
+    c.fillStyle = k[colour];
+    c.fill(new Path2D(shape), "evenodd");
     c.restore();
   }
 }

@@ -155,7 +155,7 @@ function paintFunctions(c, film, scene, i, at, k) {
     const small = f.row && at.pitch < 22, percent = zero > 0.005 ? `${Math.round(100 * zero)} %` : "";
     c.fillStyle = k.ink;
     c.font = `${small ? 9.5 : 11}px ${SANS}`;
-    const name = cut(c, f.label, box.w - 8), both = percent && c.measureText(name).width + 26 < box.w - 10;
+    const name = cut(c, f.label, box.w - 14), both = percent && c.measureText(name).width + 26 < box.w - 10;
     c.textAlign = both ? "left" : "center";
     c.fillText(name, both ? box.x - box.w / 2 + 8 : box.x, box.y + 0.5);
     c.fillStyle = k.mute;

@@ -38,6 +38,7 @@ Object.assign(abilities, {
     const card = this.questionCard(n, question);
     this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), step.accumulate ? this.stores(step, true) : this.rule(step, true), card].filter(Boolean)));
     if (question.kind !== "order") this.followNow();
+    this.tighten();
     this.el.classList.toggle("mgv-crowded", this.panels.scrollHeight > this.panels.clientHeight + 1);
     this.sentence.textContent = `Predict step ${n} of ${this.data.steps.length}.`;
     if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });

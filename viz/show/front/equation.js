@@ -25,16 +25,20 @@ const sign = (text) => h("span.sign", text);
 // The right side: code, in which every name that stands for a recorded array or number is that array or number.
 function inCode(code, known, labels, room) {
   const out = [];
-  let at = 0;
-  for (const found of code.matchAll(TOKENS)) {
-    const value = known.get(found[0]);
+  let at = 0, text = "";
+  const write = () => { if (text.trim()) out.push(sign(text.trim())); text = ""; };
+  code = code.replaceAll(", keepdim=True", ""); // the code below has it
+  for (const { 0: name, index } of code.matchAll(TOKENS)) {
+    const value = known.get(name), label = labels.get(name);
     if (!value) continue;
-    const before = code.slice(at, found.index);
-    if (before) out.push(sign(before.trim()));
-    out.push(value.shape ? term(value, found[0] === "grad" ? "arrives" : labels.get(found[0]) ? `${found[0]} = ${labels.get(found[0])}` : found[0], room, found[0] === "grad" ? "arrives" : "saved") : sign(value.text ?? ""));
-    at = found.index + found[0].length;
+    text += code.slice(at, index);
+    at = index + name.length;
+    if (!value.shape) { text += value.text ?? ""; continue; }
+    write();
+    out.push(name === "grad" ? term(value, "arrives", room, "arrives") : term(value, label ? `${name} = ${label}` : name, room, "saved"));
   }
-  if (at < code.length) out.push(sign(code.slice(at).trim()));
+  text += code.slice(at);
+  write();
   return out;
 }
 

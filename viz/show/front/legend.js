@@ -16,14 +16,16 @@ export const legend = {
     this.help.hidden = !this.help.hidden;
     if (this.help.hidden) return this.frame.focus({ preventScroll: true });
     const list = (title, pairs) => (pairs.length ? h("section", h("h2", title), h("dl", pairs.map(([what, says]) => [h("dt", what), h("dd", says)]))) : null);
-    const edge = (kind) => {
-      const svg = s("svg", { class: "mgv-svg mgv-edge-look", viewBox: "0 0 34 10", "aria-hidden": "true" }), group = s("g", { class: `edge ${kind}` });
-      group.append(s("path", { class: "line", d: "M1 5H27" }), s("path", { class: "head", d: /cut|not_/.test(kind) ? "M28 1V9" : "M33 5L27 2V8Z" }));
+    const drawn = (kind, ...parts) => {
+      const svg = s("svg", { class: "mgv-svg mgv-look", viewBox: "0 0 34 18", "aria-hidden": "true" }), group = s("g", { class: kind });
+      group.append(...parts);
       svg.append(group);
       return svg;
     };
+    const box = (look) => { const at = { x: 2, y: 3, width: 28, height: 13, rx: /function|op/.test(look) ? 6.5 : 2.5 }; return drawn(`node ${look}`, look === "fold" ? s("rect", { ...at, class: "behind", x: 4, y: 1 }) : "", s("rect", { ...at, class: "shape" })); };
+    const edge = (kind) => drawn(`edge ${kind}`, s("path", { class: "line", d: "M1 9H27" }), s("path", { class: "head", d: /cut|not_/.test(kind) ? "M28 5V13" : "M33 9L27 6V12Z" }));
     const uses = (selector) => this.picture.querySelector(selector), kinds = new Set(Object.values(this.drawn.edges).map(({ kind }) => kind));
-    const looks = NODES.filter(([used]) => uses(used)).map(([, look, says]) => [h("i", { class: `mgv-look ${look}` }), says]), arrows = EDGES.filter(([kind]) => kinds.has(kind.split(" ")[0])).map(([kind, says]) => [edge(kind), says]);
+    const looks = NODES.filter(([used]) => uses(used)).map(([, look, says]) => [box(look), says]), arrows = EDGES.filter(([kind]) => kinds.has(kind.split(" ")[0])).map(([kind, says]) => [edge(kind), says]);
     this.help.replaceChildren(list("Keys", KEYS), list("Boxes", [...looks, ...(this.legendOf?.(this.drawn.view, "boxes") || [])]), list("Arrows", [...arrows, ...(this.legendOf?.(this.drawn.view, "arrows") || [])]),
       list("Numbers", [[h("span", { class: "mgv-num minus", style: "--size:1" }, "−0.8"), "blue with a minus sign below zero"], [h("span", { class: "mgv-num plus", style: "--size:1" }, "0.8"), "orange above zero; the darkest is the largest in its array"]]),
       h("p.note", "Click a box to see what it is, double-click to open it. Drag to move the picture; Ctrl + wheel or pinch to zoom. The wheel scrolls it while the pane has the focus."),

@@ -37,7 +37,6 @@ export function shapeText(shape) {
 
 export const finite = (x) => (typeof x === "number" ? Math.abs(x) : 0);
 export const scaleOf = (a) => Math.max(finite(a.min), finite(a.max)) || 1;
-export const cellsOf = (a) => (a.cells && a.cells.values ? a.cells : grid(a));
 
 const SIDE = 8;
 const parts = (n) => { // 0 ... n in at most SIDE parts of about one length
@@ -75,21 +74,23 @@ export function cellLook(x, scale) {
   return [x < 0 ? "minus" : x > 0 ? "plus" : "zero", size];
 }
 
-// Paints an array into a box of the given size: the one picture of numbers, in the graph and in the panel alike.
-export function paintCells(a, x, y, width, height, gap = 0.8) {
-  const { rows, cols, values } = cellsOf(a);
-  const g = s("g", { class: "mgv-cells" });
+// Paints an array into a box of the given size: the one picture of numbers, in the graph and in the panel alike. With `texts` the
+// numbers are written on their cells, which are paler then.
+export function paintCells(a, x, y, width, height, gap = 0.8, texts = null, font = 0) {
+  const { rows, cols, values } = grid(a);
+  const g = s("g", { class: texts ? "mgv-cells mgv-written" : "mgv-cells" });
   if (!rows || !cols) return g;
-  const w = width / cols, t = height / rows, scale = scaleOf(a);
+  const w = width / cols, t = height / rows, scale = scaleOf(a), [least, most] = texts ? [0.06, 0.24] : [0.12, 0.88];
   let marks = "", crosses = "";
   values.forEach((value, i) => {
     const cx = x + (i % cols) * w, cy = y + Math.floor(i / cols) * t;
     const [sign, size] = cellLook(value, scale);
     const rect = s("rect", { x: cx + gap / 2, y: cy + gap / 2, width: Math.max(0.5, w - gap), height: Math.max(0.5, t - gap), class: sign });
-    if (sign === "plus" || sign === "minus") rect.setAttribute("fill-opacity", (0.12 + 0.88 * size).toFixed(3));
+    if (texts || sign === "plus" || sign === "minus") rect.setAttribute("fill-opacity", sign === "bad" ? 0.15 : (least + most * size).toFixed(3));
     g.append(rect);
-    if (sign === "minus") marks += `M${cx + w * 0.3} ${cy + t / 2}h${w * 0.4}`;
-    if (sign === "bad") crosses += `M${cx + w * 0.3} ${cy + t * 0.3}l${w * 0.4} ${t * 0.4}m0 ${-t * 0.4}l${-w * 0.4} ${t * 0.4}`;
+    if (texts) g.append(s("text", { x: cx + w / 2, y: cy + t / 2 + font * 0.36, "text-anchor": "middle", "font-size": font }, texts[i]));
+    else if (sign === "minus") marks += `M${cx + w * 0.3} ${cy + t / 2}h${w * 0.4}`;
+    else if (sign === "bad") crosses += `M${cx + w * 0.3} ${cy + t * 0.3}l${w * 0.4} ${t * 0.4}m0 ${-t * 0.4}l${-w * 0.4} ${t * 0.4}`;
   });
   if (marks) g.append(s("path", { d: marks, class: "sign" }));
   if (crosses) g.append(s("path", { d: crosses, class: "cross" }));
@@ -98,20 +99,11 @@ export function paintCells(a, x, y, width, height, gap = 0.8) {
 
 // A box of the picture: numbers are written where they have room for letters of the `least` size, painted where they have not.
 export function paintBox(a, x, y, width, height, least) {
-  const { rows, cols } = grid(a), w = width / cols, t = height / rows;
-  if (!a.values || !a.values.length || a.values.length > 12 || rows * cols !== a.values.length || w < 20 || t < 10) return paintCells(a, x, y, width, height);
+  const { rows, cols } = grid(a), w = width / cols, t = height / rows, few = a.values?.length && a.values.length <= 12 && rows * cols === a.values.length && w >= 20 && t >= 10;
   let font;
-  const texts = [3, 2].map((digits) => a.values.map((value) => (value.toPrecision ? number(Number(value.toPrecision(digits))) : value)))
-    .find((all) => (font = Math.floor(10 * Math.min(11, t - 2, (w - 3) / (0.58 * Math.max(...all.map((text) => text.length))))) / 10) >= least);
-  if (!texts) return paintCells(a, x, y, width, height); // no number is smaller than can be read
-  const g = s("g", { class: "mgv-cells mgv-written" }), scale = scaleOf(a);
-  a.values.forEach((value, i) => {
-    const cx = x + (i % cols) * w, cy = y + Math.floor(i / cols) * t;
-    const [sign, size] = cellLook(value, scale);
-    g.append(s("rect", { x: cx + 0.5, y: cy + 0.5, width: w - 1, height: t - 1, class: sign, "fill-opacity": sign === "bad" ? 0.15 : (0.06 + 0.24 * size).toFixed(3) }),
-      s("text", { x: cx + w / 2, y: cy + t / 2 + font * 0.36, "text-anchor": "middle", "font-size": font }, texts[i]));
-  });
-  return g;
+  const texts = few ? [3, 2].map((digits) => a.values.map((value) => (value.toPrecision ? number(Number(value.toPrecision(digits))) : value)))
+    .find((all) => (font = Math.floor(10 * Math.min(11, t - 2, (w - 3) / (0.58 * Math.max(...all.map((text) => text.length))))) / 10) >= least) : null;
+  return texts ? paintCells(a, x, y, width, height, 1, texts, font) : paintCells(a, x, y, width, height); // no number is smaller than can be read
 }
 
 export function arrayText(a) {
@@ -151,7 +143,7 @@ export function arrayView(a, room = null) {
     });
     return h("span.array", { title, "data-values": data, "data-shape": JSON.stringify(a.shape) },
       h("span", { class: a.shape.length ? "mgv-matrix" : "mgv-scalar", style: `--cols:${cols}`, title: a.values.join(", ") }, cells),
-      room === null || a.shape.length !== 2 ? h("span.shape", shapeText(a.shape)) : null);
+      room === null || a.shape.length % 2 ? h("span.shape", shapeText(a.shape)) : null);
   }
   if (room !== null) return thumbnail(a, Math.min(room, 56));
   const side = Math.min(12, 72 / Math.max(rows, cols, 1));

@@ -90,7 +90,7 @@ class Pane {
     this.limit = this.options.insist ? this.answered() : 0; // the last step that has been revealed while asking
     this.posed = null; // the number of the step that is asked for
     this.open = new Set(); // boxes that are open
-    this.index = this.hits = this.widths = this.broad = this.scale1 = null;
+    this.index = this.longest = this.hits = this.widths = this.broad = this.scale1 = null;
     this.columnWidth = 300;
     this.least = 9; // of the letters in a box, until its scale is known
     this.range = this.shown = this.settled = this.picture = this.opened = null;
@@ -235,18 +235,13 @@ class Pane {
   // ---- moving
 
   act(action) {
-    if (["first", "back", "next", "last"].includes(action)) this.pause();
-    if (action === "first") this.go(0);
-    else if (action === "back") this.go(this.model.get("step") - 1);
-    else if (action === "next") this.go(this.model.get("step") + 1);
-    else if (action === "last") this.go(this.end);
+    const step = this.model.get("step"), to = { first: 0, back: step - 1, next: step + 1, last: this.end, backPart: this.strip.before(step), nextPart: this.strip.next(step) }[action];
+    if (to !== undefined) { this.pause(); this.go(to); }
     else if (action === "play") this.timer ? this.pause() : this.play();
     else if (action === "fit") this.zoomWhole();
     else if (action === "larger") this.zoomBy(1.25);
     else if (action === "smaller") this.zoomBy(0.8);
     else if (action === "help") this.showHelp();
-    else if (action === "nextPart") { this.pause(); this.go(this.strip.next(this.model.get("step"))); }
-    else if (action === "backPart") { this.pause(); this.go(this.strip.before(this.model.get("step"))); }
     else if (action === "full") toFull(this.options.host?.() ?? this.frame);
   }
 
@@ -344,9 +339,9 @@ class Pane {
     this.paint(k, at);
     this.counter.textContent = `${at} / ${this.count}`;
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing has been computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
-    const differs = k > 0 && (this.data.differs || {})[k];
-    if (differs) this.sentence.append(h("span.alarm", ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
-    this.terse = k && this.data.steps.length > 40 ? 1 : 0;
+    const differs = this.differs(k);
+    if (differs) this.sentence.append(h("span.alarm", differs));
+    this.terse = this.levels?.[at]?.[0] ?? (k && this.data.steps.length > 40 ? 1 : 0);
     this.fillPanels();
     this.el.dataset.step = at;
     this.hideTip();
@@ -356,9 +351,10 @@ class Pane {
   }
 
   fillPanels() {
-    const { k } = this, [flow, side] = k < 0 ? [this.forwardPanel(this.shown), []] : [this.flowPanel(k), this.sidePanel(k)], inside = this.frame.contains(document.activeElement);
+    const { k } = this, [flow, side] = k < 0 ? [this.forwardPanel(this.shown), []] : [this.flowPanel(k), [this.leaves(k), this.queue(k)]], inside = this.frame.contains(document.activeElement);
     arrange(this.flow, flow.filter(Boolean));
     arrange(this.now, side.filter(Boolean));
+    this.filled = `${this.terse} ${this.columnWidth}`;
     if (inside && !this.frame.contains(document.activeElement)) this.frame.focus({ preventScroll: true }); // what had the focus is gone
   }
 }

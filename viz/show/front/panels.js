@@ -3,7 +3,6 @@
 import { arrange, h } from "./elements.js";
 import { equation, local, roomFor, shownIn } from "./equation.js";
 import { arrayView, thumbnail } from "./numbers.js";
-import { bytesText } from "./timeline.js";
 
 const BLOCK = 40; // rows of leaves: a block that is out of sight is not laid out
 
@@ -29,20 +28,10 @@ export const panels = {
     if (k === 0) {
       const seed = this.data.start && this.data.start.seed;
       const says = this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`, note = (text) => h("p.note", text);
-      return [seed ? this.column("Start", note(says), arrayView(seed), (this.drawn.notes || []).map(note), this.options.label ? null : note("→ moves on one step, ⇧→ one part.")) : null, this.terse ? null : this.keepers()];
+      return [seed ? this.column("Start", note(says), arrayView(seed), (this.drawn.notes || []).map(note), this.options.label ? null : note("→ moves on one step, ⇧→ one part.")) : null];
     }
     const step = this.data.steps[k - 1];
     return step.accumulate ? [this.receives(step), this.stores(step)] : [this.receives(step), this.rule(step)];
-  },
-
-  // Before the first step of a model: what each of its parts keeps for the backward pass.
-  keepers() {
-    const drawn = this.pictures.find((picture) => Object.keys(picture.folds).length), sums = new Map();
-    if (!drawn || !this.bytes.size) return null;
-    for (const [f, bytes] of this.bytes) { const box = drawn.folds[f] ?? f, name = drawn.nodes[box]?.name ?? this.nodeName(f); sums.set(name, (sums.get(name) ?? 0) + bytes); }
-    const all = [...sums].sort((a, b) => b[1] - a[1]), most = all[0][1], shown = all.slice(0, 5);
-    return this.column("Kept for backward", h("div.bars", shown.map(([name, bytes]) => [h("span.who", name), h("i", { style: `--share:${bytes / most}` }), h("span", bytesText(bytes))])),
-      all.length > shown.length ? h("p.note", `${all.length - shown.length} more, which keep${all.length - shown.length > 1 ? "" : "s"} less`) : null);
   },
 
   column(title, ...children) {
@@ -55,7 +44,7 @@ export const panels = {
     if (!several && !step.totals && !step.wrong && parts.length && (asked || step.accumulate || (step.outgoing || []).some(({ value }) => value))) return null;
     const rows = parts.map((part, i) => h("div.part",
       several ? h("span.op", i ? "+" : "") : null,
-      h("span.who", part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(part.value ?? step.total, 150)));
+      h("span.who", part.from ? ["from ", this.nodeName(part.from)] : "the start"), this.terse > 2 ? thumbnail(part.value ?? step.total, 18) : arrayView(part.value ?? step.total, 150)));
     const total = (op, who, value) => h("div.part.total", h("span.op", op), h("span.who", who), value);
     if (asked) rows.push(several ? total("=", "?") : "");
     else if (step.totals) step.totals.forEach((one, nr) => rows.push(total("=", `total of output ${nr}`, arrayView(one, 150))));
@@ -69,7 +58,7 @@ export const panels = {
   // The rule: an equation of arrays for each gradient that is sent, the mathematics above it, the code below.
   rule(step, asked) {
     const outs = step.outgoing || [], sent = outs.filter((out) => out.value), rules = new Map(outs.map((out, i) => [out, (step.rules || [])[i]])), wide = this.columnWidth - 28;
-    const name = h("p.name", h("code", step.name), step.tensor ? [" of ", h("b", step.tensor)] : null);
+    const checked = asked ? null : this.check(step.check), name = h("p.name", h("code", step.name), step.tensor ? [" of ", h("b", step.tensor)] : null, this.terse > 1 ? checked : null);
     const factors = new Map(sent.map((out) => [out, asked ? null : local(step, out)]));
     const shown = new Set((sent.length ? sent : outs).filter((out) => !factors.get(out) && (!asked || (step.incoming || []).length < 2)).flatMap((out) => [...shownIn(rules.get(out)?.code)]));
     const groups = []; // one gradient may go to several
@@ -80,19 +69,19 @@ export const panels = {
     const lines = groups.map((outs, i) => {
       const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
       return h("div.line-of", { "data-outs": outs.map((one) => (step.outgoing || []).indexOf(one)) }, math && this.terse < 2 ? h("p.math", math) : null,
-        equation(step, out, rule, to, { asked, room: this.terse > 1 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math ?? null }, rule.code) : null,
+        equation(step, out, rule, to, { asked, room: this.terse > 2 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || (factors.get(out) && !(this.options.label && this.terse > 2)) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math ?? null }, rule.code) : null,
         out.reduced ? h("span.reduced", out.reduced) : null);
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p.not", { "data-out": outs.indexOf(out) }, h("code", out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
     const rest = (step.saved || []).filter(({ name, value }) => !shown.has(name) || !value), unnamed = rest.filter(({ name }) => !(step.rules || []).some(({ code }) => shownIn(code).has(name)));
     const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span.kept", h("code", item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", this.terse ? thumbnail(item.value) : arrayView(item.value, 70));
     return this.column("Rule", name, lines, not, reads.length ? [h("h3", "Saved for it"), h("div.keeps", reads.map(saved))] : null,
-      unnamed.length ? h("details", h("summary", `${unnamed.length} more that it keeps`), h("div.keeps", unnamed.map(saved))) : null, asked ? null : this.check(step.check));
+      unnamed.length ? h("details", h("summary", `${unnamed.length} more that it keeps`), h("div.keeps", unnamed.map(saved))) : null, this.terse > 1 ? null : checked);
   },
 
   check(check) {
     if (!check) return null;
-    return h("p", { class: `mgv-check ${check.ok ? "ok" : "wrong"}` }, h("b", { title: check.text }, check.ok ? "checked" : "check failed"), this.terse > 1 && check.ok ? null : ` ${check.text}`);
+    return h(this.terse > 1 ? "span" : "p", { class: `mgv-check ${check.ok ? "ok" : "wrong"}` }, h("b", { title: check.text }, check.ok ? "checked" : "check failed"), this.terse > 1 && check.ok ? null : ` ${check.text}`);
   },
 
   // AccumulateGrad: .grad after it = .grad before + what arrives.
@@ -103,10 +92,6 @@ export const panels = {
     return this.column(asked ? "Rule" : "Adds to .grad", h("p.name", h("code", `${step.tensor}.grad ${before ? "+=" : "="} grad`)),
       h("div.equation", left, sign(wrong ? "≠" : "="), before ? [term(before, "before", "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives", "arrives")),
       wrong ? h("p.note", `${wrong}.`) : null, before ? null : h("p.note", `${step.tensor}.grad was None.`));
-  },
-
-  sidePanel(k) {
-    return [this.leaves(k), this.queue(k)];
   },
 
   // .grad of every leaf, found by its node: two leaves may have one name, and a fold hides many. Of many those that changed
@@ -125,7 +110,7 @@ export const panels = {
     };
     arrange(panel.first, first.map((f) => line(f, this.terse ? 18 : few ? 120 : 26)));
     if (few) return panel.section;
-    panel.note.textContent = `${count} of ${leaves.length} changed`;
+    panel.note.textContent = count ? `${count} of ${leaves.length} changed` : "";
     panel.summary.textContent = `${count > last ? `${count - last} more, ` : ""}${leaves.length - count} not changed yet`;
     panel.fill = () => {
       const over = new Set(landed.slice(0, count).map(({ f }) => f));

@@ -4,7 +4,7 @@ import { columns } from "./columns.js";
 import { h, textButton } from "./elements.js";
 import { opened } from "./boxes.js";
 
-const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 880, NARROW = 256; // px of the text of a node, and in a box that was opened; scale; width of the pane for panels beside each other, beside the picture, in two columns, of one at least
+const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, BROAD = 880, NARROW = 256; // px of the text of a node, and in a box that was opened; scale; width of the pane for panels beside each other, the same for one of two panes, beside the picture, in two columns, of one at least
 const MANY = 40, MARGIN = 14, LEAST_TALL = 400; // steps; px below the pane; a pane that would be lower than that may begin above the sight
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
 export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
@@ -60,7 +60,7 @@ export const viewport = {
     if (!wide || (key === this.settled && !force)) return; // not on the page yet, or nothing new
     this.settled = key;
     this.el.classList.toggle("mgv-slim", wide < WIDE);
-    this.reserve(wide);
+    this.reserve();
     const free = Math.max(240, most - this.head.offsetHeight - this.notes.offsetHeight - 4);
     const open = [...this.open].join();
     if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
@@ -73,7 +73,7 @@ export const viewport = {
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
-    const pair = !side && wide >= PAIR, two = wide >= BROAD ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
+    const pair = !side && wide >= (this.options.label ? PAIR_BESIDE : PAIR), two = wide >= BROAD ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 18);
@@ -82,7 +82,7 @@ export const viewport = {
     const { style } = this.frame;
     style.setProperty("--stage", `${tall}px`);
     style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
-    this.widths = { one: side, two, wide, tall };
+    this.widths = { one: side, two, wide, tall, pair };
     this.mayBeBroad = null;
     this.levels = {}; // of the steps that were shown: how small, and in how many columns
     this.setBroad(false);
@@ -99,43 +99,59 @@ export const viewport = {
     this.showLine();
   },
 
+  // What a step differs in from the same step of the other pass, behind its sentence.
+  differs(k) { const text = k > 0 && this.data.differs?.[k]; return text ? ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${text}.` : ""; },
+
   // As many lines for the sentence as the longest of this pass takes: none is cut, and none moves the picture.
-  reserve(wide) {
-    const brush = (this.brush ??= document.createElement("canvas").getContext("2d")), size = wide < WIDE ? 13 : 14;
-    brush.font = `${size}px system-ui, sans-serif`;
-    const { differs = {} } = this.data, said = [this.data.start?.sentence, ...this.data.steps.map(({ sentence }, i) => sentence + (differs[i + 1] ? ` ≠ The first difference: ${differs[i + 1]}.` : "")), ...this.forward.map(({ sentence }) => sentence)].filter(Boolean);
-    const most = Math.max(...said.map((text) => brush.measureText(text).width + (this.options.ask ? 90 : 0)), 0);
-    this.frame.style.setProperty("--lines", Math.max(1, Math.ceil((most * (wide < 600 ? 1.25 : 1.07)) / (wide - 32 - (this.titled.offsetWidth + 10 || 0)))));
+  reserve() {
+    const { data, options } = this, said = [...[data.start || {}, ...this.forward].map(({ sentence = "" }) => sentence), ...data.steps.map(({ sentence }, i) => `${options.ask ? "Correct. " : ""}${sentence}${this.differs(i + 1)}`)];
+    this.longest ??= said.sort((a, b) => b.length - a.length).slice(0, 4);
+    const style = `position:absolute;visibility:hidden;min-height:0;width:${this.sentence.clientWidth}px`, probes = this.longest.map((text) => h("p.sentence", { style }, text));
+    this.sentence.after(...probes);
+    const line = 1.35 * Number.parseFloat(getComputedStyle(this.sentence).fontSize), tall = Math.max(...probes.map((probe) => probe.offsetHeight));
+    for (const probe of probes) probe.remove();
+    this.frame.style.setProperty("--lines", Math.max(1, Math.round(tall / line)));
   },
 
   // The panels of a step in one column. Where that is too little, what is beside the rule is shown smaller; then the numbers get a
-  // column of their own, if there is space; then the rule is shown smaller, too.
+  // column of their own, if there is space; then the mathematics, which the equation says in numbers, is left out; then its arrays
+  // are painted.
   settlePanels() {
     if (!this.widths || this.shown === null || this.posed) return;
-    const { panels, flow, side, widths } = this, apart = !widths.one && widths.wide >= PAIR;
-    const over = () => (this.broad || apart ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1);
+    const { panels, flow, side, widths } = this, apart = widths.pair;
+    const over = () => (this.broad || apart ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1 || el.scrollWidth > el.clientWidth + 1);
     const set = (terse, broad) => {
       if (this.broad !== broad) this.setBroad(broad);
-      if (this.terse !== terse) { this.terse = terse; this.fillPanels(); }
+      this.terse = terse;
       this.el.classList.toggle("mgv-terse", terse > 0);
+      if (this.filled !== `${terse} ${this.columnWidth}`) this.fillPanels();
+      this.tighten();
     };
     const start = this.shown <= this.ahead, now = this.broad && !start && Math.abs(this.shown - this.before) < 2, known = this.levels[this.shown];
     if (known && known[1] === now) return set(...known);
     const fits = widths.one && widths.two && !start && (this.mayBeBroad ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
     const least = this.data.steps.length > MANY && !start ? 1 : 0; // of many steps most need it
-    for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), [2, Boolean(now || fits)]]) {
+    for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), ...[2, 3].map((terse) => [terse, Boolean(now || fits)])]) {
       set(...level);
       this.levels[this.shown] = level;
       if (!over()) return;
     }
   },
 
+  // An equation stays on one line if it can: where it would take a second one, its parts stand closer together, then its cells are smaller.
+  tighten() {
+    for (const el of this.flow.querySelectorAll(".mgv-equation")) {
+      const { firstElementChild: first, lastElementChild: last } = el;
+      for (const closer of ["mgv-tight", "mgv-tighter"]) if (last.offsetTop > first.offsetTop + first.offsetHeight) el.classList.add(closer);
+    }
+  },
+
   setBroad(broad) {
     this.broad = broad;
     this.el.classList.toggle("mgv-broad", broad);
-    const { one, two, wide, tall } = this.widths;
+    const { one, two, wide, tall, pair } = this.widths;
     this.frame.style.setProperty("--side", `${broad ? two : one}px`);
-    this.columnWidth = Math.round(broad ? 0.58 * two : one || (wide >= PAIR ? 0.58 * wide : wide)); // of the rule
+    this.columnWidth = Math.round(broad ? 0.58 * two : one || (pair ? 0.58 * wide : wide)); // of the rule
     if (!this.picture || !broad) { if (this.picture && this.scale1) this.fit(this.scale1); this.scale1 = null; return; }
     this.scale1 = this.scale;
     const scale = Math.min(this.scale, (wide - two - 18) / this.size[0], (tall - 18) / this.size[1]);
