@@ -6,7 +6,7 @@
     viz.explore(f, x=2) sliders on the leaves of a function, edges that can be cut; values and gradients follow
     viz.compare(a, b)   two passes beside each other, the first difference marked
     viz.beside(a, b)    the same as two steppers that move together
-    viz.film(every=5)   a training run: film.backward(loss) in place of loss.backward()
+    viz.film(every=5)   a training run: film.backward(loss) instead of loss.backward()
     viz.costs(z)        what each node and module keeps for the backward pass, and how long it takes
     viz.to_networkx(z)  the graph for networkx
     viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell

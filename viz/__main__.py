@@ -32,7 +32,7 @@ class CannotStep(Exception):
 
 
 class Raised(Exception):
-    """The script raised: ``__cause__`` is what."""
+    """The script raised an exception, which is ``__cause__``."""
 
 
 def record(

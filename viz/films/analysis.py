@@ -60,7 +60,7 @@ class SceneAnalysis:
         return self.decades[:, column] if column >= 0 else np.full(len(self.at), NONE, np.float32)
 
     def found(self, curve: LossCurve) -> Iterator[Finding]:
-        """All findings of this scene, in no order; ``curve`` is the loss of its training."""
+        """All findings of this scene, in no particular order; ``curve`` is the loss of its training."""
         yield from self.nonfinite()
         yield from self.built_wrongly(curve)
         yield from self.beginning(curve)
@@ -75,7 +75,7 @@ class SceneAnalysis:
     def make(
         self, kind: str, span: tuple[int, int], r: int, node: str, text: str, alarm: bool = True
     ) -> Finding:
-        """A finding about row ``r``; ``span``: first and last frame of ours."""
+        """A finding about row ``r``; ``span``: the first and last of our frames."""
         (first, last), name = span, self.rows[r].name
         steps, place = (self.steps[first], self.steps[last]), (self.at[first], self.at[last], r)
         return Finding(kind, *steps, name, node, text, alarm, None, self.scene, place)
@@ -110,7 +110,7 @@ class SceneAnalysis:
         yield self.at_function("nan", (i, len(self.at) - 1), maker or 0, text)
 
     def built_wrongly(self, curve: LossCurve) -> Iterator[Finding]:
-        """Mistakes that the graph itself shows, and a sign that is wrong."""
+        """Mistakes that the graph itself shows, and a wrong sign."""
         for kind, f, text in mistakes(self.table):
             yield self.at_function(kind, self.all, f, text)
         scene = self.table.scene
@@ -310,7 +310,7 @@ class SceneAnalysis:
             yield self.at_function("dead", (first, last), f, text, alarm)
 
     def updates(self, curve: LossCurve) -> Iterator[Finding]:
-        """What moves too far, too little, or not at all."""
+        """Leaves that move too far, too little, or not at all."""
         update, grad, value = (self.table.part(kind) for kind in ("update", "grad", "value"))
         names, shapes = self.table.names, self.table.shapes
         if not update.size:

@@ -37,8 +37,8 @@ def film(every: int = 1, keep: Iterable[int] = (), names: Names = None, title: s
 
     * every: record a frame every ``every`` steps (a step is one call of ``film.backward``).
     * keep: a list of steps whose whole backward pass is kept, to be stepped through inside the film. The last step, and the
-      first with NaN or Inf, are always kept. A pass is kept where its graph has up to 600 nodes, which save up to 16 million
-      numbers that no hooks pack; for the others the film's ``notes`` give the reason.
+      first with NaN or Inf, are always kept. A pass is kept if its graph has up to 600 nodes and saves up to 16
+      million numbers, without hooks that pack them; for the others the film's ``notes`` give the reason.
     * names: names for tensors, as in ``viz.draw``. They override the names of the caller's variables.
     * title: shown above the film.
 
@@ -155,7 +155,7 @@ class Film(Shown):
             self._note(f"step {step}: this frame is not complete", error)
 
     def _run(self, loss: Any, step: int, options: Data, frame: FrameType, handles: list[Any]) -> Any:
-        """The pass, with hooks of ours; None where it cannot be filmed."""
+        """Run the pass with our hooks; None where it cannot be filmed."""
         hooks = None
         try:
             if getattr(loss, "grad_fn", None) is not None:
@@ -175,7 +175,7 @@ class Film(Shown):
         return None if hooks is None else (hooks, table, number, value)
 
     def _settle(self, step: int, hooks: PassHooks | None = None) -> None:
-        """A pass begins: how far has each leaf moved since the frame before it?"""
+        """As a pass begins, measure how far each leaf has moved since the previous frame."""
         try:
             with self._lock:
                 self._training.before(step, hooks)
@@ -183,7 +183,7 @@ class Film(Shown):
             self._note(f"step {step}: the change made by the step before is not known", error)
 
     def _note(self, text: str, error: Exception | None = None) -> None:
-        """Note what could not be seen; for a framework's error its message, if that is a sentence."""
+        """Note what could not be seen, with the message of a framework's error if that is a sentence."""
         reason = (
             str(error) if isinstance(error, RuntimeError | ValueError | TypeError | ArithmeticError) else ""
         )
@@ -250,7 +250,7 @@ class Film(Shown):
         self._replayed[here][1]["for_good"] |= for_good
 
     def _kept_passes(self) -> dict[str, Data]:
-        """Frame -> the stepper's payload, of the frames that are kept whole; here they are laid out."""
+        """{frame: the stepper's payload} for the frames that are kept whole, which are laid out here."""
         with self._lock:
             self._hold_newest()
             for here in [k for k in self._replayed if k not in self._payloads]:

@@ -72,7 +72,7 @@ class Finding:
 
 
 def norm_text(decade: float) -> str:
-    """A norm in two digits: ``0.031``, ``1.3e-9``, ``0``, ``NaN``; ``–`` where it was not computed."""
+    """A norm to two digits: ``0.031``, ``1.3e-9``, ``0``, ``NaN``; ``–`` where it was not computed."""
     if decade == NONE:
         return "–"
     if decade == -np.inf:

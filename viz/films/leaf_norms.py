@@ -18,9 +18,9 @@ FEW = 4096  # numbers; of larger arrays the processor's cache holds one at a tim
 class LeafNorms:
     """Copies of arrays (None among them) and their norms, UNKNOWN for None.
 
-    ``before`` are the same arrays as they were: then ``moved`` says for each by what part of its norm it has changed since;
+    ``before`` are the same arrays as they were: then ``moved`` says by what fraction of its norm each has changed since;
     infinite for one that was all zero. Small ones are measured together: their copies lie in ``flat``, one after another, in
-    float64, where the square of every number of float32 has its place. ``like`` may be laid out in the same way.
+    float64, which has room for the square of every float32 number. ``like`` may be laid out in the same way.
     """
 
     def __init__(self, arrays: Arrays, before: LeafNorms | None = None, like: LeafNorms | None = None):
@@ -51,7 +51,7 @@ class LeafNorms:
         return out
 
     def along(self, before: LeafNorms, grads: LeafNorms | None) -> float:
-        """The cosine between the way from ``before`` to here and the gradients: -1 is straight downhill. NaN if not known."""
+        """The cosine between the movement since ``before`` and the gradients: -1 is straight downhill. NaN if not known."""
         if grads is None or not self.kinds == before.kinds == grads.kinds:
             return math.nan
         with np.errstate(invalid="ignore", over="ignore"):

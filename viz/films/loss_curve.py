@@ -1,4 +1,4 @@
-"""How the loss of a training goes: whether it falls, rises, is flat or runs away, apart from its noise."""
+"""How the loss of a training run develops: whether it falls, rises, is flat or runs away, apart from its noise."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class LossCurve:
     def trend(self, guess: float | None = None) -> str | None:
         """ "runaway", "rising", "flat", or None: of the first third of the frames against the last.
 
-        ``guess``: of a classifier, what equal probabilities would give.
+        ``guess``: for a classifier, the loss that equal probabilities would give.
         """
         v, n = self.known, len(self.known)
         if n < FEW or not self.alone:
@@ -81,7 +81,7 @@ class LossCurve:
 
 
 def loss_text(x: float) -> str:
-    """A loss in three digits."""
+    """A loss to three digits."""
     return (
         f"{x:.3g}" if x == 0 or 1e-3 <= abs(x) < 1e5 else f"{x:.1e}".replace("e-0", "e-").replace("e+0", "e")
     )

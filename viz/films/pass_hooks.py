@@ -28,10 +28,10 @@ Look = tuple[int, int, int | None, int | None]
 
 
 class PassHooks:
-    """The hooks of one pass. ``norms`` are those of the arrows, ``joined`` of what functions with several receive.
+    """The hooks of one pass. ``norms`` are those of the arrows, ``joined`` those of totals (where several arrows end).
 
     ``leaves`` are the live leaves, ``values`` their numbers before the pass, ``before`` what they were at the frame before.
-    ``held`` is what functions received and sent, ``saved`` what the nodes kept. ``handles`` is where the hooks' go.
+    ``held`` is what functions received and sent, ``saved`` what the nodes kept. ``handles`` collects the hooks' handles.
     """
 
     def __init__(self, table: Any, nodes: list, leaves: list, frame: FrameType, before: Any, handles: list):
@@ -139,7 +139,7 @@ class PassHooks:
         self.leaves = []
 
     def _first_look(self) -> None:
-        """What is looked at where everything is: which weights are equal in all units, and how many classes there are."""
+        """What only a full look finds: weights that are equal in all units, and the number of classes."""
         scene, info = self.scene, self.info
         axes = {
             a.leaf: axis
@@ -191,7 +191,7 @@ class PassHooks:
 
 
 def _unit_axis(scene: Scene, a: Arrow) -> int | None:
-    """Along which dimension the units of a weight matrix lie: each makes one number of the layer's result."""
+    """The dimension along which the units of a weight matrix lie; each unit makes one number of the layer's result."""
     made_by, passed = (
         operation(scene.names[a.source]),
         [operation(scene.names[scene.edges[e][0]]) for e in a.edges[1:]],
@@ -205,7 +205,7 @@ def _unit_axis(scene: Scene, a: Arrow) -> int | None:
 
 
 def _same_units(array: np.ndarray | None, axis: int, within: float = 0.0) -> bool:
-    """Whether all units have the same numbers, within that part of the largest."""
+    """Whether all units have the same numbers, within that fraction of the largest."""
     if array is None or array.ndim < 2 or array.shape[axis] < 2:
         return False
     one = array.take([0], axis)

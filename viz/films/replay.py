@@ -28,7 +28,7 @@ CUSTOM = "saved_tensors"  # what a custom function calls all that it keeps
 
 
 class SceneInfo:
-    """What does not change from frame to frame in the nodes of a scene; read while one of its graphs lives.
+    """The facts about a scene's nodes that do not change from frame to frame, read while one of its graphs lives.
 
     ``called`` are the caller's (name, tensor) pairs. ``why`` says why its frames are not held, or is empty.
     """

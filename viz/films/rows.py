@@ -113,7 +113,7 @@ def _joins(scene: Scene, names: list[str], group: list[int], more: list[int]) ->
 
 
 def _name(scene: Scene, names: list[str], rows: list[Row]) -> None:
-    """The module where the leaves have one, the leaves themselves else; time steps and calls are counted from the input."""
+    """The module if the leaves have one, otherwise the leaves themselves; time steps and calls are counted from the input."""
     first = 1 if len(rows) > 1 and not rows[0].leaves else 0
     if first:
         rows[0].name = "loss"

@@ -24,7 +24,7 @@ FROM_STEPPER += "mount: mountStepper"  # what they use of the stepper's program
 
 @cache
 def program() -> str:
-    """The film's front end as one ES module, with the stepper's inside it, which asks nothing, for frames kept whole."""
+    """The film's front end as one ES module; the stepper's, without questions, is inside it for frames kept whole."""
     stepper = re.sub(
         r"^export default\{.*?\};|^export ", "", pages.program("lanes", "narrow_layout"), flags=re.M
     )

@@ -160,8 +160,8 @@ class Still:
         return out
 
     def _way(self, look: SceneAnalysis, place: dict[int, complex], a: Arrow, h: float) -> list[complex]:
-        """The corners of an arrow's way from oval to oval, ``h`` half as high: straight where nothing is in the way, else
-        midway between two rows; past rows it goes on the left."""
+        """The corners of an arrow from oval to oval, each ``2 * h`` high: straight where nothing is in the way,
+        otherwise by way of the middle between two rows; it passes other rows on their left."""
         p, q, gap = place[a.source], place[a.target], self.pitch * 0.5j
         if lane := self.lanes[look.scene].get(a.index):
             x, leave, come = self.x + 12 + self.beside - LANE * min(lane, 6), p - 38 + gap, q - 38 - gap
@@ -190,7 +190,7 @@ class Still:
 
 
 def _round(way: list[complex]) -> list[complex]:
-    """A line with round corners, in short straight pieces."""
+    """A line with rounded corners, in short straight pieces."""
     out = way[:1]
     for a, b, c in zip(way[:-2], way[1:-1], way[2:], strict=True):
         start, end = ((z - b) * min(0.5, 9 / (abs(z - b) or 1)) for z in (a, c))

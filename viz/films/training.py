@@ -1,4 +1,4 @@
-"""What is seen of a training between its passes: what moved, what was cleared, what is frozen; and how its loss goes.
+"""What is seen of a training run between its passes: what moved, what was cleared, what is frozen; and how its loss develops.
 
 ``TrainingState`` looks while the training runs; ``findings_of`` puts everything that a film shows into words, afterwards.
 """
@@ -51,7 +51,7 @@ class TrainingState:
         ] = {}  # leaf -> step: it moved, and the gradient that moved it was still there
 
     def meet(self, leaves: list[Any], modules: dict[str, Any], step: int) -> dict[int, str]:
-        """A new graph: what else do the models have whose parameters it reaches? Returns the names of these, by id."""
+        """For a new graph, the names (by id) of all other parameters of the models whose parameters it reaches."""
         reached, names, known = {id(leaf) for leaf in leaves}, {}, set()
         for path, model in modules.items():
             if id(model) in known:
@@ -88,11 +88,11 @@ class TrainingState:
         return self.pending.values if self.pending and self.pending.leaves is table.leaves else None
 
     def after(self, table: FrameTable, hooks: Any, step: int) -> None:
-        """A frame is taken."""
+        """Note that a frame was taken."""
         self.pending = Pending(table, len(table.at) - 1, table.leaves, hooks.values, hooks.grads)
 
     def before(self, step: int, hooks: Any = None) -> None:
-        """A pass begins, of which ``hooks`` makes a frame: what has moved since the frame before it?"""
+        """As a pass begins of which ``hooks`` makes a frame, note what has moved since the previous frame."""
         for k, leaf in enumerate(hooks.leaves if hooks is not None and self._kept_grad else ()):
             if hooks.old is None or not hooks.old.norms[k] > 0.0:
                 self._kept_grad.pop(id(leaf), None)  # it was cleared

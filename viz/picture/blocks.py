@@ -90,7 +90,7 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
             return f in inside and f not in known and f not in taken
 
         def by_hand(block: Block) -> bool:
-            """Whether this is a norm of which only the product of its input and its weight is known."""
+            """Whether this is a norm and only the product of its input and its weight is known."""
             return "norm" in block.kind.lower() and [base_name(f.name) for f in block.functions] == ["Mul"]
 
         for block in sorted(made, key=by_hand, reverse=True):
@@ -128,7 +128,7 @@ def _calls(functions: list[Function], known: Known) -> list[list[Function]]:
 def _hulls(
     call: list[Function], path: str, within: list[Function], known: Known, depth: int
 ) -> list[list[Function]]:
-    """The convex hull of a call; several of what lies between where another module runs in the midst of it."""
+    """The convex hull of a call; several where another module runs in the middle of it."""
 
     def others(f: Function) -> bool:
         return f in known and len(known[f][0]) > depth and known[f][0][depth] != path
@@ -168,7 +168,7 @@ def _hull(some: list[Function], within: list[Function]) -> list[Function]:
 
 
 def _with_sides(hull: list[Function], within: list[Function], known: Known) -> list[Function]:
-    """Add what ran meanwhile and is used only inside, such as a mask made from the input."""
+    """Add functions that ran in the meantime and are used only inside, such as those of a mask made from the input."""
     block = set(hull)
     for f in reversed(_between(within, hull[0].index, hull[-1].index)):
         if f not in block and f not in known and f.users and all(e.source in block for e in f.users):
@@ -199,8 +199,8 @@ def _onward(block: set[Function], free: Callable[[Function], bool]) -> Iterator[
 
 
 def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[Function]:
-    """What no recording saw of a residual block: where ways that began in front of it or in it come together again, and an
-    activation of that; what it makes of its input beside the way around it."""
+    """The parts of a residual block that no recording saw: the sum where paths from before or inside it meet again, an
+    activation of that sum, and what the block computes from its input beside the shortcut."""
     made, block, found = set(functions), set(functions), []
     constant = any(e.target is None for f in functions for e in f.edges)
     for f in islice(_onward(block, free), MOST_BESIDE):
@@ -234,7 +234,7 @@ MOST_BESIDE, MOST_BEHIND = 12, 40  # functions
 
 
 def _with_tails(order: list[Function], known: Known, classes: dict[str, str]) -> None:
-    """With what a module makes of its own results (``_tail``), the innermost first."""
+    """Add to each block what its module computes from its own results (``_tail``), the innermost first."""
     calls: dict[tuple[str, int | None], list[Function]] = {}
     paths: dict[str, list[str]] = {}
     for f, (path, call) in known.items():
@@ -253,8 +253,8 @@ def _with_tails(order: list[Function], known: Known, classes: dict[str, str]) ->
 def _tail(
     some: list[Function], order: list[Function], known: Known, ends: tuple[str, ...], holds: bool
 ) -> set[Function]:
-    """Of several results of a block what makes one of them, the gates of a recurrent cell for example; and functions called
-    as ``ends`` that come next. A block that ``holds`` others may have several results: then nothing."""
+    """The functions that make one result out of several results of a block, such as the gates of a recurrent cell, and
+    functions called as ``ends`` that come next. A block that ``holds`` others may have several results: then nothing."""
     block: set[Function] = set(_hull(some, order))
     found: list[Function] = []
     onward = _onward(block, lambda f: f not in known)

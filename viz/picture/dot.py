@@ -161,7 +161,7 @@ def quoted(text: str) -> str:
 
 
 def ground(x: float, y: float, frames: Iterable[tuple[float, ...]]) -> str:
-    """The light colour of what is behind a point: of the frame of a module, or of the page."""
+    """The light-theme colour behind a point: that of a module's frame, or of the page."""
     inside = any(0 < x - left < wide and 0 < y - top < high for left, top, wide, high, *_ in frames)
     return FRAME[0] if inside else "#ffffff"
 
@@ -290,8 +290,8 @@ def cells_table(value: Value | None, w: float, h: float) -> str:
 
 
 def shown(item: Item, caption: str) -> Value | None:
-    """The array that a box of a drawn card shows; the gradient is blank until a pass has reached it, that of
-    a leaf is its .grad."""
+    """The array that a box of a drawn card shows; the gradient is blank until a pass has reached it; for a leaf it is
+    .grad."""
     grad = item.grad or (item.function.leaf_grad if item.kind == "leaf" else None)
     return {"tangent": item.output and item.output.tangent, "value": item.value, "grad": grad}[caption]
 
@@ -303,8 +303,7 @@ def scale(cells) -> float:
 
 
 def numbers(value: Value, w: float, h: float) -> tuple[float, list[str]] | None:
-    """The font size and the text of each number of an array where they have room in a box of this size: none is
-    smaller than can be read."""
+    """The font size and the text of each number of an array, if a box of this size has room for them at a readable size."""
     cells, smaller = value.cells()
     wide, high = w / cells.shape[1], h / cells.shape[0]
     if smaller or value.array.dtype.kind == "c" or cells.size > WRITTEN or wide < 20 or high < 10:
@@ -323,8 +322,8 @@ def tint_of(x: float, top: float) -> float:
 
 
 def shade(x: float, top: float, written: bool = False) -> str:
-    """Orange for positive, blue for negative, paler towards 0; black and grey for infinite and not a number. ``written``: the
-    ground of a number that is written on it."""
+    """Orange for positive, blue for negative, paler towards 0; black and grey for infinite and not a number.
+    ``written``: the background of a number that is written on it."""
     if math.isnan(x) or (written and math.isinf(x)):
         return "#adb5bd"
     if math.isinf(x):

@@ -1,4 +1,4 @@
-"""Graphviz itself: DOT in, positions or a picture out.
+"""Graphviz itself: it takes DOT and returns positions or a picture.
 
 On a computer it runs inside ``pygraphviz``, whose wheel carries it; in a browser it is Graphviz compiled to WebAssembly, in the
 module ``wasm_graphviz`` of the browser lessons. Both give the same positions: sizes and labels are ours.

@@ -1,7 +1,7 @@
 """Pictures painted by Graphviz, joined by Pillow into one small animation with one palette.
 
-For each frame Pillow writes only the changes. Graphviz chooses some colours anew for each picture: what is no more
-another colour than that stays as it was.
+For each frame Pillow writes only the changes. Graphviz chooses some colours anew for each picture: a difference no
+larger than that is not drawn again.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ NEAR = 8.5  # colours that are no further apart (as _palette counts) are one
 def animation(frames: list[bytes], seconds: list[float], always: list[str]) -> bytes:
     """One GIF, repeated for ever, of pictures of one size (see `layout.painted`).
 
-    Some of them give the palette; the colours ``always`` (#rrggbb) are in it however rare they are. A picture that is the
-    one before it once more makes no frame: that one stands longer.
+    Some of them give the palette; the colours ``always`` (#rrggbb) are in it however rare they are. A picture that
+    equals the one before it makes no frame: that one is shown for longer.
     """
     from PIL import Image  # for GIFs only: a browser has no Pillow
 
@@ -40,7 +40,7 @@ def animation(frames: list[bytes], seconds: list[float], always: list[str]) -> b
 
 
 def _palette(samples: list[np.ndarray], always: list[str]) -> tuple[bytes, np.ndarray, np.ndarray]:
-    """The most frequent colours (of five bits a channel), for each such colour the nearest of them, and which are far apart."""
+    """The most frequent colours (five bits per channel), the nearest of them for each, and which are far apart."""
     counts = sum(np.bincount(one.ravel(), minlength=1 << 15) for one in samples)
     for colour in always:
         r, g, b = (int(colour[i : i + 2], 16) >> 3 for i in (1, 3, 5))
@@ -56,7 +56,7 @@ def _palette(samples: list[np.ndarray], always: list[str]) -> tuple[bytes, np.nd
 
 
 def _pixels(gd: bytes) -> np.ndarray:
-    """(height, width) colours of five bits a channel, of a picture as `layout.painted` gives it."""
+    """(height, width) colours with five bits per channel, from a picture that `layout.painted` returned."""
     width, height = struct.unpack(">HH", gd[2:6])
     colours = np.frombuffer(gd, np.uint8, offset=11).reshape(height, width, 4)[..., 1:] >> 3
     return colours @ np.array([1 << 10, 1 << 5, 1], np.uint16)

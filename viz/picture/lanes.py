@@ -1,8 +1,8 @@
 """Two lanes: values above, flowing to the right; below each value its gradient, coming back to the left.
 
 A tensor is a card with its numbers, its gradient a card of the same size in the other lane. An operation is a word on the way
-from its inputs to its result, and the backward function a word on the way back. Only the lane of the values is laid out:
-the other one is the same lane, moved (``Picture.below`` and ``mirrors``).
+from its inputs to its result, and the backward function a word on the way back. Only the lane of the values is laid
+out: the other one is the same lane, shifted (``Picture.below`` and ``mirrors``).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Lanes(View):
                 self.detached(source, head)
 
     def source(self, e: Edge) -> Item | None:
-        """The card of an input; None for a number, which the operation names, and for what is not known."""
+        """The card of an input; None for a number, which the operation names, and for an unknown input."""
         if e.target is not None:
             if e.target.kind == "accumulate" and (e.target, e.nr) not in self.values:
                 self.leaf(e.target)
@@ -139,7 +139,7 @@ class Lanes(View):
         css: list[str],
         value: Value | None,
     ) -> tuple[Item, Item]:
-        """The card of a tensor in one lane and of its gradient in the other, of one size."""
+        """The card of a tensor in one lane and that of its gradient in the other, of the same size."""
         out, name = f.output(nr), f.output(nr).name or "?"
         said = _short(name, self.widest) if kind == "leaf" else fit(name, self.widest, TITLE, bold=True)
         title = f"{_short(name, self.widest - 6)}.grad" if kind == "leaf" else f"grad of {said}"

@@ -1,4 +1,4 @@
-"""Where Graphviz puts things: DOT in, positions out. The picture itself is painted by ``svg.py``.
+"""Where Graphviz puts things: it takes DOT and returns positions. The picture itself is painted by ``svg.py``.
 
 ``engine.py`` has Graphviz itself. In this process it cannot be
 interrupted, so anything but a small picture is laid out by a child process, which can be ended: every layout has a time limit.
@@ -36,13 +36,13 @@ class LayoutTooSlow(RuntimeError):
 
 
 def size(p: Picture) -> int:
-    """How much there is to place: items and links."""
+    """The number of items and links to place."""
     return len(p.items) + len(p.links)
 
 
 def least_length(p: Picture) -> float:
-    """The least length along the direction of the picture, in points: its longest way (of two rails the forward pass), item
-    beside item. What is too long by this needs no layout to be known for it."""
+    """The least length along the direction of the picture, in points: its longest path (with two rails, that of the
+    forward pass), item beside item. A picture that this shows to be too long need not be laid out."""
     rightwards = p.direction == "LR"
     reach: dict[Item, float] = {}
     for a in [a for a in p.links if a.kind == "forward"] if p.same_rank else p.links:
@@ -55,8 +55,8 @@ def least_length(p: Picture) -> float:
 
 
 def places(p: Picture, margin: float = 10.0, seconds: float = SECONDS) -> Places:
-    """Lay the picture out, each form once; a small one also with its items told in the opposite order, by which Graphviz goes
-    where it has a choice: taken if it has fewer faults. Raises LayoutTooSlow after ``seconds``."""
+    """Lay the picture out, each form once; a small one also with its items in the opposite order, which decides where
+    Graphviz has a choice; that layout is taken if it has fewer faults. Raises LayoutTooSlow after ``seconds``."""
     at = _placed(p, margin, seconds)
     if p.links and size(p) <= QUICK:
         other = _placed(p, margin, seconds, turned=True)
@@ -103,7 +103,7 @@ def _placed(p: Picture, margin: float, seconds: float, turned: bool = False) -> 
 
 def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) -> Places:
     """The lane of the gradients: below that of the values (beside it, where these flow down), each item as far from its own
-    value as every other one. Each arrow goes the shortest smooth way, or where something is in that way, Graphviz's."""
+    value as every other one. Each arrow takes the shortest smooth path or, if something is in its way, Graphviz's."""
     along, across = (0, 1) if p.direction == "LR" else (1, 0)
 
     def size(item: Item) -> tuple[float, float]:
@@ -166,8 +166,8 @@ def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) ->
 def _smooth(
     start: tuple[float, float], end: tuple[float, float], others: list[tuple[float, ...]]
 ) -> list | None:
-    """A way that leaves and arrives along the lane and touches none of the ``others``: it bends at once, or behind or
-    before all that stands between. None where there is no such way."""
+    """A path that leaves and arrives along the lane and touches none of the ``others``: it bends at once, or after or
+    before everything in between. None if there is no such path."""
     t = np.linspace(0, 1, 24)[:, None]
     between = [q for q in others if q[0] + q[2] > start[0] and q[0] < end[0]]
     late = max((u + wide for u, _, wide, _ in between), default=0)
@@ -272,7 +272,7 @@ TOO_LONG = (
 
 
 class _Child:
-    """A process of its own in which Graphviz runs. It is started when it is first needed, and again after it was ended."""
+    """A separate process in which Graphviz runs. It is started when it is first needed, and again after it has been ended."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen | None = None
@@ -351,5 +351,5 @@ for request in sys.stdin.buffer:
 
 def painted(dot: str, form: str, dpi: int) -> bytes:
     """The picture of DOT in which all places are fixed: "png", or "gd", which has 11 bytes in front (width and height
-    from the third) and four a pixel: transparency, red, green, blue."""
+    from the third on) and four bytes per pixel: transparency, red, green, blue."""
     return engine.layout(dot.replace("graph [", f"graph [dpi={dpi} ", 1), form, "nop2")

@@ -1,7 +1,7 @@
 """How much of the tree of modules is open: the boxes of a picture.
 
-``first_sight`` is what a picture opens with, for ``draw`` and ``step`` alike; ``chosen`` what ``fold=`` asks for; ``boxes``
-what is seen when a box is opened. Equal neighbours are one box that says how many.
+``first_sight`` is what a picture opens with, for ``draw`` and ``step`` alike; ``chosen`` what ``fold=`` asks for;
+``boxes`` what one sees when a box is opened. Equal neighbours are one box that says how many.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ SHOWN = 8  # of so many functions, or fewer, that come again and again the first
 
 
 def first_sight(root: Block, most: int) -> list[Block]:
-    """The boxes of the picture that says most with ``most`` of them at the most: the model is open, and of what is in it the
-    containers, and what is most of the whole, where there is room; equal neighbours are one."""
+    """The most telling picture with at most ``most`` boxes: the model is open, and inside it the containers and the
+    largest parts, as far as there is room; equal neighbours are one box."""
     open_blocks: set[Block] = {root}
     whole = len(root.functions)
     while True:
@@ -94,7 +94,7 @@ def chosen(root: Block, fold: Any, graph: Graph) -> list[Block]:
 
 
 def repeats(root: Block) -> list[Block]:
-    """What is repeated, whatever modules there are."""
+    """Repeated parts, whatever modules there are."""
     return [i for i in _equal(list(root.functions), REPEATS) if isinstance(i, Block)]
 
 
@@ -120,7 +120,7 @@ def _closed(root: Block, open_blocks: set[Block]) -> list[Block]:
 
 
 def _level(root: Block, open_blocks: set[Block], most: int) -> list[Item]:
-    """What is drawn of ``root`` where these blocks are open, inputs first, equal neighbours as one block."""
+    """The parts of ``root`` that are drawn when these blocks are open, inputs first, equal neighbours as one block."""
 
     closed = _closed(root, open_blocks)
     items = _equal(ordered(root.functions, closed)[0], 2, whole_modules=True, longest=1)
@@ -172,11 +172,11 @@ def _functions(item: Item) -> list[Function]:
 
 
 def _composed(free: list[Function]) -> list[Block]:
-    """Functions that one call of the framework made, under its name, with what reshapes their input."""
+    """Functions that one call of the framework made, under its name, with the functions that reshape their input."""
     there, found = set(free), []
 
     def reshaped(f: Function) -> list[Function]:
-        """What only reshapes the input of a function on its way to it, and what made that input."""
+        """The functions that only reshape a function's input on its way, and the function that made that input."""
         way: list[Function] = []
         while (t := f.edges[0].target) in there and len(t.users) == 1:
             way.insert(0, f := t)
@@ -194,8 +194,8 @@ def _composed(free: list[Function]) -> list[Block]:
 
 
 def _sign(item: Item) -> tuple:
-    """What an item looks like: equal items have equal signs. For two modules of one class, the parameters count, and what they
-    make, not each function: the first of several layers may have an input that needs no gradient."""
+    """A key that equal items share. For two modules of one class it compares the parameters and the result, not each
+    function: the first of several layers may have an input that needs no gradient."""
     if isinstance(item, Function):
         return item.name, item.outputs[0].shape
     made = item.functions[-1].outputs[0].shape
@@ -209,8 +209,8 @@ def _sign(item: Item) -> tuple:
 def _equal(
     items: list[Item], least: int, whole_modules: bool = False, longest: int = LONGEST_PERIOD
 ) -> list[Item]:
-    """With each run of equal neighbours (of blocks, or of a few blocks and functions that come again) as one block. At least
-    ``least`` of them; ``whole_modules``: only where they hold modules that hold others."""
+    """The items with each run of at least ``least`` equal neighbours as one block (blocks, or a few blocks and
+    functions that repeat). ``whole_modules``: only if they hold modules that hold others."""
     numbers: dict[tuple, int] = {}
     signs = np.array([numbers.setdefault(_sign(i), len(numbers)) for i in items])
     n = len(items)
@@ -251,7 +251,7 @@ def _equal(
 
 
 def _one(items: list[Item], number: str) -> Block:
-    """One of several equal ones: a block as it is, or a block of what comes again."""
+    """One of several equal parts: a block as it is, or a block made of the parts that repeat."""
     if len(items) == 1 and isinstance(items[0], Block):
         return items[0]
     joined = _joined(items, number)
@@ -262,14 +262,15 @@ def _one(items: list[Item], number: str) -> Block:
 
 
 def _common(paths: list[str]) -> str:
-    """The longest path that all of these are in, or are."""
+    """The longest module path that all of these share."""
     same = [level for level in zip(*map(prefixes, paths), strict=False) if len(set(level)) == 1]
     return same[-1][0] if same else ""
 
 
 def _cut(items: list[Item], most: int, counted: bool = False) -> list[Block]:
-    """The blocks among ``items``; where there are more than ``most``, neighbours are joined, the smallest first, or where there
-    are very many (``counted``: or all are equal) as many of them each time. What is behind all modules stays apart."""
+    """The blocks among ``items``. If there are more than ``most``, neighbours are joined, the smallest first; if there
+    are very many (with ``counted``, also if all are equal), the same number of them each time. Functions behind all
+    modules stay apart."""
     parts = [[i] for i in items]
     if counted or len(items) > 8 * most:
         size = -(-len(items) // most)

@@ -1,6 +1,6 @@
 """The parts of a picture before Graphviz sees it: items with their text and size, links, and the picture that holds them.
 
-No colours, no coordinates on the page: sizes come from a width table of our own, places from ``layout.py``.
+No colours, no coordinates on the page: sizes come from our own table of widths, places from ``layout.py``.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Picture:
     def card(
         self, kind: str, lines: list[Line], shape: tuple | None, boxes: list[str], tooltip: str, **more
     ) -> Item:
-        """A card: lines of text, then captioned boxes, as large as the cells of ``shape`` ask for."""
+        """A card: lines of text, then captioned boxes, as large as the cells of ``shape`` need."""
         rows, columns = grid(shape)
         one = shape is not None and all(n == 1 for n in shape)
         w, h = (58.0, 22.0) if one else (max(columns * CELL, 40.0), max(rows * CELL, 20.0))
@@ -187,7 +187,7 @@ class Picture:
         return link
 
     def say(self, link: Link, label: str) -> None:
-        """Write ``label`` on an arrow, or nothing where it is empty."""
+        """Write ``label`` on an arrow, or nothing if it is empty."""
         link.label = fit(label, 110, LABEL) if label else ""
         least = 44 if link.kind == "backward" else 16
         link.label_width = round(max(width(link.label, LABEL) + 10, least)) if label else 0.0

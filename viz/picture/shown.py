@@ -1,4 +1,4 @@
-"""Shown outside of notebooks: a file in a temporary folder, opened in the browser."""
+"""Pictures outside of notebooks: a file in a temporary folder, opened in the browser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def notebook() -> Any:
 
 
 class Shown:
-    """Mixed into what can be saved as a file that a browser shows: ``.show()``."""
+    """A mixin for objects that can be saved as a file that a browser shows; adds ``.show()``."""
 
     _saved_as = "html"
 

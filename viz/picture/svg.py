@@ -90,8 +90,8 @@ def _tag(name: str, css: str = "", inside: str | None = None, **attributes: obje
 
 
 def _frame(caption: str, arrows: np.ndarray, box: tuple[float, ...]) -> tuple[str, str]:
-    """The frame around what belongs to one module; no arrow crosses its caption, which is as near to the middle as can be.
-    Where arrows leave no place for it, also what hides them there, to be painted over them."""
+    """The frame around what belongs to one module; no arrow crosses its caption, which is as close to the middle as
+    possible. If arrows leave no room for it, a cover to paint over them is returned as well."""
     x, y, w, h, base = box
     shape = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=8, fill=FRAME[0], stroke=FRAME[1])
     text = fit(caption, WIDEST, CAPTION, bold=True)
@@ -105,7 +105,7 @@ def _frame(caption: str, arrows: np.ndarray, box: tuple[float, ...]) -> tuple[st
 
 
 def _lanes(at: Places) -> list[str]:
-    """The line between two lanes, and what flows in each."""
+    """The line between two lanes, and a caption for each lane."""
     if at.apart is None:
         return []
     x, y, u, v = at.apart

@@ -23,7 +23,7 @@ def classes_of(f: Function) -> list[str]:
 
 
 def shape_words(out: Output) -> str:
-    """The shape of an output; of a batch under vmap, how many of what shape."""
+    """The shape of an output; for a batch under vmap, how many tensors and their shape."""
     if out.batch is not None and out.shape:
         return f"{out.batch} × {shape_text(out.shape[: out.axis] + out.shape[out.axis + 1 :])}"
     return shape_text(out.shape)
@@ -56,7 +56,7 @@ class View:
             self.depth[f] = max((self.depth[e.target] + 1 for e in f.edges), default=0)
 
     def spine(self, e: Edge) -> bool:
-        """Whether an edge is drawn straight: the longest way, and in smaller graphs all but those that end beside it."""
+        """Whether an edge is drawn straight: on the longest path, and in smaller graphs all that do not end beside it."""
         far = self.depth[e.target]
         return 0 < far == self.depth[e.source] - 1 or (far > 1 and len(self.graph) <= FRAMES_UP_TO)
 
@@ -75,7 +75,7 @@ class View:
         return self.p.add("alias", "tag", column, tip, function=f, name=name)
 
     def plain_input(self, e: Edge) -> Item:
-        """An input that does not require grad: a named tensor, a constant, or a stub where nothing is known of it."""
+        """An input that does not require grad: a named tensor, a constant, or a stub if nothing is known about it."""
         if e.tensor:
             if e.label not in self.plain:
                 self.plain[e.label] = self.plain_tensor(e)
@@ -104,7 +104,7 @@ class View:
         return root + (["stack"] if f.output(nrs[0] if nrs else 0).batch is not None else [])
 
     def detached_link(self, e: Edge, tail: Item, head: Item | None) -> None:
-        """Where ``detach()`` cut the graph: from what it returned to what it was called on, and nothing goes along it."""
+        """Where ``detach()`` cut the graph: from its result to the tensor that it was called on; nothing flows along it."""
         if head is None or head is tail or (tail, head) in self.cuts:
             return
         self.cuts.add((tail, head))

@@ -54,8 +54,8 @@ def build(
 ) -> Picture:
     """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (in the compact views).
 
-    values: write values (by default in lanes and cards). saved: draw what each function keeps (in the graph view). terse:
-    on boxes only a name and a class, for a window in which there is no room for more. close: how much less room lanes take.
+    values: write values (by default in lanes and cards). saved: draw what each function keeps (in the graph view).
+    terse: only a name and a class on each box, for a window without room for more. close: how much less space the lanes take.
     """
     values = view in ("lanes", "cards") if values is None else values
     picture = Picture(view, direction, one_line(title)[:80], values, saved)

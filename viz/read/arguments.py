@@ -45,7 +45,7 @@ ELSEWHERE = {
 
 
 def public(function: F) -> F:
-    """A public function: an option that it does not have is answered in words, and ``_frame`` is its caller's."""
+    """Decorate a public function: an unknown option gets a clear sentence, and ``_frame`` is its caller's."""
     signature = inspect.signature(function)
     shown = [p for p in signature.parameters.values() if not p.name.startswith("_")]
     options = [p.name for p in shown if p.kind is p.KEYWORD_ONLY]
@@ -67,7 +67,7 @@ def public(function: F) -> F:
 
 
 def named(names: Any) -> list[tuple[str, Any]] | None:
-    """``names=`` as pairs that can be read more than once. Raises TypeError, with what to pass, for what names nothing."""
+    """``names=`` as pairs that can be read more than once. Raises TypeError, with what to pass instead."""
     return None if names is None else list(overrides(names))
 
 

@@ -1,7 +1,7 @@
 """What failed in a pass that raised: the operation, what went into it, and the lines that made that.
 
-Read from the traceback, from the source text at the very place where it was raised, and from what a recording has seen;
-nothing of the program is run again. What cannot be known for certain is left out.
+Read from the traceback, from the source text at the place where it was raised, and from what a recording has seen; no
+part of the program is run again. What cannot be known for certain is left out.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Operand:
 
 @dataclass(eq=False)
 class Failure:
-    """An operation, a line or a backward node that raised. ``print(failure)`` says it in words; ``graph`` is what was
+    """An operation, a line or a backward node that raised. ``print(failure)`` describes it; ``graph`` is what was
     computed until then, and ``failed`` the node in it that failed: in a forward pass the last one, with its operands."""
 
     error: str
@@ -126,7 +126,7 @@ def _named(graph: Graph, own: list[Entry]) -> Graph:
 
 
 def said(error: BaseException) -> str:
-    """An exception in one line: its kind, and the first line of what it says."""
+    """An exception in one line: its class, and the first line of its message."""
     first = next((line for line in str(error).splitlines() if line.strip()), "")
     return one_line(f"{type(error).__name__}: {first}" if first else type(error).__name__)
 
@@ -200,8 +200,8 @@ def _of_layer(layer: Entry, path: str) -> list[tuple[str, Any]]:
 def _with_temporaries(
     found: list[tuple[str, ast.AST, Any]], args: list, recording: Recording, frame: FrameType
 ) -> list[tuple[str, Any]]:
-    """The tensors among the operands. What no variable holds went into the operator itself, which was seen, or is what a
-    call on this very line has returned; where it cannot be told which, it is None."""
+    """The tensors among the operands. A tensor that no variable holds went into the operator itself, which was seen,
+    or was returned by a call on this very line; it is None if this is uncertain."""
     known = [thing for _, _, thing in found]
     unnamed = [a for a in args if is_tensor(a) and not any(a is thing for thing in known)]
     fresh = [(fn, nr) for fn, nr in recording._values if fn not in recording._seen]
@@ -334,7 +334,7 @@ def of_pass(
 
 
 def _changed(failure: Failure, error: Exception, recording: Recording) -> Failure:
-    """Add the line that changed a saved tensor in place, where the recording has seen just one that may have done it."""
+    """Add the line that changed a saved tensor in place, if the recording has seen only one that may have done it."""
     told, failed = MODIFIED.search(str(error)), failure.failed
     if told is None or failed is None or not any(s.state == "modified" for s in failed.saved):
         return failure

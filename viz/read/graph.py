@@ -10,7 +10,7 @@ It reads the graph protocol and nothing else, so it is the same for every framew
   each returning a handle with ``remove()``;
 * what a node keeps is in attributes ``_saved_<name>``; reading one that was freed raises RuntimeError.
 
-Used where they are there: ``_sequence_nr()`` (the order in which the program ran), ``metadata`` (a dict, for ``viz.record``),
+Used where they exist: ``_sequence_nr()`` (the order in which the program ran), ``metadata`` (a dict, for ``viz.record``),
 ``rules`` (input name -> source text of its derivative rule), ``_input_metadata`` (shape and dtype of each output), a tensor's
 ``_backward_hooks``, ``_post_accumulate_grad_hooks`` and ``data_ptr()`` (what ``detach()`` returned is found by it), a node's
 ``_hooks`` with dicts ``pre``, ``post`` and ``tensor`` (PyTorch hides its own). ``Graph.release()`` lets go of the live nodes.
@@ -126,7 +126,7 @@ class Function:
 
     @property
     def rules(self) -> dict[str, str]:
-        """The node's own rules, read when first asked for: input name -> source text; {} where it has none to say."""
+        """The node's own rules, read when first asked for: input name -> source text; {} if it has none."""
         if self._rules is None:
             own = getattr(self.fn, "rules", None)
             own = own if isinstance(own, dict) and len(own) == len(self.edges) else {}
@@ -169,7 +169,7 @@ class Graph:
         return [f for f in self.functions if f.kind == "accumulate"]
 
     def made(self, tensor: Any) -> tuple[Any, int]:
-        """The function that made a live tensor, or adds into it, None if it is not of this graph; and which output it is."""
+        """(the function that made a live tensor or adds into it, None if it is not in this graph; which output)."""
         f = self.by_leaf.get(id(tensor)) if tensor.grad_fn is None else self.by_fn.get(tensor.grad_fn)
         return f, int(getattr(tensor, "output_nr", 0))
 
@@ -199,7 +199,8 @@ class Graph:
 
 
 def behind(nodes: Iterable[Any], enter: Callable[[Any], Any]) -> Iterator[Any]:
-    """The live nodes from which ``nodes`` were made, these too, each once; no further where ``enter`` says no."""
+    """The live nodes from which ``nodes`` were made, including these, each once; nothing behind a node that ``enter``
+    refuses."""
     stack, seen = list(nodes), set()
     while stack:
         fn = stack.pop()
@@ -235,7 +236,7 @@ def framework(tensor: Any) -> str:
 
 
 def place(tensor: Any) -> tuple[Any, ...] | None:
-    """Where in memory the numbers of a tensor are, and their shape: what ``detach()`` does not change. None if unknown."""
+    """Where in memory the numbers of a tensor are, and their shape: ``detach()`` changes neither. None if unknown."""
     if hasattr(tensor, "fake_mode"):  # PyTorch would warn
         return None
     with contextlib.suppress(Exception):  # a tracer's tensor, a sparse one
@@ -284,7 +285,7 @@ def as_tensors(what: Any, verb: str) -> list[Any]:
 
 
 def _instead(x: Any, verb: str) -> str:
-    """What to pass in place of ``x``, which is not a tensor."""
+    """What to pass instead of ``x``, which is not a tensor."""
     if callable(getattr(type(x), "named_parameters", None)):
         return "A module has no graph until it is called: pass what it returns, such as loss."
     if callable(x):
@@ -354,8 +355,8 @@ def read_nodes(nodes: list[Any], most: int = MOST_OF_TORCH) -> Graph:
 
 
 def _program_order(functions: dict[Any, Function], inputs: dict[Any, tuple[Any, ...]]) -> list[Function]:
-    """``functions`` as the program made them, each leaf before its first use, where the nodes tell (they have a sequence
-    number); else unchanged. It is checked that inputs still come first."""
+    """``functions`` as the program made them, each leaf before its first use, if the nodes have sequence numbers;
+    otherwise unchanged. Inputs are checked to come first."""
     order = list(functions.values())
     try:
         number = {f: int(f.fn._sequence_nr()) for f in order if f.kind != "accumulate"}

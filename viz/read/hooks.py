@@ -1,4 +1,4 @@
-"""Hooks of ours on the user's nodes: they go whatever happens, also where Ctrl+C comes at the worst moment."""
+"""Our hooks on the user's nodes: they are removed whatever happens, even if Ctrl+C comes at the worst moment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def hanging(do: Callable[[list[Any]], T]) -> T:
-    """``do(handles)``, which hangs hooks and puts their handles into the list: all have gone when this returns or raises."""
+    """Call ``do(handles)``, which registers hooks and lists their handles: all are removed at the end or on an error."""
     handles: list[Any] = []
     try:
         try:
@@ -22,7 +22,7 @@ def hanging(do: Callable[[list[Any]], T]) -> T:
 
 
 def let_go(handles: list[Any]) -> None:
-    """Remove hooks. An exception raised meanwhile is raised again after the last one is removed."""
+    """Remove hooks. An exception that is raised meanwhile is raised again after the last one has been removed."""
     try:
         while handles:
             handles[-1].remove()

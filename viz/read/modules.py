@@ -22,8 +22,8 @@ TURNS += ["Unsqueeze", "Clone", "ToCopy", "Slice", "Select", "Split", "SplitWith
 
 @lru_cache(maxsize=10_000)
 def prefixes(path: str) -> list[str]:
-    """A path and all that it is inside of, outermost first: ``net``, ``net.layers``, ``net.layers[0]``. A name of more than a
-    hundred parts is not a place in a model: it counts as a single name."""
+    """A path and all paths that contain it, outermost first: ``net``, ``net.layers``, ``net.layers[0]``. A name of more than
+    a hundred parts is not a place in a model: it counts as a single name."""
     ends = [part.end() for part in re.finditer(r"[^.\[\]]+|\[[^\]]*\]", path)]
     return [path[:end] for end in ends] if len(ends) <= 100 else [path]
 
@@ -39,11 +39,10 @@ def owner(f: Function) -> str:
 
 
 def know(graph: Graph) -> None:
-    """Note of every function which module made it, and in which of its calls, where that is certain.
-
-    A recording has said so already. Without one, what reads ``layer.weight``, directly or through its transpose, belongs to
-    ``layer``; the next call begins where the parameter that was read first is read again. An activation in a Sequential is
-    what comes next to the layer beside it.
+    """Note for each function which module made it, and in which of its calls, where that is certain. A recording has
+    already done so. Without one, a function that reads ``layer.weight``, directly or through its transpose, belongs to
+    ``layer``; the next call begins where the parameter that was read first is read again. An activation in a
+    Sequential is the function next to the layer beside it.
     """
     order = [f for f in graph.functions if f.kind != "accumulate"]
     graph.recorded = any(f.call is not None for f in order)
@@ -120,8 +119,8 @@ def _owners(graph: Graph) -> dict[Function, list[str]]:
 
 
 def _statistics(f: Function, made: dict) -> list[Function]:
-    """What a norm that is written by hand computes of its input before its weight is read: all that goes into ``f`` alone, and
-    comes from one tensor."""
+    """The functions that a norm written by hand runs on its input before its weight is read: everything that goes into
+    ``f`` alone and comes from one tensor."""
     region, entering, stack = {f: None}, set(), [f]
     while stack:
         for e in stack.pop().edges:
@@ -142,7 +141,7 @@ def _statistics(f: Function, made: dict) -> list[Function]:
 def _beside(
     f: Function, module: str, call: int, step: int, classes: dict
 ) -> Iterator[tuple[Function, tuple[str, int]]]:
-    """What the modules without parameters that follow on a layer in a Sequential (or come before it: ``step`` is -1) made."""
+    """The functions of modules without parameters after a layer in a Sequential (before it, if ``step`` is -1)."""
     parent, _, number = module.rpartition(".")
     while classes.get(parent) == "Sequential" and number.isdigit():
         number = str(int(number) + step)
@@ -160,8 +159,8 @@ def _beside(
 
 
 def _between_layers(path: str, order: list[Function], made: dict, classes: dict) -> None:
-    """What the layers of a Sequential make around what is known of them: one tensor goes from each layer to the next, so what
-    comes before it is of the one, what comes after it of the other."""
+    """The other functions of the layers of a Sequential: a single tensor goes from each layer to the next, so the
+    functions before it belong to the one layer, those after it to the other."""
     weights: set[Function] = set()  # what is made of parameters alone
     layers: list[tuple[int, int]] = []  # the place of each known function, and its layer
     for k, f in enumerate(order):
@@ -172,7 +171,7 @@ def _between_layers(path: str, order: list[Function], made: dict, classes: dict)
             layers.append((k, int(number)))
 
     def only_way(k: int, gap: list[Function], last: Function) -> bool:
-        """Whether all that goes on from there is one result of ``gap[k]``."""
+        """Whether only one result of ``gap[k]`` is used after it."""
         then = [*gap[k + 1 :], last]
         came = {(e.target, e.nr) for f in then for e in f.edges if e.target is not None and e.target.edges}
         came = {at for at in came if at[0] not in then and at[0] not in weights}

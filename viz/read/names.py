@@ -2,7 +2,7 @@
 
 Reads the caller's local and global variables and what they hold: lists, dicts, modules, objects, the variables of closures.
 Runs no property and calls no user code except ``named_parameters`` and ``named_modules``; looks at a limited number of objects.
-Names given in ``names=`` win. Everything else gets a readable name of our own.
+Names given in ``names=`` win. Everything else gets a readable name that is made up here.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def held_by(level: list[tuple[str, Any]], levels: int = 6) -> tuple[list[tuple[s
 
 
 def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Leaves that nobody could name so far, as the functions call them that called the caller: a model stays with the program,
-    and its loss is given to a function that draws it. Notes the modules that hold them."""
+    """Names for leaves that have none so far, from the functions that called the caller: a program may keep its model
+    and pass only the loss to a function that draws it. Notes the modules that hold them."""
     for _ in range(FURTHEST):
         frame = getattr(frame, "f_back", None)
         unnamed = {id(f.leaf) for f in graph.leaves if not f.outputs[0].named}
@@ -228,8 +228,8 @@ def _values_from_saved(graph: Graph, plain: dict[int, str], places: dict) -> Non
 
 
 def _label_constants(graph: Graph, places: dict) -> None:
-    """Inputs that do not require grad: their name or their number, where the node keeps them, and what they share memory
-    with: two live tensors, one with a graph and one without, at one place are ``h`` and ``h.detach()``."""
+    """Inputs that do not require grad: their name or their number, if the node keeps them, and the tensor that they
+    share memory with: two live tensors in one place, one with a graph and one without, are ``h`` and ``h.detach()``."""
     for f in graph.functions:
         if f._saved is None:
             continue
@@ -296,8 +296,8 @@ def target_name(edge: Edge) -> str:
 
 
 def constant(saved: Any) -> str | None:
-    """A saved tensor without a name: its numbers if they are few, such as the 2 of ``x * 2``; "mask" where they are 0 and one
-    other, as that of a Dropout."""
+    """A saved tensor without a name: its numbers if they are few, such as the 2 of ``x * 2``; "mask" if they are 0 and
+    one other number, as in a Dropout."""
     if saved.value is None:
         return saved.text or None if saved.state == "kept" else None
     array = saved.value.array
@@ -308,7 +308,7 @@ def constant(saved: Any) -> str | None:
 
 
 def _name_the_rest(graph: Graph) -> None:
-    """Readable names for temporaries: the expression where it is short, the second equal one (a + b)₂; else t1, t2, ..."""
+    """Readable names for temporaries: a short expression, (a + b)₂ for the second equal one; otherwise t1, t2, ..."""
     taken = {o.name for f in graph.functions for o in f.outputs if o.named}
     count, leaf_count, times = 0, 0, Counter()
     for f in graph.functions:

@@ -79,7 +79,7 @@ class Entry:
 
 
 def traceback_of(error: BaseException, within: FrameType | None) -> list[Entry]:
-    """The traceback from the frame ``within`` on, of what first raised where one exception was raised from another."""
+    """The traceback from the frame ``within`` on; if one exception was raised from another, that of the first."""
     found: list[Entry] = []
     trace = error.__traceback__
     while trace is not None:
@@ -92,7 +92,7 @@ def traceback_of(error: BaseException, within: FrameType | None) -> list[Entry]:
 
 
 def resolved(node: ast.AST, frame: FrameType) -> Any:
-    """What a name, an attribute or an item of a plain container holds, as long as no code of the program has to run."""
+    """The value of a name, an attribute or an item of a plain container, as long as none of the program's code has to run."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):

@@ -1,4 +1,4 @@
-"""A tensor's graph, read, named, with what is remembered of its forward pass: the starting point of every part of viz."""
+"""Read a tensor's graph, name it, and add what is remembered of its forward pass: the starting point of every part of viz."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def prepare(tensors: Any, verb: str, names: Any, frame: FrameType | None) -> tup
 
 
 def recall(graph: Graph) -> None:
-    """Apply what was recorded about ``graph``: names and values where the caller's variables gave none, lines and source."""
+    """Apply what was recorded about ``graph``: names and values if the caller's variables gave none, lines and source."""
     lines: dict[Any, tuple[str, int]] = {}
     taken = {o.name for f in graph.functions for o in f.outputs if o.named}
     numbered = {sequence(f.fn): f for f in graph.functions if f.edges}

@@ -1,7 +1,6 @@
-"""Values that no node keeps, worked out again from those that are known, and checked against what was measured.
-
-The square in ``((x @ w) ** 2).mean()`` is kept by nobody. It follows from ``x @ w``, and its mean must be the loss: where what
-follows is measured and agrees, the value is shown; where anything differs (a leaf was changed since), none is.
+"""Values that no node keeps, computed again from those that are known, and checked against what was measured. No node
+keeps the square in ``((x @ w) ** 2).mean()``. It follows from ``x @ w``, and its mean must be the loss: if the values
+that follow were measured and agree, the value is shown; if anything differs (a leaf has been changed since), none is.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from .values import KEPT, Value, size_of
 
 
 def worked_out(graph: Graph) -> dict[Function, Value]:
-    """The values of functions of one output that were not kept, where those that follow from them are as measured."""
+    """The values of functions with one output that were not kept, if those that follow from them are as measured."""
     found: dict[Function, Value] = {}
     checked: set[Function] = set()
     values: dict[tuple[Function, int], Array] = {}

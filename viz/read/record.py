@@ -49,7 +49,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     """A part of a recording that runs inside the user's program: it only looks.
 
     Whatever goes wrong while it looks (a module that is half built, an object that refuses, a tracer's tensor) leaves
-    something unknown and is never raised in the program. What other threads do is theirs, and what a compiler traces is no
+    something unknown and is never raised in the program. It ignores other threads, and what a compiler traces is not a
     run of the program.
     """
 
@@ -99,7 +99,7 @@ def _following(method: Callable[..., Any], recordings: list[Recording]) -> Calla
 class Recording:
     """The object that ``viz.record()`` gives to ``as``: how many operations and lines it saw, in the block or in ``filename``.
 
-    ``failure`` says what failed if the block has raised, as ``explain`` returned it; else None.
+    ``failure`` says what failed if the block has raised, as ``explain`` returned it; otherwise None.
     """
 
     # (recording, exception) -> what failed: set where pictures can be made
@@ -158,7 +158,7 @@ class Recording:
     _compiling: Callable[[], bool] = staticmethod(bool)  # False, where nothing compiles
 
     def start(self, frame: FrameType | None) -> None:
-        """Follow the program from here on: the lines of ``frame``, or where there is none those of ``filename``."""
+        """Follow the program from here on: the lines of ``frame`` or, if there is none, those of ``filename``."""
         self._before = (sys.gettrace(), frame.f_trace if frame is not None else None)
         self._following = True
         compiler = getattr(sys.modules.get("torch"), "compiler", None)
@@ -222,9 +222,9 @@ class Recording:
     def _watch(self, kind: type) -> None:
         """Until the block ends, note what the operations of this tensor class return.
 
-        Each is replaced in the class that has it, at last in the lowest that can be changed: a subclass with an ``__rmul__``
-        of its own, such as Parameter, would be asked before the left operand. No ``__getitem__`` is given to a class: it
-        would be a sequence for ever, and PyTorch reads ``torch.tensor([x[0], x[1]])`` otherwise then.
+        Each is replaced in the class that has it and, last, in the lowest class that can be changed: a subclass with an
+        ``__rmul__`` of its own, such as Parameter, would be asked before the left operand. No ``__getitem__`` is given to a
+        class: it would look like a sequence from then on, and PyTorch would read ``torch.tensor([x[0], x[1]])`` differently.
         """
         if kind in self._watched:
             return
@@ -308,7 +308,7 @@ class Recording:
 
     @guarded
     def _ended(self, label: str, leaf: bool, module: Any, args: tuple[Any, ...], output: Any) -> None:
-        """Attribute what is new behind the outputs. Inner modules end first and keep what they made."""
+        """Attribute the new functions behind the outputs to the module. Inner modules end first and keep what they made."""
         now = perf_counter()
         while self._running:
             began, newest, since, looked = self._running.pop()
@@ -327,8 +327,8 @@ class Recording:
     # -- following the program
 
     def _trace(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any] | None:
-        """What Python calls for each line. Ctrl+C in here ends the recording, as it ends the tracing: where the block's last
-        line has been run, nobody would leave it."""
+        """What Python calls for each line. Ctrl+C in here ends the recording, as it ends the tracing: after the
+        block's last line nothing else would end it."""
         try:
             return self._call(frame) if event == "call" else self._local(frame, event, arg)
         except BaseException:
@@ -348,7 +348,7 @@ class Recording:
 
     @guarded
     def _take_given(self, frame: FrameType) -> None:
-        """What the parameters of a function hold as it is called, and the members of those that are lists or dicts."""
+        """The values of a function's parameters as it is called, and the members of those that are lists or dicts."""
         code, here = frame.f_code, frame.f_locals
         stars = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
         for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]:
@@ -366,7 +366,7 @@ class Recording:
 
     @guarded
     def _after_line(self, frame: FrameType, returned: Any = None) -> None:
-        """The line that ``frame`` was on has run: whatever is new was made there."""
+        """Note that the line that ``frame`` was on has run: everything new was made there."""
         line = self._at.get(frame)
         if line is None:
             return
@@ -449,7 +449,7 @@ class Recording:
                 entry["value"] = Value(again.astype(plain), dtype)
 
     def _cut_from(self, other: Any, value: Value | None) -> tuple[int, int] | None:
-        """Where ``other`` was detached from, if its numbers are unchanged: the number of the function, and the output."""
+        """The tensor that ``other`` was detached from, if its numbers are unchanged: (number of the function, output)."""
         at = self._places.get(place(other)) if value is not None else None
         return (sequence(at[0]), at[1]) if at is not None and same(self._values[at][0], value) else None
 

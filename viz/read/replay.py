@@ -1,6 +1,5 @@
-"""Forward values that nobody holds any more, computed again: the operations that are known by node name, in NumPy, float64.
-
-What is not known is left out. A recording fills in temporaries with it, and run/check.py perturbs it.
+"""Forward values that nothing holds any more, computed again in NumPy, in float64, for operations that are known by
+node name. Unknown ones are left out. A recording fills in temporaries with it, and run/check.py perturbs it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The mathematics of each backward node, by the node's name.
 
-What an input of ``MmBackward0`` is called, the rule as code and as mathematics, and how the forward operation is written.
-A framework whose nodes carry ``rules`` (input name -> source text) is asked first: then the code shown is the code that
-runs. Everything here is text: nothing is executed. The formulas are those of the operations' own definitions, and stand
-in ``rules.txt``.
+What an input of ``MmBackward0`` is called, the rule as code and as mathematics, and how the forward operation is written. A
+framework whose nodes carry ``rules`` (input name -> source text) is asked first: then the code shown is the code that runs.
+Everything here is text: nothing is executed. The formulas follow the operations' own definitions, and are in ``rules.txt``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ class Rule:
 
     In the mathematics ``{g}`` is the gradient that comes in, ``{self}``, ``{other}``, ... the inputs,
     ``{result}`` the output. ``cases``: the rules of nodes that keep this number or tensor, by it ("training=False", "weight").
-    ``conjugates``: whether it says itself what is conjugated of complex numbers.
+    ``conjugates``: whether the rule itself says which complex numbers are conjugated.
     """
 
     form: str
@@ -32,7 +31,7 @@ class Rule:
 
 @cache
 def base_name(name: str) -> str:
-    """``Mul`` for ``MulBackward0``, ``T`` for ``TBackward0_copy``; the name itself where it does not end that way."""
+    """``Mul`` for ``MulBackward0``, ``T`` for ``TBackward0_copy``; the name itself if it does not end that way."""
     return re.sub(r"Backward(AutogradNestedTensor)?(\d*|\d+_copy)$", "", name) or name
 
 
@@ -125,12 +124,12 @@ def input_names(function: Any) -> list[str]:
 
 
 def numbers_of(function: Any) -> dict[str, str]:
-    """What a node keeps beside tensors, as far as that has been read: ``{"dim": "1", "training": "True"}``."""
+    """What a node keeps besides tensors, as far as it has been read: ``{"dim": "1", "training": "True"}``."""
     return {s.name: s.text for s in function._saved or () if s.state == "kept" and s.text}
 
 
 def code_of(function: Any) -> list[str | None]:
-    """The rule of each input as code: the node's own where it has ``rules``, else the table's, else None."""
+    """The rule of each input as code: the node's own if it has ``rules``, otherwise the table's, or None."""
     names, own = input_names(function), function.rules
     codes = [own[n] if n in own else (_of_input(function, n) or (None,))[0] for n in names]
     words, real = _conjugates(function)
@@ -140,7 +139,7 @@ def code_of(function: Any) -> list[str | None]:
 
 
 def _of_input(function: Any, name: str) -> tuple[str, ...] | None:
-    """Code and mathematics of one input, as the numbers make them that the node keeps; those of ``*`` are every input's."""
+    """Code and mathematics of one input, with the numbers that the node keeps put in; those of ``*`` hold for every input."""
     rule, numbers = rule_for(function.name), numbers_of(function)
     if rule is None:
         return None
@@ -158,7 +157,7 @@ _HELPER = re.compile(r"\b(_\w+|\w+_(self|backward|reduced)|scaled)\(|sym_sizes")
 
 
 def words_of(function: Any, operands: dict[str, str]) -> list[str | None]:
-    """The rule of each input in the little room of a card: its code, or mathematics where the code only names a helper."""
+    """The rule of each input, short enough for a card: its code, or mathematics where the code only names a helper."""
     words = {k: operand(v) for k, v in operands.items()}
     words |= {"g": "grad", "result": function.outputs[0].name or "result"}
     codes, maths = code_of(function), math_of(function, words)

@@ -1,7 +1,7 @@
-"""Shapes of temporaries that nobody holds any more, worked out from what the nodes keep and from the operations' own rules.
+"""Shapes of temporaries that nothing holds any more, worked out from what the nodes keep and from the operations' own rules.
 
-A framework whose nodes carry ``_input_metadata`` has given them already; then there is nothing to do here. Where a shape
-cannot be known for certain it stays None.
+A framework whose nodes carry ``_input_metadata`` has given them already; then there is nothing to do here. A shape
+that cannot be known for certain stays None.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _inputs_from_sizes(f: Function) -> None:
 
 
 def _from_inputs(f: Function) -> None:
-    """The shape of an only result: that of the result that the node keeps, or what the operation makes of its inputs."""
+    """The shape of a function's only result, from the result that the node keeps or from the shapes of its inputs."""
     if f.kind == "accumulate" or len(f.outputs) > 1 or f.outputs[0].shape is not None:
         return
     kept = [s.value.shape for s in f._saved or () if s.name == "result" and s.value is not None]

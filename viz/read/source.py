@@ -1,8 +1,8 @@
 """Which line of the caller's source made which node, read from the text of the caller's cell or function.
 
-An assignment ``y = x @ w`` before the call, in the same scope, made what ``y`` names now, and the unnamed temporaries on
-the way to it. Where that is not certain (``x = f(x)``: a temporary may be an earlier ``x``) no line is claimed;
-``viz.record`` knows all of them. Reads source text only; runs nothing.
+An assignment ``y = x @ w`` before the call, in the same scope, made the tensor that ``y`` now names, and the unnamed
+temporaries on the way to it. Where that is not certain (``x = f(x)``: a temporary may be an earlier ``x``) no line is
+claimed; ``viz.record`` knows all of them. Reads source text only; runs nothing.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _scope(lines: list[str], frame: FrameType) -> list[ast.stmt]:
 
 @lru_cache(maxsize=1)
 def _scopes(text: str) -> dict[tuple[str, int], list[ast.stmt]]:
-    """(Name, first line) -> statements of each function of a file, kept until another is read: a script may draw often."""
+    """{(name, first line): statements} of a file's functions, kept until another file is read."""
     tree = syntax(text)
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     made = {(f.name, min([f.lineno, *(d.lineno for d in f.decorator_list)])): f.body for f in functions}
@@ -122,7 +122,7 @@ def syntax(text: str) -> ast.Module:
 
 
 def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int, bool]]:
-    """Name -> (line, last line, whether the right side uses the name itself) of its last assignment up to ``before``."""
+    """{name: (line, last line, whether the right side uses the name itself)} of the last assignment up to ``before``."""
     made: dict[str, tuple[int, int, bool]] = {}
     todo = list(reversed(body))
     while todo:

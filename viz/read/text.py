@@ -1,4 +1,4 @@
-"""The width of text, from a table of our own: a picture then has the same geometry on every machine; files written whole.
+"""The width of text, from our own table, so that a picture has the same geometry on every machine; and files written whole.
 
 The widths are those of a wide sans-serif face, so that the narrower ones in common use fit as well.
 """
@@ -57,7 +57,7 @@ def fit(text: str, limit: float, size: float, *, bold: bool = False, mono: bool 
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:
-    """A shape as people write it: ``(5, 3)``, ``(4,)``, ``scalar``; empty when it is not known."""
+    """A shape as people write it: ``(5, 3)``, ``(4,)``, ``scalar``; empty if it is unknown."""
     if shape is None:
         return ""
     return "scalar" if not shape else str(tuple(int(n) for n in shape))
@@ -83,7 +83,7 @@ def bytes_text(n: int) -> str:
 
 
 def table(rows: Sequence[tuple[str, ...]], most: int) -> list[str]:
-    """Lines of a table for a terminal: all columns but the last are as wide as they need to be, and at most ``most``."""
+    """Lines of a table for a terminal: all columns but the last are as wide as their contents, but at most ``most``."""
     widths = [min(max(map(len, column)), most) for column in zip(*rows, strict=True)][:-1]
     cut = ([clipped(t, w).ljust(w) for t, w in zip(row, widths, strict=False)] + [row[-1]] for row in rows)
     return ["  ".join(row).rstrip() for row in cut]

@@ -11,7 +11,7 @@ from .values import Value
 
 
 def whole(tensor: Any) -> tuple[Any, tuple[int, int] | None]:
-    """Inside vmap, where a tensor looks like one example and holds all of them: the tensor of all examples, with their
+    """Inside vmap a tensor looks like one example and holds all of them: return the tensor of all examples, with their
     number and the axis that counts them. Any other tensor as it is."""
     batch = None
     while (inside := _all_examples(tensor)) is not None:
@@ -21,8 +21,8 @@ def whole(tensor: Any) -> tuple[Any, tuple[int, int] | None]:
 
 
 def _all_examples(tensor: Any) -> tuple[Any, int] | None:
-    """One level of a batched tensor taken off; None for any other. Of minigrad ``value`` and ``bdim`` are public; PyTorch
-    shows what its own hold only where functorch's tests look, so a version of it that does not is taken as it is."""
+    """Take one level off a batched tensor; None for any other tensor. minigrad's ``value`` and ``bdim`` are public;
+    PyTorch has them only in the functions that functorch's tests use, so a version without those is taken as it is."""
     if getattr(tensor, "bdim", None) is not None and is_tensor(getattr(tensor, "value", None)):
         return tensor.value, int(tensor.bdim)
     if not is_tensor(tensor):
@@ -35,7 +35,7 @@ def _all_examples(tensor: Any) -> tuple[Any, int] | None:
 
 
 def tangent_of(tensor: Any) -> Value | None:
-    """The tangent of a dual tensor while forward mode runs; None where there is none, or no forward mode at all."""
+    """The tangent of a dual tensor while forward mode runs; None if there is none, or no forward mode at all."""
     forward_ad = sys.modules.get(f"{framework(tensor)}.autograd.forward_ad")
     if not hasattr(forward_ad, "unpack_dual"):
         return None

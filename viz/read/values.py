@@ -24,7 +24,7 @@ SIDE = 8  # a picture of an array has at most SIDE x SIDE cells
 
 @contextmanager
 def unseen() -> Iterator[None]:
-    """Inside, the user's own modes of PyTorch, which count or log operations, do not see what we do."""
+    """Inside this block the user's own PyTorch modes, which count or log operations, do not see what we do."""
     core: Any = getattr(sys.modules.get("torch"), "_C", None)
     modes = sys.modules.get("torch.utils._python_dispatch")
     with ExitStack() as off:
@@ -38,8 +38,8 @@ def unseen() -> Iterator[None]:
 def as_array(tensor: Any) -> np.ndarray:
     """A NumPy copy of ``tensor`` (of any framework that has ``detach`` and ``numpy``, or of an array or number).
 
-    Sparse ones become dense, nested ones are padded with 0. Raises what the framework raises where
-    there are no numbers: on the device "meta", of a tracer's or a transform's tensor.
+    Sparse ones become dense, nested ones are padded with 0. Raises what the framework raises for a tensor without
+    numbers: one on the device "meta", or a tracer's or a transform's.
     """
     if getattr(tensor, "is_nested", False):
         tensor = sys.modules["torch"].nested.to_padded_tensor(tensor.detach().contiguous(), 0.0)
@@ -138,7 +138,7 @@ class Value:
         return f"Value({self.short(70)})"
 
     def short(self, limit: int = 60) -> str:
-        """The numbers where they fit in ``limit`` characters, else the shape and the range."""
+        """The numbers if they fit in ``limit`` characters, otherwise the shape and the range."""
         if self.array.size <= min(FULL, limit // 3 + 1):  # a number and a comma are three characters
             text = nested(self.array.tolist())
             if len(text) <= limit:
@@ -160,7 +160,7 @@ class Value:
 
     @cached_property
     def range(self) -> tuple[float, float]:
-        """Smallest and largest finite number; (nan, nan) where there is none."""
+        """Smallest and largest finite number; (nan, nan) if there is none."""
         a = self.painted
         if a.dtype.kind == "f":
             a = a[np.isfinite(a)]
@@ -187,10 +187,8 @@ class Value:
 
     @cached_property
     def json(self) -> dict[str, Any]:
-        """The form in which the page gets it (ARRAY of the payload).
-
-        ``values`` where every number is sent; then ``cells`` and ``text`` do not say them again. Made once: the same
-        gradient is sent, received and stored.
+        """The form in which the page gets it (ARRAY of the payload). If every number is sent, in ``values``, then ``cells``
+        and ``text`` do not repeat them. Made once: the same gradient is sent, received and stored.
         """
         cells, smaller = self.cells() if self.array.size else (self.array.reshape(0, 0), False)
         low, high = self.range

@@ -1,8 +1,8 @@
-"""Is each gradient right? Every step of a trace compared with a finite difference of its own operation.
+"""Compare every step of a trace with a finite difference of its own operation, to see whether each gradient is right.
 
 For a node that computed y = f(x, ...), received g and sent s, and a fixed direction v, the chain rule says
 s · v = d/dh [g · f(x + h v, ...)] at h = 0. The right side is measured in float64 with NumPy. Forward operations are known
-by node name; a node whose operation or inputs are not known is not checked, and nothing is claimed of it.
+by node name; a node whose operation or inputs are not known is not checked, and nothing is claimed about it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Two backward passes beside each other: a learner's engine and the reference, two branches, minigrad and PyTorch.
 
-Works on traces (plain data) alone. Nodes are matched by where they stand in the two graphs, whatever their tensors are
-called; steps by the nodes that they are steps of; numbers are compared as numbers.
+Works on traces (plain data) alone. Nodes are matched by their positions in the two graphs, whatever their tensors are
+called; steps by their nodes; numbers are compared as numbers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Matches = dict[Function, Function]
 
 @dataclass(slots=True, eq=False)
 class Pair:
-    """A step on the left and the one on the right that it was matched with; None where there is none, or not here."""
+    """A step on the left and the one on the right that it was matched with; None if there is none, or not at this place."""
 
     left: Step | None
     right: Step | None
@@ -143,10 +143,9 @@ def _other_result(f: Function, g: Function, tolerance: float) -> bool:
 
 
 def _match(a: Graph, b: Graph) -> tuple[Matches, Matches]:
-    """Which node of ``a`` is which of ``b``; and, where two operations differ, which one replaces which.
-
-    From the roots down along equal operations, then from what is matched up again; names count only where both sides
-    know them. What is left over on both sides of one place is a pair of different operations.
+    """Which node of ``a`` is which node of ``b``; and, where two operations differ, which one replaces which. Works
+    from the roots down along equal operations, then from matched nodes up again; names count only if both sides know
+    them. Two nodes that are left over at the same place are a pair of different operations.
     """
     known = [{o.name for f in g.functions for o in f.outputs if o.named} for g in (a, b)]
     same: Matches = {}
@@ -194,7 +193,7 @@ def _match(a: Graph, b: Graph) -> tuple[Matches, Matches]:
 
 
 def _inputs(f: Function, g: Function, fits: Callable[..., bool]) -> list[tuple[Function, Function]]:
-    """The inputs of two nodes, slot by slot; crosswise where only that fits (``a + b`` and ``b + a``)."""
+    """The inputs of two nodes, slot by slot; crosswise if only that fits (``a + b`` and ``b + a``)."""
     pairs = [(e.target, d.target) for e, d in zip(f.edges, g.edges, strict=False) if e.target and d.target]
     if len(pairs) == 2 and not all(fits(*p) for p in pairs):
         crossed = [(pairs[0][0], pairs[1][1]), (pairs[1][0], pairs[0][1])]

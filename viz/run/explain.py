@@ -86,7 +86,7 @@ def _share(s: Step) -> None:
 
 
 def _one_by_one(s: Step, steps: list[Step]) -> bool:
-    """Whether the engine fires a node for its first part alone, and again for the next before anyone sends it more."""
+    """Whether the engine fires a node for its first part alone, and again for the next one before any more is sent."""
     same = {(p.nr, p.value and p.value.shape) for p in s.parts}
     if len(s.parts) < 2 or s.total is None or same != {(s.parts[0].nr, s.total.shape)}:
         return False

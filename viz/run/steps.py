@@ -1,4 +1,4 @@
-"""What a recorded backward pass is made of: plain data, no tensors, no widget."""
+"""The parts of a recorded backward pass: plain data, no tensors, no widget."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Sent:
 
 @dataclass(slots=True, eq=False)
 class Accumulated:
-    """``before + contribution = after`` in ``.grad`` of a leaf; ``wrong`` says what happened where that is not so."""
+    """``before + contribution = after`` in ``.grad`` of a leaf; ``wrong`` says what happened if that is not so."""
 
     leaf: str
     before: Value | None
@@ -97,7 +97,7 @@ class Step:
 class Trace:
     """The steps of one backward pass. Print it for a table; ``leaves`` maps each leaf to its ``.grad`` at the end.
 
-    ``of_what`` is what is differentiated: the root if it is one number and the pass starts with 1, else ``L``, the
+    ``of_what`` is what is differentiated: the root if it is one number and the pass starts with 1, otherwise ``L``, the
     scalar whose slopes are the given gradients.
     """
 

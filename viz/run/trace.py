@@ -55,7 +55,7 @@ def trace(
     * check: compare each node's rule with a finite difference.
 
     TypeError or ValueError for a tensor that cannot run backward, RuntimeError if the graph was already freed, and whatever
-    the framework or a hook raises on the way; in every case all hooks of ours are removed.
+    the framework or a hook raises on the way; in every case all our hooks are removed.
     """
     check_flags(retain_graph=retain_graph, create_graph=create_graph, check=check)
     graph, plain = prepare(tensors, _verb, names, _frame)
@@ -126,8 +126,8 @@ def run(
 
 
 def _stop(f: Function) -> Hook:
-    """A hook that takes away what ``f`` sends along its cut edges, or along all where no gradient should have come to it
-    (a custom function makes zeros of nothing): to the gradients that is what ``detach()`` does."""
+    """A hook that drops what ``f`` sends along its cut edges, or along all edges if no gradient should have reached it
+    (a custom function turns nothing into zeros). For the gradients that is the same as ``detach()``."""
 
     def hook(grad_inputs: Any, grad_outputs: Any) -> tuple[Any, ...]:
         sent = _match(f, _tuple(grad_inputs))
@@ -137,7 +137,7 @@ def _stop(f: Function) -> Hook:
 
 
 class _Recorder:
-    """Two hooks a node: one just before its rule runs (it, or a hook after it, may write into what it received), one after."""
+    """Two hooks per node: one just before its rule runs (which may write into what it received), and one after."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []

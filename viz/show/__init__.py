@@ -1,1 +1,1 @@
-"""What a person uses: the stepper, its pages, questions, sliders; the front end is in front/."""
+"""The parts that a person uses: the stepper, its pages, questions, sliders; the front end is in front/."""

@@ -1,8 +1,8 @@
 """Predict before reveal: a question for each step of a recorded pass, and what each common mistake would answer.
 
-Plain data in, plain data out: reads the payload (payload.py), runs no framework. The numbers of the mistakes are computed
+Reads plain data (payload.py) and returns plain data; runs no framework. The numbers of the mistakes are computed
 from the recorded values. A backward pass is linear in the gradients, so what a wrong total at one node does to a leaf
-follows from the recorded local derivatives, wherever these act entry by entry; where they do not, nothing is claimed.
+follows from the recorded local derivatives, wherever these act entry by entry; elsewhere nothing is claimed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Mistake:
 
 
 def array_of(value: Mapping | None, *, finite: bool = True) -> np.ndarray | None:
-    """The numbers of a payload array, or None where they are not all there or (if ``finite``) not all finite."""
+    """The numbers of a payload array, or None if they are not all there or (with ``finite``) not all finite."""
     if not value or value.get("values") is None or (finite and value.get("nonfinite")):
         return None
     return np.array([float(v) for v in value["values"]]).reshape(value["shape"])
@@ -61,7 +61,7 @@ class Pass:
         return "the start" if entry is None else entry["name"] or entry["label"]
 
     def local(self, i: int, out: Mapping) -> np.ndarray | None:
-        """∂input/∂output of step ``i`` along one edge, where it acts entry by entry (or on a scalar)."""
+        """∂input/∂output of step ``i`` along one edge, if it acts entry by entry (or on a scalar)."""
         total, sent = self.total[i], array_of(out["value"])
         if total is None or sent is None or out.get("reduced") or np.any(total == 0):
             return None
@@ -84,12 +84,12 @@ class Pass:
         return {i: d for i, d in change.items() if self.steps[i]["accumulate"]}
 
     def unhooked(self, i: int) -> np.ndarray | None:
-        """The sum of the parts of step ``i``, where a hook has made something else of it."""
+        """The sum of the parts of step ``i``, if a hook has changed it."""
         known = self.total[i] is not None and all(part is not None for part in self.parts[i])
         return sum(self.parts[i]) if self.hooked[i] and known else None
 
     def overwritten(self) -> dict[int, np.ndarray]:
-        """The totals of an engine that writes ``grad = part`` where it should add, step by step, where known."""
+        """The known totals, step by step, of an engine that writes ``grad = part`` where it should add."""
         last: dict[int, np.ndarray | None] = {}
         for i, step in enumerate(self.steps):
             if i not in last:
@@ -238,7 +238,7 @@ def _about_chain(p: Pass, m: int, outs: list[Mapping]) -> Iterator[Mistake]:
 
 
 def _about_values(p: Pass, right: np.ndarray, asked: str | None) -> Iterator[Mistake]:
-    """The values of the forward pass, that of the tensor asked about first."""
+    """The values of the forward pass, beginning with that of the tensor in question."""
     known = [n for n in p.data["nodes"].values() if n["kind"] in ("leaf", "tensor", "value") and n["name"]]
     for node in sorted(known, key=lambda node: node["name"] != asked):
         value = array_of(node["value"])
@@ -313,7 +313,7 @@ def _shape_question(p: Pass, step: Mapping, fires: str, value: Mapping, of: str)
 
 
 def _order_question(p: Pass, i: int) -> dict:
-    """Which node may fire after ``i`` steps; what firing each of those that must wait would do."""
+    """Which node may fire after ``i`` steps; and what firing each node that must wait would do."""
     before = p.steps[i - 1] if i else None
     ready = list(before["ready"]) if before else [p.steps[0]["node"]]
     early = {}

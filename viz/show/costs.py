@@ -1,7 +1,7 @@
 """``viz.costs``: what each node and each module keeps for the backward pass, and the time that it took where that is known.
 
-Memory is counted once: two nodes that save one tensor, or views of one, keep it together. What the leaves hold, the
-parameters, is there with or without a graph and is counted apart. Plain data; a table in words.
+Memory is counted once: two nodes that save one tensor, or views of one, share it. The leaves' own memory, the
+parameters, is there with or without a graph and is counted separately. Plain data; a table in words.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Costs:
         return f"Costs({self.title}: {plural(self.total.functions, 'function')}, {bytes_text(self.total.kept)} kept)"
 
     def draw(self, by: str = "kept", *, direction: str | None = None, fold: Fold = None) -> Drawing:
-        """The graph with its costs, darker where there is more: ``by`` is "kept" (bytes), "forward" or "backward"
+        """The graph with its costs, darker where they are higher: ``by`` is "kept" (bytes), "forward" or "backward"
         (seconds). ``direction`` and ``fold`` as in ``viz.draw``. Raises ValueError for another ``by``, and for times that were
         not measured."""
         if by not in ("kept", "forward", "backward"):
@@ -199,7 +199,7 @@ def costs_of(graph: Graph, trace: Trace | None = None) -> Costs:
 
 
 class _Memory:
-    """The memory that each function keeps, by its address."""
+    """The memory that each function keeps, by address."""
 
     def __init__(self, graph: Graph):
         held = {f.memory[0] for f in graph.leaves if f.memory is not None}
@@ -210,7 +210,7 @@ class _Memory:
 
 
 def kept_once(graph: Graph) -> dict[Function, int]:
-    """The bytes that each function keeps, memory that several share counted at the first of them: they add up to the total."""
+    """The bytes that each function keeps, shared memory counted for the first of them: they add up to the total."""
     memory, seen, kept = _Memory(graph), set[Any](), {}
     for f in graph.functions:
         own = {at: size for at, size in memory.of[f].items() if at not in seen}
@@ -235,7 +235,7 @@ def _cost(name: str, functions: list[Function], memory: _Memory, seconds: dict[F
 
 
 def _forward(functions: list[Function], path: str | None = None) -> float | None:
-    """How long the recorded calls of a module took, of which there is something in the graph; without a path all outermost."""
+    """The time of a module's recorded calls with functions in the graph; without a path, of all outermost calls."""
     calls = {call for f in functions for call in f.calls if call[0] == path}
     if path is None:
         calls = {f.calls[-1] for f in functions if f.calls}
@@ -243,8 +243,8 @@ def _forward(functions: list[Function], path: str | None = None) -> float | None
 
 
 def _modules(graph: Graph) -> Iterator[tuple[str, int, list[Function]]]:
-    """Path, depth and functions of every module, outer ones before inner: what it is known to have made, also where that is
-    one function, and what lies between."""
+    """Path, depth and functions of every module, outer ones before inner: the functions that it is known to have made,
+    even if that is a single one, and those in between."""
     found: dict[str, set[Function]] = {}
     for f in graph.functions:
         for path in prefixes(f.module or "") if f.kind != "accumulate" else ():

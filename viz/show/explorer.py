@@ -46,7 +46,7 @@ EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_gr
 
 
 def _framework(f: Callable[..., Any], leaves: Mapping[str, Any]) -> ModuleType:
-    """The module that makes tensors: that of a tensor among the leaves, or else one that the function's code names."""
+    """The module that makes tensors: that of a tensor among the leaves, otherwise one that the function's code names."""
     for leaf in leaves.values():
         if is_tensor(leaf):
             return sys.modules[framework(leaf)]
@@ -151,7 +151,8 @@ def _listed(names: Iterable[str]) -> str:
 
 class Explore(Live, widgets.VBox):
     """The leaves of ``f`` as controls over its graph. ``set(x=1.0)`` does what a slider does; ``cut("y → x")`` cuts an edge
-    (``edges`` lists them), ``join()`` joins all again, ``undo()`` takes the last change back. ``result``, ``grads``."""
+    (``edges`` lists them), ``join()`` joins all again, ``undo()`` takes back the last change. ``result`` and ``grads``
+    hold the numbers."""
 
     def __init__(self, f: Callable[..., Any], leaves: Mapping[str, Any], **picture: Any):
         if not callable(f):
@@ -227,7 +228,7 @@ class Explore(Live, widgets.VBox):
         return _State(values, {name: leaf.grad.value for name, leaf in self.leaves.items()}, list(self._cut))
 
     def _run(self, what: str) -> None:
-        """After a change: the new picture and what is different, or what went wrong, with the old picture left standing."""
+        """After a change, show the new picture and what is different; or say what went wrong, and keep the old picture."""
         if self._quiet:
             return
         if what != self._last:
@@ -292,7 +293,7 @@ class Explore(Live, widgets.VBox):
     # -- changes from Python; a control does the same
 
     def set(self, **values: Any) -> None:
-        """Give leaves new numbers, as ``set(x=1.0, w=[1, 2])``. Raises KeyError or ValueError where that cannot be."""
+        """Give leaves new numbers: ``set(x=1.0, w=[1, 2])``. Raises KeyError or ValueError if that is impossible."""
         for name, value in values.items():
             if name not in self.leaves:
                 raise KeyError(f"no leaf is called {name!r}; there are {', '.join(self.leaves)}")
@@ -315,14 +316,14 @@ class Explore(Live, widgets.VBox):
         self._set_cut([*self._cut, *(e for e in dict.fromkeys(edges) if e not in self._cut)])
 
     def join(self, *edges: str) -> None:
-        """Join edges that were cut; all of them where none is named. Raises KeyError for one that is not cut."""
+        """Join edges that were cut; all of them if none is named. Raises KeyError for one that is not cut."""
         for edge in edges:
             if edge not in self._cut:
                 raise KeyError(f"the edge {edge!r} is not cut; cut edges: {', '.join(self._cut) or 'none'}")
         self._set_cut([e for e in self._cut if edges and e not in edges])
 
     def undo(self) -> None:
-        """Undo the last change; nothing where there is none."""
+        """Undo the last change; do nothing if there is none."""
         if not self._past:
             return
         state = self._past.pop()
@@ -342,7 +343,7 @@ class Explore(Live, widgets.VBox):
             (self.join if edge in self._cut else self.cut)(edge)
 
     def _clicked(self, content: Any) -> None:
-        """A click on an edge of the picture; a press on a slider, with which a change begins; a page that is asked for."""
+        """Handle a click on an edge of the picture, a press on a slider (which begins a change), or a request for a page."""
         edge, asked = (content.get("edge"), content) if isinstance(content, dict) else (None, {})
         if asked.get("press"):
             self._last = ""
@@ -367,7 +368,7 @@ class Explore(Live, widgets.VBox):
 
 
 def _said(text: str, role: str = "status") -> str:
-    """A sentence above the pane, which has room for two lines from the start: a longer one moves nothing."""
+    """A sentence above the pane, with room for two lines from the start, so that a longer one moves nothing."""
     look = "margin:4px 0;height:2.8em;line-height:1.4;overflow:auto;white-space:pre-line"
     return f"<p role='{role}' style='{look}'>{html.escape(text)}</p>"
 

@@ -1,4 +1,4 @@
-"""The graph for other programs: ``viz.to_networkx``. networkx is needed for nothing else."""
+"""The graph for other programs: ``viz.to_networkx``. networkx is not needed for anything else."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .costs import costs_of
 
 @public
 def to_networkx(*tensors: Tensors, names: Names = None, _frame: FrameType | None = None) -> Any:
-    """The graph behind ``tensors`` as a ``networkx.MultiDiGraph``, from the leaves to the results; ``.reverse()`` of it goes
-    as the backward pass does.
+    """The graph behind ``tensors`` as a ``networkx.MultiDiGraph``, from the leaves to the results; its ``.reverse()``
+    goes in the direction of the backward pass.
 
     Its nodes are numbers, in the order in which the program ran. Each has ``name`` (of the node, such as "MulBackward0"),
     ``kind`` ("function", "accumulate" for a leaf, "custom", "copyslices"), ``tensor`` (what its result is called), ``shape``,
     ``dtype``, ``module``, ``kept`` (bytes kept for the backward pass) and ``root`` (whether it is one of ``tensors``). An edge
-    has ``input`` (what the rule calls that input), ``slot`` (its number) and ``output`` (which result of the other node). All
-    of it is plain: ``networkx.node_link_data`` makes JSON of it.
+    has ``input`` (what the rule calls that input), ``slot`` (its number) and ``output`` (which result of the other
+    node). Everything is plain data: ``networkx.node_link_data`` turns it into JSON.
 
     Nothing is run and nothing is changed. Raises ImportError where networkx is not installed, TypeError or ValueError for
     anything that has no graph.

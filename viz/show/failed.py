@@ -1,4 +1,4 @@
-"""A pass that raised: a picture of what had been computed, under the traceback in a notebook; in words elsewhere.
+"""Show a pass that raised: a picture of what had been computed, under the traceback in a notebook; words elsewhere.
 
 The exception itself is passed on unchanged: nothing is added to it, and no part of it is kept.
 """
@@ -25,9 +25,8 @@ WIDE_UP_TO = 14  # nodes; a larger graph is drawn from top to bottom
 
 
 class Failed(Shown):
-    """What failed, and a picture of what was computed until then. Print it for the words; ``failure`` has them as data.
-
-    A recorded block has it as ``recording.failure``; ``viz.failure()`` is that of the last pass that failed.
+    """What failed, and a picture of what was computed until then. Print it for the words; ``failure`` has them as
+    data. A recorded block has one as ``recording.failure``; ``viz.failure()`` returns that of the last pass that failed.
     """
 
     def __init__(self, failure: Failure):
@@ -50,7 +49,7 @@ class Failed(Shown):
         return str(self.failure)
 
     def save(self, path: str | Path) -> Path:
-        """Write it to ``path``: the words and the picture as a page (.html), or the picture as :meth:`viz.Drawing.save`."""
+        """Write it to ``path``: words and picture as a page (.html), or the picture, as :meth:`viz.Drawing.save` does."""
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             return self.drawing.save(path)

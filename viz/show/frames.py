@@ -30,7 +30,7 @@ NOW, DONE, WAIT = "#c05000", "#0072b2", "#8c959f"
 
 
 def _label(array: Mapping) -> str:
-    """The label of an arrow: the gradient's numbers if they fit, else a heat map; the shape if it has no numbers."""
+    """The label of an arrow: the gradient's numbers if they fit, otherwise a heat map; the shape if it has no numbers."""
     value = _value(array)
     if value is None or not value.array.size:
         return escaped(shape_text(tuple(array["shape"])))
@@ -134,8 +134,8 @@ class _Moment:
 def windows(data: Mapping[str, Any], dpi: int) -> list[Window]:
     """The part of the picture in sight before the first step and after each: x, y, width, height in points.
 
-    All of it where a frame holds it. Else the window follows the node that fires and where it sends, and moves no more
-    than it must.
+    The whole picture if a frame has room for it. Otherwise the window follows the node that fires and the nodes that
+    it sends to, and moves no more than it must.
     """
     width, height = max(data["width"], 420.0), data["height"]
     size = min(width, (WIDEST - 2) * 72 / dpi), min(height, HIGHEST * 72 / dpi - CAPTION)
@@ -248,7 +248,7 @@ def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
 def _lines(
     data: Mapping, ident: str, node: Mapping, scene: _Scene, now: _Moment
 ) -> Iterator[tuple[str, float, float, str]]:
-    """The lines of text of a node: label, place of the middle, look. A leaf without a box shows its .grad."""
+    """The lines of text of a node: label, position of the middle, style. A leaf without a box shows its .grad."""
     grad = now.leaves.get(ident) or (now.leaves.get(node.get("function")) if node["kind"] == "leaf" else None)
     told = grad and not (node.get("box") or {}).get("grad") and node["kind"] == "leaf"
     for css, said, x, y, size in scene.texts.get(ident, ()):
@@ -301,7 +301,7 @@ def _for_slides(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def save_gif(data: Mapping[str, Any], path: Path, seconds: float = 1.5) -> Path:
-    """All steps as one animated GIF, which follows them in a large picture; the last frame stays twice as long."""
+    """All steps as one animated GIF, which follows them in a large picture; the last frame is shown twice as long."""
     from ..picture.gif import animation  # Pillow: for nothing else
 
     count, data = len(data["steps"]) + 1, _for_slides(data)

@@ -1,6 +1,6 @@
 """Whether a stepper is shown as a live widget, or only as a frame with the same program.
 
-A frame needs neither kernel nor network. So wherever no front end runs widgets it is all that is sent: tools that run a
+A frame needs neither kernel nor network. So it is all that is sent wherever no front end runs widgets: tools that run a
 notebook to export it (nbconvert, papermill, MyST-NB, Quarto) prefer the widget, which they would load from a network.
 """
 
@@ -36,7 +36,7 @@ def widgets(on: bool | str | None = None) -> bool:
 
 
 def _run_by_a_tool() -> bool:
-    """Whether Python code, and no front end, has asked the kernel for the cell that runs.
+    """Whether the cell that runs was sent to the kernel by Python code, and not by a front end.
 
     A server that runs cells for its front ends names their notebook; Voilà runs them first and shows widgets then.
     """
@@ -47,7 +47,7 @@ def _run_by_a_tool() -> bool:
 
 
 class Live:
-    """Mixed into a widget: no front end hears of it where none runs widgets."""
+    """A mixin for a widget: no front end is told of it if none runs widgets."""
 
     comm: Any
 
@@ -56,6 +56,6 @@ class Live:
             super().open()  # type: ignore[misc]  # of the widget
 
     def live(self, **kwargs: Any) -> dict[str, Any]:
-        """The widget's own part of what is shown; nothing where there are no widgets."""
+        """The widget's own part of what is shown; nothing if there are no widgets."""
         bundle = super()._repr_mimebundle_(**kwargs) if widgets() and self.comm is not None else None  # type: ignore[misc]
         return (bundle[0] if isinstance(bundle, tuple) else bundle) or {}

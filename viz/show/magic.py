@@ -20,7 +20,7 @@ from ..read.record import Recording
 
 
 def register() -> None:
-    """Offer ``%%viz`` where IPython runs; elsewhere do nothing."""
+    """Register ``%%viz`` if IPython runs; otherwise do nothing."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None:

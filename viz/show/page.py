@@ -66,7 +66,7 @@ def program(*parts: str) -> str:
 
 
 def minified(files: list[Path]) -> str:
-    """Files of one kind joined, without what only their readers need."""
+    """Files of one kind joined, without the parts that only people need."""
     text = "\n".join(_LEFT_OUT.sub("", file.read_text(encoding="utf-8")) for file in files)
     return _BLANKS[files[0].suffix].sub(lambda found: next(filter(None, found.groups())), text)
 
@@ -93,9 +93,9 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
     """A payload as it is sent: what the pane reads, every array once, in ``arrays``; {"$": 7} stands for the eighth.
 
     An array goes along edges, is added, stored and kept, so the same numbers come up many times in a pass. What follows
-    from ``values`` (range, cells) is left out: the front end works it out again. Numbers have ``DIGITS`` digits, and the
-    result is strict JSON: those that are not finite are the strings "nan", "inf" and "-inf". ``options`` are the pane's:
-    the forward pass is sent where one walks through it.
+    from ``values`` (range, cells) is left out: the front end computes it again. Numbers have ``DIGITS`` digits, and the
+    result is strict JSON: those that are not finite are the strings "nan", "inf" and "-inf". ``options`` are the
+    pane's: the forward pass is sent if one walks through it.
     """
     arrays: list[dict[str, Any]] = []
     places: dict[int, dict[str, Any]] = {}  # by identity: most arrays come up as the same object again
@@ -136,7 +136,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
         return {**drawn, **read, "insides": within, "svg": _compact_svg(drawn)}
 
     def step(told: Mapping[str, Any]) -> dict[str, Any]:
-        """A step without what follows from the rest: a single part is the total, what is stored is the total of its leaf."""
+        """A step without what follows from the rest: a single part is the total; a leaf stores its total."""
         parts = [{k: v for k, v in part.items() if v is not told["total"]} for part in told["incoming"]]
         sends = [{k: v for k, v in out.items() if k != "name"} for out in told["outgoing"]]
         stores = {k: v for k, v in (told["accumulate"] or {}).items() if k not in ("leaf", "contribution")}
@@ -150,7 +150,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
 
 
 def _compact_svg(drawn: Mapping[str, Any]) -> str:
-    """The SVG without what the pane works out again: colours, plates, where nodes stand; arrows in steps of 0.1."""
+    """The SVG without what the pane adds again: colours, plates, positions of nodes; arrows in steps of 0.1."""
 
     def near(found: re.Match[str]) -> str:
         by = dict(zip("xy", drawn["nodes"][found[1]]["at"], strict=False))
@@ -164,7 +164,7 @@ def _compact_svg(drawn: Mapping[str, Any]) -> str:
 
 
 def sent(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> str:
-    """The text of ``shared(data, options)``: one string is copied and kept faster than a tree, on every way that it goes."""
+    """The text of ``shared(data, options)``: one string is copied and kept faster than a tree, wherever it goes."""
     return text_of(shared(data, options))
 
 
@@ -174,19 +174,19 @@ def picture(svg: str) -> str:
 
 
 def text_of(content: Mapping[str, Any]) -> str:
-    """Strict JSON, as short as can be."""
+    """Strict JSON, as short as possible."""
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 @cache
 def _deflated_start(text: str) -> tuple[bytes, Any]:
-    """How a deflated text begins, and the state in which it goes on: a program is deflated once, not for each page."""
+    """The beginning of a deflated text, and the state from which to continue: a program is deflated only once."""
     packer = zlib.compressobj(9)
     return packer.compress(text.encode()), packer
 
 
 def packed(begin: str, text: str) -> str:
-    """Two texts as one, deflated, base85: five of 85 characters, none special in HTML or JSON, for four bytes."""
+    """Two texts as one, deflated, in base85: five characters for four bytes, none of them special in HTML or JSON."""
     first, state = _deflated_start(begin)
     packer = state.copy()
     data = first + packer.compress(text.encode()) + packer.flush()
@@ -206,7 +206,7 @@ def page(
     """The whole page as text. ``bare`` leaves out heading and margin, for a frame inside a notebook.
 
     ``title`` defaults to one that names the tensor; ``options`` are the pane's (``ask``, ``step``, ...); ``text`` is
-    ``sent(data, options)``, where that is known.
+    ``sent(data, options)``, if that is known.
     """
     name = html.escape(one_line(title or f"The backward pass of {data.get('title') or 'a tensor'}"))
     drawn, options = (data, *data.get("pictures", ())), dict(options or {})
@@ -239,7 +239,7 @@ PRINTED = (
 def over(stills: list[tuple[str, str, int]], title: str, inside: str, tall: int) -> str:
     """HTML for a saved notebook: plain pictures (SVG, what it shows, its height), and over them a page in a sandboxed frame.
 
-    An untrusted notebook and paper keep the pictures and lose the frame. Where it is allowed it covers them.
+    On paper and in an untrusted notebook the pictures remain and the frame is lost. Where it is allowed, it covers them.
     """
     under = sum(high for *_, high in stills)
     shown = "".join(
@@ -256,7 +256,7 @@ def over(stills: list[tuple[str, str, int]], title: str, inside: str, tall: int)
 
 def still_of(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
     """The richest picture of a payload that can be read on a page of text, with the numbers in its boxes; without the
-    gradients where these are asked for."""
+    gradients if the reader is asked for them."""
     drawn = [data, *data.get("pictures", ())]
     best = max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
     k = next(k for k, one in enumerate(drawn) if one is best)

@@ -1,4 +1,4 @@
-"""What the page gets: a picture, its places and a trace as plain JSON. Every string in it is untrusted text."""
+"""The data of a page: a picture, its positions and a trace as plain JSON. Every string in it is untrusted text."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def describe(
     """The payload of a trace in pictures of the same graph; the pane takes the one that fits.
 
     In the steps a node is called ``f`` and its position in the graph, an edge ``e`` and its own, whatever is drawn:
-    a number belongs to its node or its edge, and to a step, never to the box in which a picture hides it. A picture says
-    which of them it draws under another id: ``folds`` (node -> box), ``lines`` (edge -> arrow).
+    a number belongs to its node or its edge, and to a step, never to the box in which a picture hides it. A picture
+    lists those that it draws under another id: ``folds`` (node -> box), ``lines`` (edge -> arrow).
     """
     graph = trace.graph
     step_of = {s.function: s.number - 1 for s in trace.steps}
@@ -124,7 +124,7 @@ def describe(
 def _laid_out(
     graph: Graph, pictures: Sequence[Picture], step_of: dict, seconds: float
 ) -> list[tuple[Picture, dict]]:
-    """The pictures that can be placed in time, and are not far too wide; where there is none, the graph in fewer boxes.
+    """The pictures that can be laid out in time and are not far too wide; if there is none, the graph in fewer boxes.
     ``rank``: how far down the list the first picture of its kind is."""
     found, late = list[tuple[Picture, dict]](), None
     ranks = {kind: n for n, kind in enumerate(dict.fromkeys(_kind(picture) for picture in pictures))}
@@ -158,7 +158,7 @@ def ident(thing: Function | Edge | None) -> str | None:
 
 
 def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECONDS) -> dict:
-    """One picture: its SVG, and where everything is. ``within``: its number, or the box of another in which it is shown."""
+    """One picture: its SVG and all positions. ``within``: its number, or the box of another that it is shown in."""
     for f, item in picture.of_function.items():
         if not item.members:
             item.id = ident(f)
@@ -184,7 +184,7 @@ def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECOND
 
 
 class Payload(dict):
-    """A payload, and what it can give later: the insides of boxes that are still closed."""
+    """A payload, and the insides of boxes that are still closed, which it can give later."""
 
     def __init__(self, graph: Graph, step_of: dict):
         self.graph, self.step_of = graph, step_of
@@ -192,7 +192,7 @@ class Payload(dict):
         self.closed: dict[str, tuple[Item, str, dict]] = {}  # id -> box, direction, where its inside goes
 
     def still(self, k: int, grads: bool) -> str:
-        """The SVG of picture ``k`` by itself, with the numbers in its boxes: values, and where asked for the gradients."""
+        """The SVG of picture ``k`` by itself, with the numbers in its boxes: the values and, if asked for, the gradients."""
         kept = {item: item.grad for item in self.shown[k].items}
         for item in kept if not grads else ():
             item.grad = None

@@ -1,6 +1,6 @@
 """Two backward passes side by side, stepped together, the first difference marked in both pictures.
 
-compare.py finds the differences on the traces; here the two pictures are put beside each other.
+compare.py finds the differences on the traces; here the two pictures are put next to each other.
 """
 
 from __future__ import annotations
