@@ -1,6 +1,6 @@
 """Every operation, forward and backward into the leaves, at 4 and at 32 x 64 elements: minigrad beside PyTorch, worst first.
 
-An operation is measured by being listed. `python -m benchmarks.bench_ops gather scatter` measures those whose text has
+An operation is measured by being listed. `.venv/bin/python -m benchmarks.bench_ops gather scatter` measures those whose text has
 one of these words.
 
 The limit: not slower than PyTorch, or twice its time where NumPy alone takes longer than PyTorch. What is over the limit

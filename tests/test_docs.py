@@ -116,3 +116,25 @@ def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)|(?:src|srcset)=\"([^\"]+)\"", text)
     gone = [link for pair in links for link in pair if link and not (DOCS / link).exists()]
     assert gone == []
+
+
+def test_commands_name_what_is_there_and_the_python_they_need():
+    """`.venv/bin/python -m MODULE` and `.venv/bin/python FILE`, wherever a page names one."""
+    root, found = DOCS.parent, []
+    pages = [
+        *root.glob("*.md"),
+        *DOCS.glob("*.md"),
+        *root.glob("notebooks/*.md"),
+        *root.glob("benchmarks/*.md"),
+    ]
+    for page in pages:
+        for bare, what in re.findall(
+            r"(\.venv/bin/)?python (-m [\w.]+|[\w/]+\.py)\b", page.read_text(encoding="utf-8")
+        ):
+            place = root / (what.removeprefix("-m ").replace(".", "/") if what.startswith("-m") else what)
+            ours = place.exists() or place.with_suffix(".py").exists()
+            if (ours and not bare and place.name != "viz" and place.name != "lessons.py") or (
+                bare and not ours
+            ):
+                found.append(f"{page.name}: {what}")
+    assert not [text for text in found if not re.search(r"-m (pytest|exercises)$", text)], found

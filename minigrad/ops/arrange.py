@@ -59,7 +59,7 @@ def _rolled(self: ndarray, shifts: tuple, dims: tuple) -> ndarray:
         return np.roll(self, shifts)
     check(shifts, "`shifts` required")
     message = "shifts and dimensions must align. shifts: {}, dims:{}"
-    check(len(shifts) == len(dims), message, len(shifts), len(dims))
+    check(len(shifts) == len(dims or ()), message, len(shifts), len(dims or ()))
     check(self.ndim, "Dimension specified as 0 but tensor has no dimensions", error=IndexError)
     return np.roll(self, shifts, tuple([wrap_dim(d, self.ndim) for d in dims]))
 

@@ -116,16 +116,17 @@ x.permute([True, 0])|x.permute(True, 0)|torch.permute(x, 1, 0)|x.permute(dims=1)
 x.reshape([True, 6])|x.expand(size=3)|x.flip()|torch.flip(x, 0)|torch.flip(x, 0, 1)|x.tile()|torch.tile(x, 2, 2)|x.sum_to_size()
 torch.broadcast_to(x, 2, 3)|x.repeat(True, 1)|torch.roll(x, [True, 1], [0, 1])|torch.unflatten(x, 0, 2)
 x.unflatten(0, [True, 2])|x.view()|x.view('a')|x.view(2.0, 3)|x.view([2.0, 3])|x.view(None)|x.view(shape=(3, 2))|x.view(True, 6)
-torch.arange(start=1)|torch.arange(step=1)|torch.arange()|torch.arange('a')|torch.arange(3, step=2)"""
+torch.arange(start=1)|torch.arange(step=1)|torch.arange()|torch.arange('a')|torch.arange(3, step=2)
+x.roll((0, 1))|x.roll((1, 2), None)|torch.roll(x, shifts=[1, 2])|x.roll(())"""
 
 
 @pytest.mark.parametrize("call", re.split(r"\||\n", COMBINATIONS))
 def test_arguments_that_no_form_takes_are_refused_in_pytorchs_words(torch, call: str) -> None:
     said = []
     for engine in (torch, minigrad):
-        with pytest.raises(TypeError) as caught:
+        with pytest.raises((TypeError, RuntimeError)) as caught:
             eval(call, {"torch": engine, "x": engine.ones(2, 3)})
-        said.append(str(caught.value).split("\n")[0])
+        said.append((caught.type, str(caught.value).split("\n")[0]))
     assert said[0] == said[1]
 
 
