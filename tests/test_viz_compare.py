@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import minigrad
 import viz
 from notebooks.exercises import tiny_engine
@@ -138,6 +140,7 @@ def test_the_page_escapes_names():
     page = comparison._repr_mimebundle_()["text/html"]
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
+    assert re.findall("<th [^>]*>([^<]*)</th>", page) == ["", "left", "right", "difference"]
 
 
 def test_a_gradient_that_only_one_side_computes_is_told_with_its_tensor():

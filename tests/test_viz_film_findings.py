@@ -11,6 +11,7 @@ import viz
 from tests.test_viz_film import mlp, train
 from tests.test_viz_film_shown import kinds
 from viz.films.findings import norm_text
+from viz.films.norms import numbers
 
 # ---- findings
 
@@ -122,3 +123,23 @@ def test_it_says_which_parameter_gets_no_gradient(t):
 def test_norms_have_two_digits(value, text):
     with np.errstate(divide="ignore"):
         assert norm_text(np.float32(np.log10(value))) == text
+
+
+def test_what_holds_for_the_whole_run_is_said_of_the_whole_run(t):
+    film, model = viz.film(every=2), mlp(t, "Tanh", depth=2)
+    with t.no_grad():
+        model[0].weight.fill_(0.1)
+        model[0].bias.zero_()
+        model[2].weight.fill_(0.1)
+    optimizer, x = t.optim.SGD(model.parameters(), lr=0.01), t.randn(16, 3)
+    for _ in range(9):
+        optimizer.zero_grad()
+        film.backward((model(x) - x.sum(dim=1, keepdim=True)).pow(2).mean())
+        optimizer.step()
+    found = kinds(film)["alike"]
+    assert (found.step, found.until, found.place[:2]) == (0, 8, (0, 4))
+
+
+def test_the_norm_of_a_leaf_is_taken_where_its_numbers_are(t):
+    leaf = t.ones(3, requires_grad=True)
+    assert np.shares_memory(numbers(leaf, tracked=True), leaf.detach().numpy())

@@ -396,3 +396,23 @@ def test_no_object_of_the_program_is_changed_or_asked_for_what_it_would_compute(
     loop = [many]
     loop.append(loop)  # it holds itself
     assert [f.outputs[0].name for f in viz.draw((odd.weight * 2).sum()).graph.leaves] == ["odd.weight"]
+
+
+def test_what_lies_between_two_modules_is_one_box(t):
+    class Net(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.before, self.after = t.nn.Linear(4, 4), t.nn.Linear(4, 4)
+
+        def forward(self, x):
+            x = self.before(x)
+            for k in range(40):
+                x = [x.sin, x.cos, x.tanh, x.exp, x.sigmoid, x.abs][k * k % 6]()
+                x = x * (k + 1.5) if k % 7 == 3 else x
+                x = x - x.mean() if k % 5 == 1 else x
+            return self.after(x)
+
+    net = Net()
+    loss = net(t.randn(2, 4)).pow(2).mean()
+    first, between, *rest = titles(viz.draw(loss, names=net).picture)
+    assert (first, *rest) == ("before", "after", "loss") and between.startswith("13 Cos")
