@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 
+import numpy as np
 import pytest
 
 import viz
 from tests.told_by_hooks import assert_shown, told_by_hooks
+from viz.picture import svg
 from viz.picture.choose import BOXES, PAGE
+from viz.read.text import width
 from viz.show.payload import payload
 
 
@@ -416,3 +420,12 @@ def test_what_lies_between_two_modules_is_one_box(t):
     loss = net(t.randn(2, 4)).pow(2).mean()
     first, between, *rest = titles(viz.draw(loss, names=net).picture)
     assert (first, *rest) == ("before", "after", "loss") and between.startswith("13 Cos")
+
+
+def test_a_caption_stands_where_no_arrow_crosses_it():
+    half = width("a caption", svg.CAPTION, bold=True) / 2
+    for beside in np.linspace(-half, half, 9):
+        arrow = 150 + beside
+        frame, _ = svg._frame("a caption", np.array([complex(arrow, 16)]), (0, 0, 300, 100, 20))
+        middle = float(re.search(r'<text class="caption" x="([\d.]+)"', frame)[1])
+        assert abs(middle - arrow) > half
