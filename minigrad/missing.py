@@ -140,7 +140,8 @@ def module_attributes(module: str, public: Iterable[str], homes: Mapping[str, st
     def __getattr__(name: str) -> object:
         if name in homes:
             home = import_module(homes[name], module)
-            return vars(import_module(module)).setdefault(name, getattr(home, name, home))  # not asked again
+            value = guarded(getattr(home, name, home), place_of(module), name)
+            return vars(import_module(module)).setdefault(name, value)  # not asked again
         path = place_of(module)
         message = f"module '{qualified(path, name).removesuffix(f'.{name}')}' has no attribute '{name}'"
         raise missing_error(path, name) or AttributeError(message, name=name)
@@ -213,23 +214,31 @@ def answering(run: Callable, place: str, name: str = "") -> Callable:
     return call
 
 
+def guarded(value: object, place: str, name: str) -> object:
+    """A function, wrapped in `answering` if it accepts fewer arguments than PyTorch's of this name at this place; or a class,
+    whose `__init__` is; anything else as it is."""
+    run = vars(value).get("__init__") if isinstance(value, type) else value
+    code = getattr(run, "__code__", None)
+    if name not in names(place) or code is None or code.co_flags & inspect.CO_VARKEYWORDS:
+        return value
+    accepted = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    parameters = {w.partition(":")[0] for w in names(place)[name].removesuffix(")").split(",")}
+    if parameters <= {*accepted, "*", ""}:
+        return value
+    if not isinstance(value, type):
+        return answering(run, place, name)
+    value.__init__ = answering(run, place)
+    return value
+
+
 def guard(where: str | type, place: str) -> None:
-    """Wrap those functions of a module or a class in `answering` that accept fewer arguments than PyTorch's at this place."""
-    module = isinstance(where, str)
-    space = vars(sys.modules[where]) if module else dict(inspect.getmembers_static(where))
-    for name, value in list(space.items()):
-        run = vars(value).get("__init__") if isinstance(value, type) else value
-        code = getattr(run, "__code__", None)
-        imported = module and getattr(value, "__module__", None) != where
-        if name not in names(place) or imported or code is None or code.co_flags & inspect.CO_VARKEYWORDS:
-            continue
-        accepted = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        parameters = {w.partition(":")[0] for w in names(place)[name].removesuffix(")").split(",")}
-        if parameters <= {*accepted, "*", ""}:
-            continue
-        if isinstance(value, type):
-            value.__init__ = answering(run, place)
-        elif module:
-            space[name] = answering(run, place, name)
-        else:
-            setattr(where, name, answering(run, place, name))
+    """Guard the functions and classes that a module, by its name, or a class defines."""
+    home = where if isinstance(where, type) else sys.modules[where]
+    for name, value in inspect.getmembers_static(home):
+        new = (
+            value
+            if home is not where and getattr(value, "__module__", None) != where
+            else guarded(value, place, name)
+        )
+        if new is not value:
+            setattr(home, name, new)

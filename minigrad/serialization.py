@@ -17,7 +17,6 @@ from typing import BinaryIO
 import numpy as np
 
 from . import basics, dtypes
-from .missing import guard
 from .nn.parameter import Parameter
 from .tensor import Tensor, wrap
 
@@ -111,4 +110,3 @@ def built(part: object, tensors: list[Tensor]) -> object:
 
 
 __all__ = ["load", "save"]
-guard(__name__, "torch")

@@ -1,7 +1,11 @@
 """The autograd engine: graph, backward pass, grad modes. Nothing here knows a single derivative; those are in ops/.
 
-What `loss.backward()` needs is node, engine, passes, saved, hooks and modes, which `help(minigrad)` says in which order to
-read, with tensor_hooks (how users attach hooks to tensors), grad_mode (no_grad and the like), views and anomaly beside them.
+`help(minigrad)` says in which order to read what `loss.backward()` needs: node, engine, passes, saved, hooks, modes, views.
+Beside these:
+
+    grad_mode      what users switch                     no_grad, enable_grad, inference_mode
+    anomaly        which operation made the NaN?         detect_anomaly
+    tensor_hooks   how hooks are attached to tensors     register_hook, retain_grad
 
 **Further chapters** build on these, which know nothing of them. They are loaded when they are first used:
 
@@ -34,4 +38,6 @@ __dir__, __getattr__ = module_attributes(__name__, __all__, HOMES)
 # PyTorch has `autograd.gradcheck` as a module and as a function of the same name. As a module it gives here what the chapter
 # `numerical` has; the attribute of this package stays the function, whichever is used first.
 _path = sys.modules[f"{__name__}.gradcheck"] = types.ModuleType(f"{__name__}.gradcheck")
-_path.__getattr__ = lambda name: getattr(import_module(".numerical", __name__), name)
+_path.__getattr__ = lambda name: getattr(
+    sys.modules[__name__] if name in HOMES else import_module(".numerical", __name__), name
+)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..messages import check
-from ..missing import guard, module_attributes
+from ..missing import module_attributes
 from ..tensor import Tensor, wrap
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .passes import grad, zeros_of
@@ -162,6 +162,3 @@ def analytical_of(output: Tensor, x: Tensor) -> np.ndarray:
     units = wrap(np.eye(output.numel(), dtype=output._array.dtype).reshape(-1, *output.shape))
     (rows,) = grad(output, x, units, retain_graph=True, is_grads_batched=True, materialize_grads=True)
     return rows._array.reshape(output.numel(), -1).T
-
-
-guard(__name__, "autograd")

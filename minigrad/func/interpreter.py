@@ -16,7 +16,7 @@ from ..autograd.grad_mode import Context
 from ..autograd.modes import Modes, local, settle
 from ..autograd.views import make_view
 from ..ops import inplace
-from ..ops.general import apply
+from ..ops.general import record
 from ..ops.op import Op
 from ..tensor import Tensor, wrap
 
@@ -124,8 +124,8 @@ class Interpreter(Context):
                 if out.value._counter is inputs[0].value._own_counter():  # else the value had to be copied
                     make_view(out, inputs[0], several=results is result)
                     out.seen = out._counter.version
-        if local.records and any(t._requires_grad for t in own):
-            apply(op, [self.lift(t) for t in inputs], params, outs)
+        if op.rules and local.records and any(t._requires_grad for t in own):
+            record(op, [self.lift(t) for t in inputs], params, outs)
         return op.as_result(outs) if results is result else outs[0]
 
     def write(self, op: Op, inputs: tuple, params: tuple) -> Tensor:

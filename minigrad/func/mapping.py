@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..messages import check
-from ..missing import guard
 from ..ops.shape import cat
 from ..tensor import Tensor
 from .batching import Batched, Vmap
@@ -97,6 +96,3 @@ def vmap(
         return t.movedim(dim, 0) if dim else t
 
     return batched
-
-
-guard(__name__, "func")

@@ -20,7 +20,6 @@ from ..autograd.modes import local, settle
 from ..autograd.node import AccumulateGrad, Node, gradient_node
 from ..autograd.passes import grad_of_any, zeros_of
 from ..messages import check
-from ..missing import guard
 from ..tensor import AutogradMeta, Tensor, wrap
 from .interpreter import Wrapper
 from .mapping import vmap
@@ -292,6 +291,3 @@ def jacfwd(
 def hessian(func: Callable, argnums: Argnums = 0) -> Callable:
     """A function that returns the Hessian of the scalar function `func`: forward mode over reverse mode."""
     return jacfwd(jacrev(func, argnums), argnums)
-
-
-guard(__name__, "func")

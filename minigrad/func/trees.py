@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..messages import check
-from ..missing import guard
 from ..ops.shape import stack
 from ..tensor import Tensor
 
@@ -92,6 +91,3 @@ def stack_module_state(models: Sequence[Any]) -> tuple[Named, Named]:
         for name, t in columns[0].items():
             parts[-1][name].requires_grad_(t.requires_grad)
     return parts[0], parts[1]
-
-
-guard(__name__, "func")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from .. import dtypes
 from ..messages import check
 from ..ops.linalg import baddbmm, bmm
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 from . import functional as F
 from . import init
 from .functional_images import Weight
@@ -56,7 +54,11 @@ class MultiheadAttention(Module):
         Raises AssertionError or RuntimeError for shapes that do not fit.
         """
         check(query.dim() == 3, NO_BATCH, query.dim(), error=ValueError)
-        mask = additive(attn_mask, query._array.dtype)
+        mask = attn_mask
+        if mask is not None and not mask.is_floating_point():
+            message = "only bool and floating types of masks are supported"
+            check(mask.dtype is dtypes.bool, message, error=AssertionError)
+            mask = query.new_zeros(mask.shape).masked_fill(mask, -math.inf)
         if self.batch_first:
             turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # what was one tensor is one again
             query, key, value = turned[query], turned[key], turned[value]
@@ -98,12 +100,3 @@ def parted(t: Tensor, parts: int) -> tuple[Tensor, ...]:
     t = t.view(*t.shape[:-1], parts, -1)
     t = t.unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
     return tuple(t[i] for i in range(parts))
-
-
-def additive(mask: Tensor | None, dtype: np.dtype) -> Tensor | None:
-    """A boolean mask as -∞ where it is True; others as they are."""
-    if mask is None or mask.is_floating_point():
-        return mask
-    message = "only bool and floating types of masks are supported"
-    check(mask.dtype is dtypes.bool, message, error=AssertionError)
-    return wrap(np.where(mask._array, dtype.type(-np.inf), dtype.type(0)))

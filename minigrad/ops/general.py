@@ -26,6 +26,7 @@ from .operands import check_result, operand, promoted
 from .signature import REQUIRED
 
 ndarray = np.ndarray
+Inputs = Sequence[Tensor | None]  # None for one that is not given
 array_types = frozenset({ndarray, np.float32, np.float64, np.bool_})  # NumPy makes numbers of 0-d arrays
 
 # ---------------------------------------------------------------- arguments
@@ -169,7 +170,7 @@ def form_of_types(name: str, forms: Sequence[Callable], method: bool, args: tupl
         return possible[0]
 
     def choose(*args, **kwargs):
-        return fitting_form(name, possible or forms, forms, method, args, kwargs)(*args, **kwargs)
+        return fitting_form(name, forms, method, args, kwargs)(*args, **kwargs)
 
     def attempt(*args, **kwargs):
         with contextlib.suppress(TypeError):
@@ -179,16 +180,15 @@ def form_of_types(name: str, forms: Sequence[Callable], method: bool, args: tupl
     return attempt if len(possible) == 1 and hasattr(possible[0], "op") else choose
 
 
-def fitting_form(
-    name: str, likely: Sequence[Callable], forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict
-) -> Callable:
-    """The first of the likely forms of a function that takes these arguments. Raises TypeError if none of all forms does."""
-    for form in likely:
-        if refusal(form, name, method, args, kwargs) is None:
+def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
+    """The first of the forms of a function that takes these arguments. Raises TypeError if none does."""
+    errors = []
+    for form in forms:
+        errors.append(refusal(form, name, method, args, kwargs))
+        if errors[-1] is None:
             return form
     if name.startswith("__"):
         return forms[-1]  # of an operator, which leaves to Python what it does not know
-    errors = [refusal(form, name, method, args, kwargs) for form in forms]
     for error in errors:
         if "failed to unpack" in str(error):  # PyTorch has chosen the form by then
             raise error
@@ -197,10 +197,8 @@ def fitting_form(
     # by the number of the arguments alone, as in PyTorch, whose forms may have `out` and `dtype`, too
     more = {"out", "dtype"} & {key for known in functions_at(name, method) for key in known.kinds}
     more = len(more.difference(*[own.kinds for own in signatures]))
-    counts = [sum(default is REQUIRED for default in own.defaults.values()) for own in signatures]
-    plausible = [
-        e for e, own, n in zip(errors, signatures, counts, strict=True) if n <= count <= len(own.names) + more
-    ]
+    pairs = zip(errors, signatures, strict=True)
+    plausible = [e for e, own in pairs if own.least <= count <= len(own.names) + more]
     missing = [e for e in plausible or errors if "does not implement" in str(e)]
     nearest = (missing or plausible or errors)[-1]
     alone = len({*map(str, plausible)}) == 1 or (missing and len(missing) >= len(plausible))
@@ -217,56 +215,36 @@ def fitting_form(
 # ---------------------------------------------------------------- compute and record
 
 
-def dispatch(op: Op, inputs: Sequence[Tensor | None], params: Sequence) -> object:
+def dispatch(op: Op, inputs: Inputs, params: Sequence) -> object:
     """Run an operation on tensors where it goes now: to the active transform, or here. The parameters are prepared."""
     if special and local.interpreter is not None:
         return local.interpreter.process(op, tuple(inputs), tuple(params))
     return apply(op, [t if t is None else t._outside() for t in inputs], params)
 
 
-def apply(
-    op: Op,
-    inputs: Sequence[Tensor | None],
-    params: Sequence,
-    results: Sequence[Tensor] | None = None,
-    call: Call | None = None,
-) -> object:
-    """Run an operation on tensors here: compute, wrap, record. The parameters are prepared.
-
-    results: what a transform has computed in its own way, so that only the node is missing.
-    call: how it was called, if nothing is unusual about the call; an error may be that of an argument.
-    """
+def apply(op: Op, inputs: Inputs, params: Sequence, call: Call | None = None) -> object:
+    """Run an operation on tensors here: compute, wrap, record. The parameters are prepared. call: how it was called, if nothing
+    is unusual about the call; an error may be that of an argument."""
     arrays = [None if t is None else t._array for t in inputs]
-    outs = results
     try:
         if op.variadic or op.promotes or op.floating:
             arrays = promoted(op, arrays)
-        if outs is None:
-            result = op.forward(*([arrays] if op.variadic else arrays), *params)
+        result = op.forward(*([arrays] if op.variadic else arrays), *params)
     except Exception as error:
         raise translated(error, op, arrays, call) from None
-    if outs is None:
-        outs = [wrap(result)] if op.single else [wrap(y) for y in result]
-        if op.view or special:
-            for out in outs:
-                if op.view:
-                    make_view(out, inputs[0], not op.single)
-                elif local.inference:
-                    out.__class__ = InferenceTensor
+    outs = [wrap(result)] if op.single else [wrap(y) for y in result]
+    if op.view or special:
+        for out in outs:
+            if op.view:
+                make_view(out, inputs[0], not op.single)
+            elif local.inference:
+                out.__class__ = InferenceTensor
     if op.rules and (not special or local.modes.records):
-        record(op, inputs, arrays, params, outs, call is not None, results is not None)
+        record(op, inputs, params, outs, call is not None)
     return outs[0] if op.single else op.as_result(outs)
 
 
-def record(
-    op: Op,
-    inputs: Sequence,
-    arrays: Sequence,
-    params: Sequence,
-    outs: Sequence[Tensor],
-    usual: bool,
-    in_transform: bool,
-) -> None:
+def record(op: Op, inputs: Inputs, params: Sequence, outs: Sequence[Tensor], usual: bool = False) -> None:
     """Attach a node to the results of an operation on any number of tensors, if one of these requires grad."""
     sources = inputs if op.variadic else [inputs[i] for i in op.differentiable]
     for t in sources:
@@ -281,9 +259,9 @@ def record(
         next_nodes.append(None if t is None else gradient_node(t))
         output_nrs.append(0 if t is None else t._output_nr)
     values = [None, inputs] if op.variadic else [None, *inputs]
-    values += [out.rewrapped() if in_transform else out._array for out in outs[: len(op.outputs)]]
+    values += [out._array if type(out) is Tensor else out.rewrapped() for out in outs[: len(op.outputs)]]
     if op.saves_sizes:
-        values += sizes_of(op, arrays)
+        values += sizes_of(op, inputs)
     all_needed = not op.guarded or None not in next_nodes
     select = op.select_saved if all_needed else op.select_saved_for(tuple(map(bool, next_nodes)))
     node = new_node(op.node_class, tuple(next_nodes), tuple(output_nrs), select((*values, *params)))
@@ -302,14 +280,14 @@ def record(
         finish(op, node, outs)
 
 
-def sizes_of(op: Op, arrays: Sequence[ndarray | None]) -> list:
+def sizes_of(op: Op, inputs: Inputs) -> list:
     """The shapes of the inputs and their numbers of elements; for a list of inputs, two lists."""
-    shapes = [None if a is None else a.shape for a in arrays]
-    sizes = [None if a is None else a.size for a in arrays]
+    shapes = [None if t is None else t._array.shape for t in inputs]
+    sizes = [None if t is None else t._array.size for t in inputs]
     return [shapes, sizes] if op.variadic else shapes + sizes
 
 
-def metadata(op: Op, sources: Sequence[Tensor | None], out: Tensor) -> tuple | None:
+def metadata(op: Op, sources: Inputs, out: Tensor) -> tuple | None:
     """For each input its shape and dtype, which its gradient gets, if one of them was broadcast or cast; else None."""
     y, result = out._array, [None if t is None else (t._array.shape, t._array.dtype) for t in sources]
     changed = [m for m in result if m and (m[1] is not y.dtype or (m[0] != y.shape and not op.variadic))]

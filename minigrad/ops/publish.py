@@ -103,15 +103,15 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
         }
 
         @functools.cache
-        def signature() -> Signature:
+        def signature(method: bool) -> Signature:
             results = Signature(public, inspect.signature(run).parameters, kind_names)
             results.arrays = ()
-            return results
+            return results if method else results.as_function()
 
         def public_function(method: bool) -> Callable:
-            own = signature if method else functools.cache(lambda: signature().as_function())
+            own = functools.partial(signature, method)
             most, stars = run.__code__.co_argcount, run.__code__.co_flags & inspect.CO_VARARGS
-            listed = most and stars and signature().listed
+            listed = most and stars and own().listed
 
             @functools.wraps(run)
             def call(*args, **kwargs):
@@ -126,7 +126,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
                     if "out" in kwargs and not method:
                         return write_out(public, call, args, kwargs)
                     values = own().bind(args, kwargs, method=method)
-                    if all(key in own().kinds and key != signature().many for key in kwargs):
+                    if all(key in own().kinds and key != own().many for key in kwargs):
                         raise
                 return own().call(run, values)
 
@@ -135,7 +135,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
                 results = inspect.signature(run)
                 start, *others = results.parameters.values()
                 call.__signature__ = results.replace(parameters=[start.replace(name=shown), *others])
-            call.signature, call.__doc__ = signature, about(run.__doc__ or "", method)
+            call.signature, call.__doc__ = own, about(run.__doc__ or "", method)
             return call
 
         call = public_function(method=False)

@@ -40,6 +40,11 @@ def is_number(value: object) -> bool:
     return isinstance(value, NUMBERS)
 
 
+def plain_number(value: object) -> bool | int | float:
+    """A number as Python's, if it is NumPy's or a tensor."""
+    return value.item() if hasattr(value, "item") else value
+
+
 def is_int(value: object) -> bool:
     if isinstance(value, Tensor):
         return not value.dim() and value._array.dtype.kind in "iub"
@@ -121,31 +126,23 @@ class Kind(NamedTuple):
     prepare: Callable[[object, np.ndarray], object] = as_given
 
 
-def checked(accepts: Callable[[object], bool], *usual: type) -> Callable[[object, object], object]:
-    """A `Kind.prepare` that only checks whether the value is accepted. usual: types whose values all are."""
+def checked(
+    accepts: Callable[[object], bool], *usual: type, convert: Callable | None = None
+) -> Callable[[object, object], object]:
+    """A `Kind.prepare` that checks whether the value is accepted. usual: types whose values all are, and stay as they are;
+    others go through `convert`."""
 
     def prepare(value: object, array: object) -> object:
-        if type(value) not in usual and not accepts(value):
+        if type(value) in usual:
+            return value
+        if not accepts(value):
             raise TypeError
-        return value
+        return value if convert is None else convert(value)
 
     return prepare
 
 
-def as_number(value: object, array: np.ndarray) -> float:
-    if type(value) is float or type(value) is int:
-        return value
-    if not is_number(value):
-        raise TypeError
-    return value.item() if hasattr(value, "item") else value
-
-
-def as_int(value: object, array: np.ndarray) -> int:
-    if type(value) is int:
-        return value
-    if not is_int(value):
-        raise TypeError
-    return index(value)
+as_int = checked(is_int, int, convert=index)
 
 
 def as_dim(value: object, array: np.ndarray) -> int:
@@ -159,9 +156,7 @@ def as_some_dims(value: object, array: np.ndarray) -> tuple[int, ...]:
     """Dimensions, counted from the front; all if None is given."""
     if type(value) is int and -array.ndim <= value < array.ndim:
         return (value % array.ndim,)
-    if value is None:
-        return tuple(range(array.ndim))
-    if not are_ints(unpacked(value)):
+    if value is not None and not are_ints(unpacked(value)):
         raise TypeError
     return as_dims(value, array.ndim)
 
@@ -176,7 +171,7 @@ INTS = "tuple of ints"
 KINDS = {
     "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.generic))),
     "tensors": Kind("tuple of Tensors", lambda v: isinstance(v, (tuple, list))),
-    "Scalar": Kind("Number", is_number, as_number),
+    "Scalar": Kind("Number", is_number, checked(is_number, float, int, convert=plain_number)),
     "int": Kind("int", is_int, as_int),
     "float": Kind("float", is_number, checked(is_number, float, int)),
     "bool": of_types("bool", bool, np.bool_),
@@ -251,6 +246,7 @@ class Signature:
             self.kinds[n] = kind if kind in KINDS else "object"
         self.names, self.rest = list(self.kinds), tuple(self.defaults.values())
         self.most = len(self.named)  # how many may be given by position, before `many`
+        self.least = self.rest.count(REQUIRED)  # how many must be given
 
     def as_function(self) -> Signature:
         """The signature of a function, from that of the method: what is listed is one argument, a sequence."""
@@ -374,7 +370,7 @@ class Signature:
 
     def too_many(self, most: int, given: int, method: bool) -> str:
         """PyTorch's words for more arguments by position than there may be."""
-        least, most = sum(self.defaults[n] is REQUIRED for n in self.named) - method, most - method
+        least, most = self.least - method, most - method
         count = most if self.many or least == most else f"from {least} to {most}"
         message = f"takes {count} positional argument{'s' * (count != 1)} but {given - method}"
         return f"{message} {'was' if given - method == 1 else 'were'} given"

@@ -45,9 +45,9 @@ OPS: list[Op] = []  # every operation: the calculus of the whole library
 def public(op: Op, name: str, method: bool = True, in_place: bool = False) -> Callable:
     """A function that users call, under this name; in_place: it writes the result into its tensor, as `add_` does."""
     signature, doc = op.signature if method else op.signature.as_function(), op.doc
-    call = function_of(op, CallForm(name, method, dispatch, signature))
+    make, run = (in_place_function_of, write) if in_place else (function_of, dispatch)
+    call = make(op, CallForm(name, method, run, signature))
     if in_place:
-        call = in_place_function_of(op, CallForm(name, method, write, signature))
         doc = f"In place: {doc}\n\nWritten into this tensor, which keeps its shape and dtype and is returned."
     call.op = op
     return described(call, name, doc, signature, method)
