@@ -387,3 +387,10 @@ def test_a_module_that_raises_does_not_spoil_the_next(t):
             layer(t.ones(2, 5))
         z = layer(t.ones(2, 3)).sum()
     assert list(Shown(z).frames) == ["layer"]
+
+
+def test_a_tensor_of_one_number_that_no_variable_holds_is_that_number(t):
+    x = t.tensor(2.0, requires_grad=True)
+    with viz.record():
+        loss = (x + t.tensor(3.0)) * t.tensor([4.0, 5.0]).sum()
+    assert [step.tensor for step in viz.trace(loss)] == ["loss", "x + 3", "x"]
