@@ -173,8 +173,8 @@ EXERCISES: list[Exercise] = [
         look={
             "slow": "$1 - 2\\,\\text{lr}$ is the number by which a step multiplies.",
             "exact": "What is $1 - 2 \\cdot 0.5$?",
-            "edge": "Three steps: three times the same factor. What is its sign?",
-            "wild": "Two steps: twice the same factor, which is larger than 1 in size.",
+            "edge": "Each of the three steps multiplies by the same factor. What is the sign at the end?",
+            "wild": "Both steps multiply by the same factor, which is larger than 1 in size.",
         },
         hints=(
             "One step: $w - \\text{lr} \\cdot 2w$.",
@@ -183,7 +183,7 @@ EXERCISES: list[Exercise] = [
         ),
         answers=r"""
             slow = 3.2   :: $0.8^2 \cdot 5$ is the error after two steps. `slow` is after one.
-            edge = -15   :: $3 \cdot (-5)$: the factor is multiplied in three times, $(-1)^3$.
+            edge = -15   :: $3 \cdot (-5)$? Each of the three steps multiplies by the factor: $(-1)^3$.
             wild = 6     :: $1.2 \cdot 5$ is the size after one step. The second multiplies once more.
             slow = 0.0   :: That is where $\text{lr} = 0.5$ leads. A tenth of the slope is a step of 1.
             slow = 2.0   :: That is where $\text{lr} = 0.3$ leads, as above the exercise. Here it is 0.1.
@@ -195,7 +195,7 @@ EXERCISES: list[Exercise] = [
             exact = 10   :: That is the slope at 5. The step is half of it, and it is subtracted from 5.
             edge = -10.0 :: The step is 10 long, but it begins at 5.
             edge = -1    :: That is the factor of three steps together. Where does it put 5?
-            edge = 1.0   :: The factor is $-1$, and three times $-1$ makes $-1$. Where does that put 5?
+            edge = 1.0   :: The factor is $-1$, and $(-1)^3$ is $-1$. Where does that put 5?
             edge = -2.5  :: Nothing is halved: the step is 10 long, from 5 to the other side.
             wild = 0.0   :: With $\text{lr} = 0.5$ it would be at the bottom. With 1.1 it jumps over it.
             wild = 14.4  :: Twice what it should be: from $-6$ the step is $1.1 \cdot 12$.

@@ -124,7 +124,7 @@ class _Watched(torch.optim.SGD):
             passes = f"{self.passes} backward pass{'es' * (self.passes != 1)}"
             steps = f"{len(self.found)} step{'s' * (len(self.found) != 1)}"
             return (
-                f"In {iterations} iterations there were {passes} and {steps}. There should be one of each per iteration. "
+                f"In {iterations} iterations your loop ran {passes} and took {steps}. There should be one of each per iteration. "
                 "(Are all lines inside the loop, the loop over `range(steps)`, and the `return` after it?)"
             )
         return ""
@@ -520,15 +520,15 @@ EXERCISES: list[Exercise] = [
             optimizer.step() =>                     :: The optimizer never steps
             loss.backward() =>                         :: No backward pass runs
             loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward()             :: The step comes before the backward pass of its iteration.
-            optimizer.step() => optimizer.step(); optimizer.step()     :: In 4 iterations there were 4 backward passes and 8 steps.
-            return losses => >>                            :: In 4 iterations there were 1 backward pass and 1 step.
+            optimizer.step() => optimizer.step(); optimizer.step()     :: In 4 iterations your loop ran 4 backward passes and took 8 steps.
+            return losses => >>                            :: In 4 iterations your loop ran 1 backward pass and took 1 step.
             losses.append(loss.item()) =>                  :: for 4 steps you return 0 losses
             loss.item() => torch.nn.functional.mse_loss(model(x), t).item() :: Those are the losses *after* each step. Append the one from before it.
             (loss.item()) => (loss)                        :: what you return holds the graph of each step
             losses = [] => losses, loss = [], torch.nn.functional.mse_loss(model(x), t) ;; loss = torch.nn.functional.mse_loss(model(x), t) => ;; loss.backward() => loss.backward(retain_graph=True) :: The forward line belongs *in* the loop: each iteration needs the loss of the new weights.
             losses = [] => losses, optimizer = [], torch.optim.SGD(model.parameters(), lr=0.1) :: Use `optimizer`, the argument
             return losses => return loss                   :: Return the list `losses`
-            (steps): => (4):                               :: In 6 iterations there were 4 backward passes and 4 steps.
+            (steps): => (4):                               :: In 6 iterations your loop ran 4 backward passes and took 4 steps.
             torch.nn.functional.mse_loss(model(x), t) => ((model(x) - t) ** 2).sum() :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
             torch.nn.functional.mse_loss(model(x), t) => (model(x) - t).mean() :: That is the mean *error*, which falls without end. The loss is the mean of the *squared* errors, `mse_loss`.
             (loss.item()) => (loss.item() / steps)         :: Each loss is divided by the number of steps. Append it as it is: `loss.item()`.
