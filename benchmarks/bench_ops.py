@@ -1,7 +1,7 @@
 """Every operation, forward and backward into the leaves, at 4 and at 32 x 64 elements: minigrad beside PyTorch, worst first.
 
-An operation is measured by being listed. `.venv/bin/python -m benchmarks.bench_ops gather scatter` measures those whose text has
-one of these words.
+An operation is measured by being listed. `.venv/bin/python -m benchmarks.bench_ops gather scatter` measures those whose text
+has one of these words.
 
 The limit: not slower than PyTorch, or twice its time where NumPy alone takes longer than PyTorch. What is over the limit
 is measured once more, longer, because the machine may have been busy with something else.

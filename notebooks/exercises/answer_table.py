@@ -2,7 +2,7 @@
 
     2 * x                    :: That is the local derivative alone. Multiply by the upstream gradient.
 
-The reply `right` marks another form of the truth of a prediction. An answer may take several lines; the last one has the ` :: `.
+The reply `right` marks another form of the truth of a prediction. An answer may take several lines; the last one has ` :: `.
 Empty lines, and lines that begin with `#` between two answers, are skipped. The code is one of
 
     an expression that uses the parameters of the exercise's function    what that function returns
