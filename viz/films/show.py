@@ -72,9 +72,7 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
     stills = [Still(film, label) for film, label in named if film.steps]
     shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
     inside = page(films, titles, title=None, bare=True)
-    tall = (
-        900 if len(films) > 1 else min(700, 300 + 48 * stills[0].many)
-    )  # pixels around the rows, and of a row
+    tall = 900 if len(films) > 1 else min(700, 300 + 48 * stills[0].many)  # pixels around rows, of a row
     frame = pages.over(shown, text, inside, tall)
     return _live(films, titles, **kwargs) | {"text/html": frame, "text/plain": text}
 
