@@ -51,7 +51,8 @@ def test_the_page_carries_the_very_files_of_the_package():
     assert asking == program("lanes", "typed", "answers", "asking") and "judge(" in asking
     whole = asset("stepper.js")  # of a widget, which has a kernel
     assert "offerCuts(" in whole and "offerCuts(" not in asking.replace("offerCuts?.(", "")
-    assert content["css"] == asset("stepper.css")
+    assert content["css"] == program(ending="css") and "mgv-both" not in content["css"]
+    assert asset("stepper.css") == program("beside", "asking", ending="css")
     assert content["data"]["title"] == "z"
 
 
@@ -73,12 +74,12 @@ def test_a_page_of_thirty_nodes_stays_small():
         z = z.tanh()
     html = page(payload(z, view="functions"))
     assert len(unpacked(html)["data"]["steps"]) == 30
-    assert len(html) < 61_500
+    assert len(html) < 60_700
     torch_like = mg.nn.Sequential(*[m for _ in range(5) for m in (mg.nn.Linear(4, 4), mg.nn.Tanh())])
     data = payload(
         torch_like(mg.randn(2, 4)).pow(2).mean()
     )  # with the values, shapes and modules of a real net
-    assert len(data["steps"]) >= 27 and len(page(data)) < 68_200
+    assert len(data["steps"]) >= 27 and len(page(data)) < 67_300
 
 
 def test_what_a_page_need_not_carry_is_blanks_and_last_semicolons():

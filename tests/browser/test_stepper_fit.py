@@ -18,7 +18,7 @@ from tests.browser.pages import opened, until
 from tests.test_viz_page import unpacked
 from tests.viz_gallery import GALLERY
 from tools.gallery import OWN
-from viz.show.page import asset, page, program, whole
+from viz.show.page import asset, page, program, text_of, whole
 from viz.show.payload import payload
 
 
@@ -130,7 +130,11 @@ def steppers(file: Path) -> Iterator[tuple[str, int]]:
                         if key not in ("framed", "ask", "insist")
                     }
                     yield (
-                        whole(file.stem, content | front | {"options": options}, False),
+                        whole(
+                            file.stem,
+                            content | front | {"options": options, "data": text_of(content["data"])},
+                            False,
+                        ),
                         len(content["data"]["steps"]),
                     )
 

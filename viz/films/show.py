@@ -42,7 +42,8 @@ def page(
     films: list[Any], titles: list[str] | None, *, title: str | None, bare: bool = False, **options: Any
 ) -> str:
     """The whole page as text. ``bare`` leaves out heading and margin, for a frame inside a notebook."""
-    content = {"js": program(), "css": style(), "data": payload(films, titles), "options": options}
+    data = pages.text_of(payload(films, titles))
+    content = {"js": program(), "css": style(), "data": data, "options": options}
     name = one_line(title or films[0].title or "A training run, one backward pass after the other")
     return pages.whole(html.escape(name), content, bare)
 
@@ -72,8 +73,7 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
     stills = [Still(film, label) for film, label in named if film.steps]
     shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
     inside = page(films, titles, title=None, bare=True)
-    tall = 900 if len(films) > 1 else min(700, 300 + 48 * stills[0].many)  # pixels around rows, of a row
-    frame = pages.over(shown, text, inside, tall)
+    frame = pages.over(shown, text, inside, 900 if films[1:] else min(700, 300 + 48 * stills[0].many))
     return _live(films, titles, **kwargs) | {"text/html": frame, "text/plain": text}
 
 

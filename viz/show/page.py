@@ -38,13 +38,13 @@ _KEPT = r"""(`(?:\\.|\$\{(?:[^{}`]|`(?:\\.|[^`\\])*`|\{[^{}]*\})*\}|[^`\\])*`|"(
 _KEPT += r"(?<=[(,=>:!&|?\[])|(?<=[(,=>:!&|?\[] ))/(?![*/ ])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*)"
 _BLANKS = {
     ".js": re.compile(
-        _KEPT + r"|;\s*(\})| ([+-]) (?![+-])|([;{,(\[])\s+(?!export)| *([*/%=<>!&|?:;,(){}\[\]]) *"
+        _KEPT
+        + r"|;?\s*(\})\s*(?!export)| ([+-]) (?![+-])|([;{,(\[])\s+(?!export)| *([*/%=<>!&|?:;,(){}\[\]]) *"
     ),
     ".css": re.compile(r"""("[^"]*")|;?\s*(})\s*|\s*([{;,])\s*|(?<=[\w-])(:) """),
     ".html": re.compile(r"<!-- .*? -->\s*(<)", re.S),
 }
 FRAMED = 640  # pixels, the height of a frame: what a pane in it takes at most, however tall whoever holds it makes it
-# the digits of base85
 DIGITS_85 = re.findall('digits = "(.+)"', (FRONT / "inflate.js").read_text(encoding="utf-8"))[0]
 _PLAIN = {str, int, bool, type(None)}  # what is sent as it is
 DIGITS = 7  # of a number in the payload: what float32 carries
@@ -52,17 +52,17 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 
 @cache
 def asset(name: str) -> str:
-    """A file of the front end; for ``stepper.js``, the whole program."""
-    if name == "stepper.js":
-        return program(*PARTS.split())
-    return minified([FRONT / name]) + (edge_rules() if name == "stepper.css" else "")
+    """A file of the front end; for ``stepper.js`` and ``stepper.css``, the whole program and its style."""
+    ending = name.removeprefix("stepper.")
+    return minified([FRONT / name]) if ending == name else program(*PARTS.split(), ending=ending)
 
 
 @cache
-def program(*parts: str) -> str:
-    """The program as one text, with these of its ``PARTS``."""
+def program(*parts: str, ending: str = "js") -> str:
+    """The program as one text, with these of its ``PARTS``; with the ending css its style."""
     left_out = {*PARTS.split()} - {*parts}
-    return minified([FRONT / f"{name}.js" for name in PROGRAM.split() if name not in left_out])
+    files = [FRONT / f"{name}.{ending}" for name in ("stepper", *PROGRAM.split()) if name not in left_out]
+    return minified([file for file in files if file.exists()]) + (edge_rules() if ending == "css" else "")
 
 
 def minified(files: list[Path]) -> str:
@@ -124,7 +124,8 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
         if kind in _PLAIN:
             return x
         if kind is float:
-            return float(f"{x:.{DIGITS}g}") if math.isfinite(x) else str(x)
+            x = float(f"{x:.{DIGITS}g}")
+            return int(x) if x % 1 == 0 and 0 < abs(x) < 1e9 else x if math.isfinite(x) else str(x)
         return walk(x.item())  # a NumPy scalar
 
     def picture(drawn: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,8 +182,8 @@ def text_of(content: Mapping[str, Any]) -> str:
 @cache
 def _deflated_start(text: str) -> tuple[bytes, Any]:
     """The beginning of a deflated text, and the state from which to continue: a program is deflated only once."""
-    packer = zlib.compressobj(9)
-    return packer.compress(text.encode()), packer
+    packer = zlib.compressobj(9, memLevel=7)  # short blocks: programs, styles and data have other words
+    return packer.compress(text.encode()) + packer.flush(zlib.Z_BLOCK), packer
 
 
 def packed(begin: str, text: str) -> str:
@@ -215,17 +216,17 @@ def page(
     needs = {"lanes": two or any(p["view"] == "lanes" for p in drawn), "forward": options.get("forward")}
     needs |= {"narrow_layout": two or narrow, "beside": two}
     needs |= dict.fromkeys(("typed", "answers", "asking"), options.get("ask"))
-    content = {"js": program(*filter(needs.get, needs)), "css": asset("stepper.css"), "options": options}
+    parts = [*filter(needs.get, needs)]
+    content = {"js": program(*parts), "css": program(*parts, ending="css"), "options": options}
     return whole(name, content | {"data": text or sent(data, options)}, bare)
 
 
 def whole(title: str, content: Mapping[str, Any], bare: bool) -> str:
-    """The page of a program with its data: ``content`` has js, css, options and data (or its JSON); ``title`` is HTML."""
+    """The page of a program with its data: ``content`` has js, css, options and data as JSON; ``title`` is HTML."""
     begin = text_of({"js": content["js"], "css": content["css"]})[:-1]
-    data = content["data"] if isinstance(content["data"], str) else text_of(content["data"])
     heading, margin = ("", "0") if bare else (f"<header><h1>{title}</h1></header>\n", "20px")
     parts = {"title": title, "heading": heading, "margin": margin, "inflate": asset("inflate.js")}
-    parts["packed"] = packed(begin, f',"options":{text_of(content["options"])},"data":{data}}}')
+    parts["packed"] = packed(begin, f',"options":{text_of(content["options"])},"data":{content["data"]}}}')
     return re.sub(r"@(\w+)@", lambda found: parts[found[1]], asset("page.html"))
 
 
@@ -258,8 +259,7 @@ def still_of(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) 
     """The richest picture of a payload that can be read on a page of text, with the numbers in its boxes; without the
     gradients if the reader is asked for them."""
     drawn = [data, *data.get("pictures", ())]
-    best = max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
-    k = next(k for k, one in enumerate(drawn) if one is best)
+    k, best = max(enumerate(drawn), key=lambda p: min(0.8, 720 / p[1]["width"], 900 / p[1]["height"]))
     still = getattr(data, "still", None)  # of a payload that was read from a page there is none
     return best if still is None else {**best, "svg": still(k, not (options or {}).get("ask"))}
 

@@ -18,8 +18,7 @@ Object.assign(abilities, {
 
   setAsking(yes) {
     remember(!yes);
-    this.asking = yes;
-    this.askBox.checked = yes;
+    this.asking = this.askBox.checked = yes;
     this.limit = Math.max(0, this.k);
     this.leafPanel = null;
     this.time = timeline(this.data, this.drawn, yes);
