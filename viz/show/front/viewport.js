@@ -120,30 +120,31 @@ export const viewport = {
     if (!this.widths || this.shown === null || this.posed) return;
     const { panels, flow, side, widths } = this, apart = widths.pair;
     const over = () => (this.broad || apart ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1 || el.scrollWidth > el.clientWidth + 1);
-    const set = (terse, broad) => {
+    const set = (terse, broad, closer) => {
       if (this.broad !== broad) this.setBroad(broad);
       this.terse = terse;
       this.el.classList.toggle("mgv-terse", terse > 0);
       if (this.filled !== `${terse} ${this.columnWidth}`) this.fillPanels();
-      this.tighten();
+      return this.tighten(closer);
     };
     const start = this.shown <= this.ahead, now = this.broad && !start && Math.abs(this.shown - this.before) < 2, known = this.levels[this.shown];
     if (known && known[1] === now) return set(...known);
     const fits = widths.one && widths.two && !start && (this.mayBeBroad ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
     const least = this.data.steps.length > MANY && !start ? 1 : 0; // of many steps most need it
     for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), ...[2, 3].map((terse) => [terse, Boolean(now || fits)])]) {
-      set(...level);
-      this.levels[this.shown] = level;
+      this.levels[this.shown] = [...level, set(...level)];
       if (!over()) return;
     }
   },
 
-  // An equation stays on one line if it can: where it would take a second one, its parts stand closer together, then its cells are smaller.
-  tighten() {
-    for (const el of this.flow.querySelectorAll(".mgv-equation")) {
-      const { firstElementChild: first, lastElementChild: last } = el;
-      for (const closer of ["mgv-tight", "mgv-tighter"]) if (last.offsetTop > first.offsetTop + first.offsetHeight) el.classList.add(closer);
-    }
+  // An equation stays on one line if it can: where it would take a second one, its parts stand closer together, then its cells are smaller. Measured once a step.
+  tighten(known) {
+    return [...this.flow.querySelectorAll(".mgv-equation")].map((el, i) => {
+      const { firstElementChild: first, lastElementChild: last } = el, wraps = () => last.offsetTop > first.offsetTop + first.offsetHeight;
+      if (known?.[i]) el.className = known[i];
+      else for (const closer of ["mgv-tight", "mgv-tighter"]) if (wraps()) el.classList.add(closer);
+      return el.className;
+    });
   },
 
   setBroad(broad) {
@@ -211,9 +212,7 @@ export const viewport = {
     this.look();
   },
 
-  zoomWhole() {
-    this.fit(Math.min(LARGEST, (this.view.clientWidth - 18) / this.size[0], (this.view.clientHeight - 18) / this.size[1]));
-  },
+  zoomWhole() { this.fit(Math.min(LARGEST, (this.view.clientWidth - 18) / this.size[0], (this.view.clientHeight - 18) / this.size[1])); },
 
   // Drag moves, Ctrl + wheel and two fingers zoom; the wheel moves once the pane has the focus, at the end the page scrolls on.
   listenToPointer() {
