@@ -358,3 +358,17 @@ def test_complex_numbers_are_shown_as_real_and_imaginary_part(browser: Browser, 
         real, imaginary = (json.loads(one.get_attribute("data-values")) for one in shown.all())
     assert "real" in text and "imaginary" in text
     assert np.allclose(np.array(real) + 1j * np.array(imaginary), z.grad.numpy())
+
+
+@pytest.mark.parametrize("width", [920, 1100, 1400])
+def test_the_equation_of_a_product_stays_on_one_line(browser: Browser, tmp_path: Path, width: int):
+    x = mg.tensor([[1.0, 2.0, 0.0, -1.0, 3.0]])
+    w = mg.arange(15.0).reshape(5, 3).requires_grad_()
+    with opened(
+        browser, page(payload((x @ w).mean())), tmp_path, viewport={"width": width, "height": 700}
+    ) as pane:
+        pane.press("ArrowRight", "ArrowRight")
+        pane.at(2)
+        first, *_, last = pane.page.locator(".mgv-flow .mgv-equation > *").all()
+        assert last.inner_text() == ")"
+        assert last.bounding_box()["y"] < first.bounding_box()["y"] + first.bounding_box()["height"]
