@@ -204,6 +204,88 @@ def physics(torch):
     return viz.draw(loss)
 
 
+def temporal(torch):
+    """A weight that is computed from two parameters of a part of the layer that uses it."""
+    nn = torch.nn
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.utils.parametrizations.weight_norm(nn.Conv1d(3, 3, 3, padding=2))
+
+        def forward(self, x):
+            return torch.relu(x + self.conv(x)[..., :-2])
+
+    net = nn.Sequential(nn.Conv1d(1, 3, 1), Block(), Block(), Block())
+    return viz.draw(net(torch.randn(2, 1, 8)).mean())
+
+
+def triplet(torch):
+    """The model runs once, the only module in it three times."""
+    nn = torch.nn
+
+    class Triplet(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed = nn.Sequential(
+                nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 2)
+            )
+
+        def forward(self, *images):
+            return [self.embed(image) for image in images]
+
+    model = Triplet()
+    return viz.draw(torch.stack(model(*torch.randn(3, 4, 5))).mean())
+
+
+def characters(torch):
+    """A loop in the forward pass of a model that runs once."""
+    nn = torch.nn
+
+    class Characters(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.cell, self.out = nn.Embedding(9, 4), nn.LSTMCell(4, 6), nn.Linear(6, 9)
+
+        def forward(self, ids):
+            h = c = torch.zeros(len(ids), 6)
+            steps = []
+            for column in ids.T:
+                h, c = self.cell(self.embed(column), (h, c))
+                steps.append(self.out(h))
+            return torch.stack(steps, 1)
+
+    model, ids = Characters(), torch.randint(0, 9, (3, 9))
+    return viz.draw(nn.functional.cross_entropy(model(ids[:, 1:]).flatten(0, 1), ids[:, :-1].flatten()))
+
+
+def pooled(torch):
+    """Layers without parameters begin and end a Sequential."""
+    nn = torch.nn
+
+    class Down(nn.Module):
+        def __init__(self, i, o):
+            super().__init__()
+            self.net = nn.Sequential(
+                nn.MaxPool2d(2), nn.Sequential(nn.Conv2d(i, o, 3, padding=1), nn.BatchNorm2d(o), nn.ReLU())
+            )
+
+        def forward(self, x):
+            return self.net(x)
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.stem, self.down1, self.down2 = nn.Conv2d(1, 3, 3, padding=1), Down(3, 6), Down(6, 9)
+            self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.1), nn.Linear(9, 3))
+
+        def forward(self, x):
+            return self.head(self.down2(self.down1(self.stem(x))))
+
+    net, criterion = Net(), nn.CrossEntropyLoss()
+    return viz.draw(criterion(net(torch.randn(2, 1, 8, 8)), torch.tensor([0, 2])))
+
+
 SEEN = {
     siren: ["net.0", "Sine ×2", "net.3", "PowBackward0", "MeanBackward0"],
     lora: ["net.0", "GeluBackward0", "net.2", "GeluBackward0", "net.4", *LOSS],
@@ -211,6 +293,10 @@ SEEN = {
     frozen_llama: ["tok", "Layer ×4", "norm", "out", *LOSS],
     classifier: ["emb", "TransposeBackward0", "gru", "SelectBackward0", "fc", *LOSS],
     cell: ["GRUCell ×20", "fc", *LOSS],
+    temporal: ["net.0", "Block ×3", "MeanBackward0"],
+    triplet: ["Sequential ×3", "StackBackward0", "MeanBackward0"],
+    characters: ["embed, cell, out ×8", "StackBackward0", *LOSS],
+    pooled: ["stem", "down1", "down2", "head", *LOSS],
     critic: ["netD, call 1", "BinaryCrossEntropyWithLogitsBackward0", "netD, call 2"]
     + ["BinaryCrossEntropyWithLogitsBackward0", "AddBackward0"],
 }

@@ -71,13 +71,24 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
         if f in known and len(known[f][0]) > depth:
             of.setdefault(known[f][0][depth], []).append(f)
     made: list[Block] = []
+    below: dict[Block, int] = {}
     for path, functions in of.items():
-        several = _calls(functions, known)
+        several, level = _calls(functions, known), depth
+        if depth == 0 and len(several) > 1 and not graph.recorded:
+            # it may be that the model ran once, and its parts several times
+            inner = {"".join(known[f][0][1:2]) for f in functions}
+            if len(inner) == 1 and "" not in inner:
+                path, level = inner.pop(), 1
+            elif len(inner) > 1 and graph.classes.get(path) != "Sequential":
+                # the second call uses what the first made: both may be one, with a loop in it
+                linked = len(_hull([several[0][0], several[1][-1]], within)) > 2
+                several = [functions] if linked else several
         for n, call in enumerate(several, 1):
-            parts = _hulls(call, path, within, known, depth)
+            parts = _hulls(call, path, within, known, level)
             for k, part in enumerate(parts, 1):
                 which = [f"call {n}"] * (len(several) > 1) + [f"part {k}"] * (len(parts) > 1)
                 made.append(Block(part, path, graph.classes.get(path, ""), call=", ".join(which)))
+                below[made[-1]] = level + 1
     made.sort(key=lambda block: block.functions[0].index)
     taken: set[Function] = set()
     for block in made:
@@ -87,21 +98,19 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
         inside = set(within)
 
         def free(f: Function) -> bool:
-            return f in inside and f not in known and f not in taken
+            return f in inside and f not in taken and (f not in known or len(known[f][0]) <= depth)
 
-        def by_hand(block: Block) -> bool:
-            """Whether this is a norm and only the product of its input and its weight is known."""
-            return "norm" in block.kind.lower() and [base_name(f.name) for f in block.functions] == ["Mul"]
-
-        for block in sorted(made, key=by_hand, reverse=True):
-            if by_hand(block) or any(path.startswith(f"{block.path}.") for path in graph.classes):
-                block.functions += _join(block.functions, free)
-                block.functions.sort(key=lambda f: f.index)
-                taken |= set(block.functions)
+        # of a norm that is written by hand only the product of input and weight may be known
+        products = (b for b in made if [base_name(f.name) for f in b.functions] == ["Mul"])
+        norms = [b for b in products if "norm" in b.kind.lower()]
+        for block in [*norms, *(b for b in made if any(p.startswith(f"{b.path}.") for p in graph.classes))]:
+            block.functions += _join(block.functions, free)
+            block.functions.sort(key=lambda f: f.index)
+            taken |= set(block.functions)
     made = [b for b in made if len(b.functions) > 1 or leaves_of(b.functions)]  # one function is no box
     made = _without_cycles(within, made)
     for block in made:
-        block.inside = _blocks(block.functions, known, depth + 1, graph)
+        block.inside = _blocks(block.functions, known, below[block], graph)
     return made
 
 
@@ -203,6 +212,7 @@ def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[F
     activation of that sum, and what the block computes from its input beside the shortcut."""
     made, block, found = set(functions), set(functions), []
     constant = any(e.target is None for f in functions for e in f.edges)
+    one = len(_leaving(block)) == 1  # what comes of this result alone is no part of the block
     for f in islice(_onward(block, free), MOST_BESIDE):
         found.append(f)
         ways = {(e.target, e.nr) for e in f.edges if e.target is not None}
@@ -210,7 +220,11 @@ def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[F
         # of an input without a gradient; not the ``+ eps`` of a norm
         around = len(ways) < len(f.edges) == 2 and base_name(f.name) == "Add" and constant
         around = around and f.outputs[0].shape == functions[-1].outputs[0].shape
-        if f not in made or len(ways) + around < 2:
+        if (
+            f not in made
+            or len(ways) + around < 2
+            or (one and not around and all(t in made for t, _ in ways))
+        ):
             continue
         kept = [f]
         for g in reversed(found[:-1]):

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from ..read.graph import Function, Graph
-from ..read.modules import prefixes
+from ..read.modules import owner, prefixes
 from ..read.rules import base_name
 from ..read.text import bytes_text, fit, plural, width
 from ..read.values import size_of
@@ -68,6 +68,13 @@ def last_name(path: str) -> str:
     return named[0] if named else path
 
 
+def parameter_name(f: Function) -> str:
+    """What a parameter is called in its module, or where it is the weight or bias of one, that module."""
+    name, module = f.outputs[0].name or "", owner(f)
+    plain = name.rpartition(".")[2] in ("weight", "bias")
+    return last_name(module if plain else name) if module and f.outputs[0].named else ""
+
+
 def _behind(path: str, start: str) -> str:
     """A path without its beginning; a number keeps the name of the list that it counts: ``layers.0``."""
     own = path.removeprefix(start).lstrip(".") if start else path
@@ -77,10 +84,10 @@ def _behind(path: str, start: str) -> str:
 
 
 def _counted(block: Block) -> str:
-    """``3 Mm, 2 Tanh``: the commonest kinds first, modules by their class."""
+    """``Linear, 3 Mm, 2 Tanh``: modules by their class, then functions, the commonest kinds first."""
     inner = {f for b in block.inside for f in b.functions}
     names = [b.kind or b.title or last_name(b.path) or f"×{b.times}" for b in block.inside]
-    return listed(names + [base_name(f.name) for f in block.functions if f not in inner])
+    return listed(names, [base_name(f.name) for f in block.functions if f not in inner])
 
 
 def _parameters(leaves: list[Function], block: Block) -> list[str]:
@@ -98,8 +105,8 @@ def _parameters(leaves: list[Function], block: Block) -> list[str]:
     return [f"{plural(count, 'parameter')}{each}, {bytes_text(size)}"]
 
 
-def listed(names: list[str]) -> str:
-    """``2 Mul, Add, Tanh``: the commonest first."""
-    kinds = Counter(names).most_common()
+def listed(*names: list[str]) -> str:
+    """``2 Mul, Add, Tanh``: the commonest first, of each list in turn."""
+    kinds = [kind for each in names for kind in Counter(each).most_common()]
     shown = [name if n == 1 else f"{n} {name}" for name, n in kinds[:3]]
     return ", ".join(shown) + (", …" if len(kinds) > 3 else "")

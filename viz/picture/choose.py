@@ -8,7 +8,7 @@ that fits a page, the pane the first that fits its window. What cannot be laid o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 from ..read.graph import Graph
@@ -51,10 +51,6 @@ def check_options(view: Any = None, direction: Any = None, fold: Any = None, sec
         raise ValueError(f"seconds must be a positive number, not {one_line(seconds)[:40]!r}.")
 
 
-def title_of(graph: Graph) -> str:
-    return ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
-
-
 def pictures_of(
     graph: Graph,
     view: str | None = None,
@@ -73,7 +69,7 @@ def pictures_of(
     shown = {"values": values, "saved": saved}
     if view is not None or fold is not None:
         return _asked(graph, view, direction, fold, page, shown)
-    n, title, root = len(graph), title_of(graph), tree(graph)
+    n, title, root = len(graph), graph.title, tree(graph)
 
     def drawn(what: str, *directions: str, **more: Any) -> list[Picture]:
         each = (direction,) if direction else directions
@@ -109,7 +105,7 @@ def _lanes(graph: Graph, direction: str | None, shown: dict, page: bool) -> list
     found = []
     for d in (direction,) if direction else ("LR", "TB"):
         levels = range(len(CLOSER) - (not page))  # the closest has no room for the number of a step
-        closer = [build(graph, "lanes", d, title_of(graph), close=k, **shown) for k in levels]
+        closer = [build(graph, "lanes", d, graph.title, close=k, **shown) for k in levels]
         roomy = [p for p in closer if not (page or d == "LR") or least_length(p) <= PAGE[d != "LR"]]
         found += roomy if page else roomy[: d == "LR"] + roomy[1:][-1:]
     return found
@@ -127,16 +123,12 @@ def _asked(
     if fold not in (None, False) and not groups:
         why = NOTHING[how] if fold is not True else ", and ".join(NOTHING.values())
         notes = [f"Nothing to fold was found: {why}."]
-    found = []
-    if what == "lanes":
-        found = _lanes(graph, direction, shown, page)
-        closest = {"close": len(CLOSER) - 1, **shown}
-        found = found or [build(graph, what, direction or "LR", title_of(graph), **closest)]
-        found[0].notes = notes
-        return found
-    for d in (direction,) if direction else ("LR", "TB"):
-        found.append(build(graph, what, d, title_of(graph), groups, **shown))
-        found[-1].fold, found[-1].notes = how, list(notes)
+    found = _lanes(graph, direction, shown, page) if what == "lanes" else []
+    closest = {"close": len(CLOSER) - 1} if what == "lanes" else {}
+    directions = (direction,) if direction else ("LR",) if what == "lanes" else ("LR", "TB")
+    found = found or [build(graph, what, d, graph.title, groups, **closest, **shown) for d in directions]
+    for picture in found:
+        picture.fold, picture.notes = how, list(notes)
     return found
 
 
@@ -160,8 +152,9 @@ def fewer(graph: Graph) -> Iterator[Picture]:
         groups = first_sight(root, most)
         if groups and len(groups) != before:
             before = len(groups)
-            for direction in ("LR", "TB"):
-                picture = build(graph, "functions", direction, title_of(graph), groups)
+            # rather a box with less on it than two modules in one box
+            for terse, direction in product((False, True), ("LR", "TB")):
+                picture = build(graph, "functions", direction, graph.title, groups, terse=terse)
                 picture.fold, picture.notes = most, [_folded(graph, groups)]
                 yield picture
         most = most * 3 // 4

@@ -173,32 +173,22 @@ def _attributes(values: dict[str, str]) -> str:
 _NODE_STYLES = dict.fromkeys(("card", "fold", "tag", "pill"), "filled,rounded") | {"stub": "filled,dashed"}
 
 
-def _shape(item: Item) -> str:
-    return item.outline if item.outline in ("cylinder", "ellipse", "diamond") else "box"
-
-
-def _look(item: Item) -> dict[str, str]:
+def _node(item: Item, name: str, bare: bool, wide: float, more: dict | None = None) -> str:
+    shape = item.outline if item.outline in ("cylinder", "ellipse", "diamond") else "box"
+    w, h, thick = f"{wide / 72:.4f}", f"{item.height / 72:.4f}", "2.4" if "root" in item.classes else ""
+    if bare:
+        return f'\t{name} [shape={shape} width={w} height={h} label="" penwidth="{thick}"]\n'
     fill, line, _, _ = colours(item.kind, item.classes)
     style = _NODE_STYLES.get(item.outline, "filled")
     if "freed" in item.classes or "unreached" in item.classes:
         style = style.replace("filled", "dashed")
-    look = {"style": quoted(style), "fillcolor": quoted(fill), "color": quoted(line)}
-    return look | ({"penwidth": "2.4"} if "root" in item.classes else {})
-
-
-def _node(item: Item, name: str, bare: bool, wide: float, more: dict | None = None) -> str:
-    shape = _shape(item)
-    w, h, thick = f"{wide / 72:.4f}", f"{item.height / 72:.4f}", "2.4" if "root" in item.classes else ""
-    if bare:
-        return f'\t{name} [shape={shape} width={w} height={h} label="" penwidth="{thick}"]\n'
-    look = _look(item)
     values = {
         "id": item.id,
         "class": quoted(item.css),
         "shape": shape,
-        "style": look["style"],
-        "fillcolor": look["fillcolor"],
-        "color": look["color"],
+        "style": quoted(style),
+        "fillcolor": quoted(fill),
+        "color": quoted(line),
         "width": w,
         "height": h,
         "label": _label(item),
@@ -275,24 +265,20 @@ def cells_table(value: Value | None, w: float, h: float) -> str:
     size = f'FIXEDSIZE="TRUE" WIDTH="{w / cells.shape[1]:g}" HEIGHT="{h / cells.shape[0]:g}"'
     rows = []
     for i, row in enumerate(cells.tolist()):
-        if texts is not None:
-            font = f'<FONT POINT-SIZE="{texts[0] - 1:g}">'
-            shades = [shade(float(x), top, written=True) for x in row]
-            marks = [f"{font}{escaped(text)}</FONT>" for text in texts[1][i * len(row) : (i + 1) * len(row)]]
-            tds = "".join(f'<TD {size} BGCOLOR="{c}">{m}</TD>' for c, m in zip(shades, marks, strict=True))
-            rows.append(f"<TR>{tds}</TR>")
-            continue
         marks = ["−" if x < 0 and w / len(row) >= 8 else "" for x in row]  # where a cell has room for it
-        shades = [shade(float(x), top) for x in row]
+        if texts is not None:
+            font, said = f'<FONT POINT-SIZE="{texts[0] - 1:g}">', texts[1][i * len(row) : (i + 1) * len(row)]
+            marks = [f"{font}{escaped(text)}</FONT>" for text in said]
+        shades = [shade(float(x), top, written=texts is not None) for x in row]
         tds = "".join(f'<TD {size} BGCOLOR="{c}">{m}</TD>' for c, m in zip(shades, marks, strict=True))
         rows.append(f"<TR>{tds}</TR>")
     return _table("".join(rows))
 
 
-def shown(item: Item, caption: str) -> Value | None:
+def shown(item: Item, caption: str, grads: bool = True) -> Value | None:
     """The array that a box of a drawn card shows; the gradient is blank until a pass has reached it; for a leaf it is
     .grad."""
-    grad = item.grad or (item.function.leaf_grad if item.kind == "leaf" else None)
+    grad = (item.grad if grads else None) or (item.function.leaf_grad if item.kind == "leaf" else None)
     return {"tangent": item.output and item.output.tangent, "value": item.value, "grad": grad}[caption]
 
 

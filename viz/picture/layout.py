@@ -20,7 +20,7 @@ import numpy as np
 from ..read.text import width
 from . import engine
 from .dot import digraph
-from .parts import Item, Link, Picture, Places
+from .parts import Item, Link, Picture, Places, bezier
 
 LANES = ("values, forward →", "← gradients, backward"), ("values, forward ↓", "gradients, backward ↑")
 BETWEEN, HEAD, NOTE = 30.0, 7.0, 10.5  # points between lanes; of an arrow head, of the words at a lane
@@ -168,7 +168,6 @@ def _smooth(
 ) -> list | None:
     """A path that leaves and arrives along the lane and touches none of the ``others``: it bends at once, or after or
     before everything in between. None if there is no such path."""
-    t = np.linspace(0, 1, 24)[:, None]
     between = [q for q in others if q[0] + q[2] > start[0] and q[0] < end[0]]
     late = max((u + wide for u, _, wide, _ in between), default=0)
     early = min((u for u, *_ in between), default=0)
@@ -176,9 +175,8 @@ def _smooth(
         if not start[0] <= a < b - 8 or b > end[0]:
             continue
         points = np.array([(a, start[1]), ((a + b) / 2, start[1]), ((a + b) / 2, end[1]), (b, end[1])])
-        weights = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3])
         straight = np.linspace(start, points[0], 24), np.linspace(points[3], end, 24)
-        x, y = np.vstack([straight[0], weights @ points, straight[1]]).T
+        x, y = np.vstack([straight[0], bezier(24) @ points, straight[1]]).T
         inside = ((x > u) & (x < u + w) & (y > v - 3) & (y < v + h + 3) for u, v, w, h in others)
         if not any(map(np.any, inside)):
             bend = [tuple(q) for q in points.tolist()]

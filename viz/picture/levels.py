@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.rules import base_name
 from .blocks import CONTAINERS, Block, Item, leaves_of, ordered
-from .captions import last_name, listed
+from .captions import last_name, listed, parameter_name
 
 # of functions that one call of the framework always makes in a row, with nothing but reshapes between: what that is called
 COMPOSED = {"NllLoss": ("LogSoftmax", "cross_entropy"), "NllLoss2D": ("LogSoftmax", "cross_entropy")}
@@ -46,6 +45,8 @@ def first_sight(root: Block, most: int) -> list[Block]:
                 continue  # there would be one box for one, of a name that says less
             plain = block in outermost or (block.kind in CONTAINERS and _numbered(block))
             most_of_it = len(block.functions) > 0.8 * whole  # a box of nearly all says nothing
+            if not most_of_it and 2 * sum(len(b.functions) for b in block.inside) < len(block.functions):
+                continue  # it says more than the functions in it would, an attention for example
             if not plain and len(block.functions) < max(whole / 4, OPENED_FROM):
                 continue
             more = _level(root, open_blocks | {block}, most)
@@ -128,28 +129,27 @@ def _level(root: Block, open_blocks: set[Block], most: int) -> list[Item]:
     items = items if len(items) <= most else _equal(items, REPEATS)
     if len(items) <= most or len(closed) < 2:
         return items
-    parts = _between_modules(items, named=True)
-    return parts if len(parts) <= most else _between_modules(items)
+    return _between_modules(items, most)
 
 
-def _between_modules(items: list[Item], named: bool = False) -> list[Item]:
-    """With the functions in a row, between two modules, as one box each; ``named``: one for each result that the caller has a
-    name for."""
-    found: list[Item] = []
-    ends = 0
+def _between_modules(items: list[Item], most: int) -> list[Item]:
+    """The items with the functions in a row, between two modules, as one box each: those that lead to a result that the caller
+    has a name for, and the longest of the other rows, as few as leave at most ``most`` items."""
 
-    def part_of(item: Item) -> int | None:
-        nonlocal ends
-        if isinstance(item, Block):
-            return None
-        part = ends
-        ends += named and any(o.named for o in item.outputs)
-        return part
+    def is_named(item: Item | None) -> bool:
+        return isinstance(item, Function) and any(o.named for o in item.outputs)
 
-    for part, run in groupby(items, part_of):
-        row = list(run)
-        found += [_joined(row)] if part is not None and len(row) > 1 else row
-    return found
+    rows: list[list[Item]] = []
+    for before, item in zip([None, *items], items, strict=False):
+        if before is None or isinstance(item, Block) or isinstance(before, Block) or is_named(before):
+            rows.append([])
+        rows[-1].append(item)
+    left = len(items)
+    for k in sorted(range(len(rows)), key=lambda k: (not is_named(rows[k][-1]), -len(rows[k]))):
+        if len(rows[k]) > 1 and (left > most or is_named(rows[k][-1])):
+            left -= len(rows[k]) - 1
+            rows[k] = [_joined(rows[k])]
+    return [item for row in rows for item in row]
 
 
 def _joined(part: Sequence[Item], title: str = "") -> Block:
@@ -163,6 +163,7 @@ def _joined(part: Sequence[Item], title: str = "") -> Block:
     for f in reversed(functions):
         leads |= {e.target for e in f.edges if f in leads}
     own = ", ".join(dict.fromkeys(names)) or (name if leads.issuperset(functions) else "")
+    own = own or ", ".join(dict.fromkeys(filter(None, map(parameter_name, leaves_of(functions)))))
     title = title or own or listed([base_name(f.name) for f in functions])
     return Block(functions, _common([b.path for b in blocks]), inside=blocks, title=title, stretch=True)
 
@@ -174,22 +175,15 @@ def _functions(item: Item) -> list[Function]:
 def _composed(free: list[Function]) -> list[Block]:
     """Functions that one call of the framework made, under its name, with the functions that reshape their input."""
     there, found = set(free), []
-
-    def reshaped(f: Function) -> list[Function]:
-        """The functions that only reshape a function's input on its way, and the function that made that input."""
-        way: list[Function] = []
-        while (t := f.edges[0].target) in there and len(t.users) == 1:
-            way.insert(0, f := t)
-            if base_name(t.name) not in RESHAPES or len(way) > 4:
-                break
-        return way
-
     for f in free:
         first, title = COMPOSED.get(base_name(f.name), ("", ""))
-        way = reshaped(f) if title else []
-        if way and base_name(way[0].name) == first:
-            before = [g for g in reshaped(way[0]) if base_name(g.name) in RESHAPES]
-            found.append(Block([*before, *way, f], title=title, stretch=True))
+        way = [f]
+        while title and (t := way[0].edges[0].target) in there:
+            if len(t.users) > 1 or (base_name(t.name) not in RESHAPES and base_name(t.name) != first):
+                break
+            way.insert(0, t)
+        if any(base_name(g.name) == first for g in way[:-1]):
+            found.append(Block(way, title=title, stretch=True))
     return found
 
 

@@ -200,6 +200,12 @@ def grid(shape: tuple[int, ...] | None) -> tuple[int, int]:
     return max(1, min(math.prod(shape[:-1]), SIDE)), max(1, min(shape[-1], SIDE))
 
 
+def bezier(n: int, endpoint: bool = True) -> np.ndarray:
+    """The weights of the four points of a curve at ``n`` places along it."""
+    t = np.linspace(0, 1, n, endpoint=endpoint)[:, None]
+    return np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3])
+
+
 @dataclass
 class Places:
     """Positions in points, y downwards: of items (top left), of lines (Bezier points and tip), of labels (centre)."""
@@ -219,8 +225,7 @@ class Places:
     @cached_property
     def ways(self) -> dict[str, np.ndarray]:
         """Points on each line, x + iy, close together."""
-        t = np.linspace(0, 1, 64, endpoint=False)[:, None]
-        weights = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3])
+        weights = bezier(64, endpoint=False)
         curves = {ident: np.array(curve) @ [1, 1j] for ident, (curve, _) in self.lines.items() if curve}
         parts = {a: [weights @ q[i : i + 4] for i in range(0, len(q) - 3, 3)] for a, q in curves.items()}
         return {ident: np.concatenate(spans) for ident, spans in parts.items()}

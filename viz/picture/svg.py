@@ -39,8 +39,9 @@ _SPECIAL = re.compile(r'[&<>"\n\r\t]').search  # what an attribute value may nee
 _MISSING = {"value": "not kept", "tangent": "not kept", "grad": "None"}  # what a box says that has no numbers
 
 
-def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
-    """The SVG text. ``standalone`` paints a background, the values in the boxes, tooltips, and a style for dark pages."""
+def paint(p: Picture, at: Places, *, standalone: bool = True, grads: bool = True) -> str:
+    """The SVG text. ``standalone`` paints a background, the values in the boxes, tooltips, and a style for dark pages;
+    without ``grads``, not the gradients of a recorded pass."""
     w, h = _n(at.width), _n(at.height)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="viz-graph viz-{p.view}" viewBox="0 0 {w} {h}" width="{w}" '
@@ -56,7 +57,7 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
     out += _lanes(at)
     out += [_link(link, at, standalone) for link in p.links if link.id in at.ways]
     out += [over for _, over in frames if over]
-    out += [_item(item, *at.items[item.id], standalone) for item in p.items]
+    out += [_item(item, *at.items[item.id], standalone, grads) for item in p.items]
     out.append("</svg>")
     return "\n".join(out)
 
@@ -180,7 +181,7 @@ def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colou
     return _tag("path", "head", d=f"M{_p(tip)}L{at(0, 3.4)}L{at(0, -3.4)}Z", fill=colour)
 
 
-def _item(item: Item, x: float, y: float, standalone: bool) -> str:
+def _item(item: Item, x: float, y: float, standalone: bool, grads: bool) -> str:
     fill, line, _, _ = colours(item.kind, item.classes)
     freed, unreached = "freed" in item.classes, "unreached" in item.classes
     dash = "1.5 3.5" if unreached else "5 3" if freed else None
@@ -203,7 +204,7 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
         box = (x + bx, y + by, float(w), float(h))
         frame = {"x": box[0], "y": box[1], "width": w, "height": h}
         out.append(_tag("rect", f"box {caption}-box", **frame, fill="#ffffff", stroke="#adb5bd"))
-        value = shown(item, caption) if standalone else None
+        value = shown(item, caption, grads) if standalone else None
         if standalone and (value is not None or caption != "grad" or item.kind == "leaf"):
             out.append(cells(value, box) if value is not None else _note(_MISSING[caption], box))
     return _tag("g", item.css, "".join(out), id=item.id)

@@ -223,7 +223,7 @@ class _Compact(View):
         if groups:
             self.many = len(self.order) - sum(len(g.functions) - 1 for g in groups) > ALIAS_FROM
         self.shapes = bool(groups) or within is not None  # what the arrows between boxes say
-        self.beside_modules = within is None and any(g.is_module for g in groups)
+        self.beside_modules = within is None and any(g.path for g in groups)
         self.group_of = {f: g for g in groups for f in g.functions}
         for f in self.order if groups else ():  # a leaf that only one group uses is folded into it
             users = [self.group_of.get(e.source) for e in f.users] if f.kind == "accumulate" else [None]
@@ -379,9 +379,8 @@ class _Functions(_Compact):
         named = [o.name for o in f.outputs if o.named and o.name]
         sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), shape_words(out)) if t)
         inputs = {e for e in f.edges if e.target is not None}
-        title = (
-            operation(f, inputs) if self.beside_modules else f.name
-        )  # beside modules as the program calls it
+        # beside modules as the program calls it
+        title = operation(f, inputs) if self.beside_modules else f.name
         column = Column.of([name_line(title, 12.0), sub_line(sub, size=SMALLEST)], 70, 10, 6)
         return self.p.add("function", "card", column, function_tooltip(f), **self.about(f, out))
 

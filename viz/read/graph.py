@@ -168,6 +168,10 @@ class Graph:
     def leaves(self) -> list[Function]:
         return [f for f in self.functions if f.kind == "accumulate"]
 
+    @property
+    def title(self) -> str:
+        return ", ".join(r.function.outputs[r.nr].name or "?" for r in self.roots)
+
     def made(self, tensor: Any) -> tuple[Any, int]:
         """(the function that made a live tensor or adds into it, None if it is not in this graph; which output)."""
         f = self.by_leaf.get(id(tensor)) if tensor.grad_fn is None else self.by_fn.get(tensor.grad_fn)

@@ -7,6 +7,7 @@ known to have made. The names of the parameters are all that this needs.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -63,8 +64,11 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
         leaves = [{t} if owner(t) else reads.get(t, set()) for t in inputs]
         read = set().union(*leaves)
         modules = {owner(leaf) for leaf in read}
-        if len(modules) > 1:  # one that has all of them, where some are tied
-            modules = set.intersection(*(set(owners.get(leaf, ())) for leaf in read))
+        if (
+            len(modules) > 1
+        ):  # one that has all of them, where some are tied; else one that the others are parts of
+            tied = set.intersection(*(set(owners.get(leaf, ())) for leaf in read))
+            modules = tied or {m for m in modules if all(m in prefixes(other) for other in modules)}
         if len(modules) != 1:
             continue
         module, looks_up = modules.pop(), base_name(f.name) in ("Embedding", "EmbeddingBag")
@@ -86,9 +90,10 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
             now[module] = call, _ = call + 1, read
         for g in [f, *_prepared(f, reads), *_reshaped(f, inputs)]:
             made.setdefault(g, (module, call))
+    parts = Counter(path.rpartition(".")[0] for path in classes)
     for f, known in list(made.items()):
         for step in (1, -1):
-            made |= _beside(f, *known, step, classes)
+            made |= _beside(f, *known, step, classes, parts)
     for f, known in list(made.items()):
         if "norm" in classes.get(known[0], "").lower():
             made |= dict.fromkeys(_statistics(f, made), known)
@@ -139,23 +144,29 @@ def _statistics(f: Function, made: dict) -> list[Function]:
 
 
 def _beside(
-    f: Function, module: str, call: int, step: int, classes: dict
+    f: Function, module: str, call: int, step: int, classes: dict[str, str], parts: Counter[str]
 ) -> Iterator[tuple[Function, tuple[str, int]]]:
-    """The functions of modules without parameters after a layer in a Sequential (before it, if ``step`` is -1)."""
-    parent, _, number = module.rpartition(".")
-    while classes.get(parent) == "Sequential" and number.isdigit():
-        number = str(int(number) + step)
-        near = (
-            {e.source for e in f.users}
-            if step > 0
-            else {e.target for e in f.edges if e.target is not None and e.target.edges}
-        )
-        kind = classes.get(f"{parent}.{number}", "").lower()
-        near = {g for g in near if base_name(g.name).lower() == kind}
-        if len(near) != 1 or len((f if step > 0 else next(iter(near))).users) != 1:
+    """The functions of modules without parameters after a layer in a Sequential (before it, if ``step`` is -1); past its end,
+    those of the Sequential around it. ``parts``: how many submodules each module has."""
+    while True:
+        parent, _, number = module.rpartition(".")
+        listed = classes.get(parent) == "Sequential" and number.isdigit()
+        beside = f"{parent}.{int(number) + step}" if listed else ""
+        if beside not in classes:
+            if parent not in classes or not (listed or parts[parent] == 1):
+                return
+            module = parent
+            continue
+        module = beside
+        near = {e.source for e in f.users}
+        if step < 0:
+            near = {e.target for e in f.edges if e.target is not None and e.target.edges}
+        near = {g for g in near if _of_class(g, classes[module])}
+        if len(near) == 1 and len((f if step > 0 else next(iter(near))).users) == 1:
+            f = near.pop()
+            yield f, (module, call)
+        elif not classes[module].startswith(MAY_DO_NOTHING):
             return
-        f = near.pop()
-        yield f, (f"{parent}.{number}", call)
 
 
 def _between_layers(path: str, order: list[Function], made: dict, classes: dict) -> None:
@@ -181,23 +192,31 @@ def _between_layers(path: str, order: list[Function], made: dict, classes: dict)
         gap, last = [f for f in order[a + 1 : b] if f not in made and f not in weights], order[b]
         ways = [k for k in range(len(gap)) if here > before and only_way(k, gap, last)]
         kinds = (classes.get(f"{path}.{n}", "") for n in range(before + 1, here))  # without parameters
-        kinds = (AS_FUNCTION.get(kind, kind.lower()) for kind in kinds)
-        marks = [[k for k in ways if base_name(gap[k].name).lower() == kind] for kind in kinds]
+        marks = [[k for k in ways if _of_class(gap[k], kind)] for kind in kinds]
         if here <= before or any(len(found) != 1 for found in marks):
             continue
         between = [k for (k,) in marks]
         end, start = (between[0], between[-1] + 1) if between else (ways[-1] + 1 if ways else 0,) * 2
-        parts = [
-            (gap[:end], before),
-            (gap[start:], here),
-            *(([gap[k]], before + 1 + i) for i, k in enumerate(between)),
-        ]
-        for functions, n in parts:
+        parts = [([gap[k]], before + 1 + i) for i, k in enumerate(between)]
+        for functions, n in [(gap[:end], before), (gap[start:], here), *parts]:
             known = [made[f] for f in (order[a], last) if made[f][0] == f"{path}.{n}"]
             made |= dict.fromkeys(functions, known[0] if known else (f"{path}.{n}", None))
 
 
-AS_FUNCTION = {"Dropout": "mul", "Flatten": "view", "Unflatten": "view"}
+# the class of a module without parameters, and the functions that it calls, where they have another name
+CALLS = {
+    "dropout": ("mul", "nativedropout"),
+    "flatten": ("view", "unsafeview", "reshapealias"),
+    "unflatten": ("view",),
+}
+CALLS |= {"adaptiveavgpool2d": ("mean",), "maxpool2d": ("maxpool2dwithindices",), "relu6": ("hardtanh",)}
+MAY_DO_NOTHING = ("Dropout", "Identity")
+
+
+def _of_class(f: Function, kind: str) -> bool:
+    """Whether a module of this class makes such a function."""
+    kind, name = kind.lower(), base_name(f.name).lower()
+    return name == kind or name in CALLS.get(kind, ())
 
 
 def _reshaped(f: Function, inputs: list[Function]) -> Iterator[Function]:

@@ -5,7 +5,8 @@ The widths are those of a wide sans-serif face, so that the narrower ones in com
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import html
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,6 +18,7 @@ _WIDTHS = (
 )
 _EM = {chr(32 + i): int(w) for i, w in enumerate(_WIDTHS.split())}  # whole: every Python adds them up alike
 _BOLD, _MONO, _OTHER, _WIDE = 1.1, 0.61, 70, 105
+Texts = Sequence[str]  # a row of a table
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -82,11 +84,28 @@ def bytes_text(n: int) -> str:
     return f"{n} B"
 
 
-def table(rows: Sequence[tuple[str, ...]], most: int) -> list[str]:
-    """Lines of a table for a terminal: all columns but the last are as wide as their contents, but at most ``most``."""
-    widths = [min(max(map(len, column)), most) for column in zip(*rows, strict=True)][:-1]
-    cut = ([clipped(t, w).ljust(w) for t, w in zip(row, widths, strict=False)] + [row[-1]] for row in rows)
-    return ["  ".join(row).rstrip() for row in cut]
+def table(rows: Sequence[tuple[str, ...]], most: int, numbers: bool = False) -> list[str]:
+    """Lines of a table for a terminal: columns are as wide as their contents, all but the last at most ``most``.
+    ``numbers``: right-aligned numbers in all columns but the first."""
+    widths = [min(max(map(len, column)), most) for column in zip(*rows, strict=True)]
+    cut = ([clipped(t, w) for t, w in zip(row[:-1], widths, strict=False)] + [row[-1]] for row in rows)
+    sides = [str.ljust, *[str.rjust if numbers else str.ljust] * (len(widths) - 1)]
+    lines = ([side(*of) for side, *of in zip(sides, row, widths, strict=True)] for row in cut)
+    return ["  ".join(line).rstrip() for line in lines]
+
+
+def html_table(head: Texts, rows: Iterable[Texts], numbers: bool = False, marked: int = -1) -> str:
+    """A table for a page: ``numbers`` in all columns but the first, the row ``marked`` outlined."""
+    sides = ["left", *["right" if numbers else "left"] * (len(head) - 1)]
+
+    def row(kind: str, texts: Texts, style: str = "") -> str:
+        looks = (f"{kind} style='text-align:{side};white-space:pre-wrap'" for side in sides)
+        cells = (f"<{look}>{html.escape(text)}</{kind}>" for look, text in zip(looks, texts, strict=True))
+        return f"<tr{style}>{''.join(cells)}</tr>"
+
+    outlined = " style='outline:2px solid #d55e00'"
+    body = "".join(row("td", texts, outlined * (k == marked)) for k, texts in enumerate(rows))
+    return f"<table><thead>{row('th', head)}</thead><tbody>{body}</tbody></table>"
 
 
 def write_whole(path: Path, data: str | bytes) -> Path:

@@ -21,7 +21,7 @@ from ..read.arguments import Names, Tensors, check_labels, named, public
 from ..read.graph import Function, Graph
 from ..read.names import target_name
 from ..read.rules import base_name
-from ..read.text import table
+from ..read.text import html_table, table
 from ..read.values import Value, short
 from .steps import Step, Trace
 from .trace import trace
@@ -79,23 +79,17 @@ class Comparison:
         name = x.name if x.name == y.name else f"{x.name} ({y.name} on the other side)"
         return f"{said} The forward passes already differ: {name} is {short(x.value, 30)} and {short(y.value, 30)}."
 
+    def _rows(self, same: str) -> list[tuple[str, ...]]:
+        marks = (("≠" if p.difference else same, p) for p in self.pairs)
+        return [(mark, _cell(p.left), _cell(p.right), p.difference or "") for mark, p in marks]
+
     def __str__(self) -> str:
-        rows = [("", *self.labels, "")]
-        for p in self.pairs:
-            rows.append(("≠" if p.difference else "", _cell(p.left), _cell(p.right), p.difference or ""))
-        return "\n".join([*table(rows, most=80), self.sentence])
+        return "\n".join([*table([("", *self.labels, ""), *self._rows("")], most=80), self.sentence])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        def row(kind: str, texts: tuple[Any, ...], style: str = "") -> str:
-            cells = (f"<{kind} style='text-align:left'>{html.escape(text)}</{kind}>" for text in texts)
-            return f"<tr style='{style}'>{''.join(cells)}</tr>"
-
-        rows, head = [], row("th", ("", *self.labels, "difference"))
-        for p in self.pairs:
-            texts = ("≠" if p.difference else "=", _cell(p.left), _cell(p.right), p.difference or "")
-            rows.append(row("td", texts, "outline:2px solid #d55e00;" if p is self.first else ""))
-        table = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
-        return {"text/plain": repr(self), "text/html": f"{table}<p>{html.escape(self.sentence)}</p>"}
+        first = self.pairs.index(self.first) if self.first is not None else -1
+        shown = html_table(("", *self.labels, "difference"), self._rows("="), marked=first)
+        return {"text/plain": repr(self), "text/html": f"{shown}<p>{html.escape(self.sentence)}</p>"}
 
 
 @public

@@ -91,7 +91,6 @@ def run(
                 "handle with remove(). viz.draw works without them."
             )
     _refuse_without_numbers(graph, verb)
-    title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
     recorder = _Recorder()
 
     def listening(handles: list[Any]) -> None:
@@ -112,7 +111,7 @@ def run(
             with contextlib.suppress(Exception):
                 show(graph, error, ran, begun)
         raise
-    out = Trace(graph, recorder.steps, list(map(_seed, graph.roots, gradients)), title)
+    out = Trace(graph, recorder.steps, list(map(_seed, graph.roots, gradients)), graph.title)
     out.create_graph, out.given = how.get("create_graph", False), any(g is not None for g in gradients)
     out.wanted = wanted
     keep = how.get("retain_graph")

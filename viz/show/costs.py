@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from ..picture.blocks import tree
+from ..picture.blocks import leaves_of, tree
 from ..picture.choose import DETAIL, check_options, fitting, pictures_of
 from ..picture.draw import Drawing
 from ..picture.layout import SECONDS
@@ -22,7 +22,7 @@ from ..read.arguments import Fold, Names, Tensors, named, public
 from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.recall import prepare
-from ..read.text import bytes_text, plural, table
+from ..read.text import bytes_text, html_table, plural, table
 from ..read.values import item_size, size_of
 from ..run.steps import Trace
 from ..run.trace import first_freed, remembered
@@ -73,11 +73,9 @@ class Costs:
             raise ValueError(f"by must be 'kept', 'forward' or 'backward', not {by!r}.")
         check_options(None, direction, fold)
         if getattr(self.total, by) is None:
-            how = {
-                "forward": "put the forward pass into viz.record()",
-                "backward": "call viz.costs(viz.trace(loss))",
-            }
-            raise ValueError(f"No {by} times are known: {how[by]}.")
+            forward = "put the forward pass into viz.record()"
+            how = forward if by == "forward" else "call viz.costs(viz.trace(loss))"
+            raise ValueError(f"No {by} times are known: {how}.")
         small = fold is None and len(self.graph) <= DETAIL
         pictures = pictures_of(self.graph, "functions" if small else None, direction, fold, page=True)
         for picture in pictures:
@@ -126,11 +124,7 @@ class Costs:
 
     def __str__(self) -> str:
         body, head = self._columns()
-        widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-        right = [
-            (row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))) for row in [head, *body]
-        ]
-        first, *lines = table(right, most=60)
+        first, *lines = table([tuple(head), *body], most=60, numbers=True)
         return "\n".join([first, "─" * max(map(len, [first, *lines])), *lines, *self.notes()])
 
     def notes(self) -> list[str]:
@@ -141,19 +135,8 @@ class Costs:
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         body, head = self._columns()
-
-        def row(kind: str, texts: Iterable[str]) -> str:
-            aligned = ["left", *["right"] * (len(head) - 1)]
-            cells = (
-                f"<{kind} style='text-align:{side};white-space:pre'>{html.escape(text)}</{kind}>"
-                for side, text in zip(aligned, texts, strict=True)
-            )
-            return f"<tr>{''.join(cells)}</tr>"
-
-        rows = "".join(row("td", texts) for texts in body)
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes())
-        shown = f"<table><thead>{row('th', head)}</thead><tbody>{rows}</tbody></table>{notes}"
-        return {"text/plain": repr(self), "text/html": shown}
+        return {"text/plain": repr(self), "text/html": html_table(head, body, numbers=True) + notes}
 
 
 @public
@@ -185,8 +168,9 @@ def costs_of(graph: Graph, trace: Trace | None = None) -> Costs:
         seconds[step.function] = seconds.get(step.function, 0.0) + step.seconds
     functions = [f for f in graph.functions if f.kind != "accumulate"]
     memory = _Memory(graph)
-    title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
-    found = Costs(title, _cost("total", functions, memory, seconds), graph, _memory=memory, _seconds=seconds)
+    found = Costs(
+        graph.title, _cost("total", functions, memory, seconds), graph, _memory=memory, _seconds=seconds
+    )
     found.total.forward = _forward(functions)
     for f in functions:
         found.nodes[f.index] = _cost(f.outputs[0].name or "?", [f], memory, seconds)
@@ -223,9 +207,7 @@ def _cost(name: str, functions: list[Function], memory: _Memory, seconds: dict[F
     kept: dict[Any, int] = {}
     for f in functions:
         kept |= memory.of[f]
-    leaves = {
-        e.target for f in functions for e in f.edges if e.target is not None and e.target.kind == "accumulate"
-    }
+    leaves = leaves_of(functions)
     cost = Cost(name, functions=len(functions), kept=sum(kept.values()))
     of_leaves = (f.outputs[0] for f in leaves)
     cost.parameters = sum(size_of(out.shape) * item_size(out.dtype or "") for out in of_leaves)

@@ -237,9 +237,8 @@ class Explore(Live, widgets.VBox):
         self._show()
 
     def _show(self) -> None:
-        before = (
-            self._past[-1] if self._past and self._last else self._now
-        )  # a slider that is dragged: since the press
+        # a slider that is dragged: since the press
+        before = self._past[-1] if self._past and self._last else self._now
         self.back.disabled = not self._past
         try:
             self.data, self._now = self._record()

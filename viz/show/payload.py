@@ -192,14 +192,8 @@ class Payload(dict):
         self.closed: dict[str, tuple[Item, str, dict]] = {}  # id -> box, direction, where its inside goes
 
     def still(self, k: int, grads: bool) -> str:
-        """The SVG of picture ``k`` by itself, with the numbers in its boxes: the values and, if asked for, the gradients."""
-        kept = {item: item.grad for item in self.shown[k].items}
-        for item in kept if not grads else ():
-            item.grad = None
-        svg = painter.paint(self.shown[k], self.shown[k].at)
-        for item, grad in kept.items():
-            item.grad = grad
-        return svg
+        """The SVG of picture ``k`` by itself, with the numbers in its boxes: values, and where asked for the gradients."""
+        return painter.paint(self.shown[k], self.shown[k].at, grads=grads)
 
     def insides(self, picture: Picture, most: int = 0) -> dict:
         """The insides of the first ``most`` boxes of a picture; the others stay closed."""
