@@ -72,7 +72,7 @@ def check_ints(value: object, argument: str, alone: bool = True) -> None:
 
 def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
     """An int or several, counted from the front; all dimensions for None and for (). order: it must be all of them."""
-    size = () if dims is None else as_size(dims)
+    size = () if dims is None else as_size(dims, alone=not order)
     check(not order or len(size) == ndim, ORDER, ndim, len(size))
     result = tuple([wrap_dim(d, ndim) for d in size])
     check(not order or len({*result}) == ndim, "permute(): duplicate dims are not allowed.")
@@ -100,7 +100,7 @@ def as_size(size: object, alone: bool = True) -> tuple[int, ...]:
 
 def as_shape(size: object, numel: int) -> tuple[int, ...]:
     """A shape for `numel` elements, in which one length may be -1. RuntimeError in PyTorch's words if that does not fit."""
-    size = as_size(size)
+    size = as_size(size, alone=False)
     if not size or min(size) >= 0:
         return size
     for place, n in enumerate(size):
@@ -185,11 +185,11 @@ KINDS = {
     "front": Kind("int", is_int),
     "newdim": Kind("int", is_int, lambda v, a: wrap_dim(as_int(v, a), a.ndim + 1)),
     "dims": Kind(INTS, lambda v: v is None or are_ints(v), as_some_dims),
-    "order": Kind(INTS, are_ints, lambda v, a: as_dims(as_size(v, alone=False), a.ndim, True)),
+    "order": Kind(INTS, are_ints, lambda v, a: as_dims(v, a.ndim, True)),
     "ints": Kind(INTS, are_ints, lambda v, a: as_size(v)),
     # lengths, one by one or as a sequence; the same with one that may be -1: as many elements as the tensor has
     "size": Kind(INTS, are_ints, lambda v, a: as_size(v, alone=False)),
-    "shape": Kind(INTS, are_ints, lambda v, a: as_shape(as_size(v, alone=False), a.size)),
+    "shape": Kind(INTS, are_ints, lambda v, a: as_shape(v, a.size)),
 }
 LISTED = ("order", "size", "shape")  # one int is none of them
 COUNTED = ("dim", "newdim", "dims", "order", "shape")  # what is prepared depends on the tensor
@@ -336,8 +336,9 @@ class Signature:
         except TypeError:
             return False
         return not any(v is REQUIRED for v in values) and any(
-            isinstance(value, (tuple, list, Tensor) if KINDS[kind].word == INTS else Tensor)
-            for value, kind in zip(values, self.kinds.values(), strict=True)
+            isinstance(v, (tuple, list, Tensor) if KINDS[kind].word == INTS else Tensor)
+            for value, (n, kind) in zip(values, self.kinds.items(), strict=True)
+            for v in (value if n == self.many and n not in kwargs else (value,))  # given one by one
             if kind not in ("", "object")
         )
 
