@@ -194,7 +194,7 @@ def _parts(exercise: Exercise) -> dict:
 
         other = advice(_other(want))
         told = {
-            "unknown": f"{other} {exercise.look.get(name, '')}",
+            "unknown": f"{other} {exercise.look_again(name)}",
             "none": advice(None),
             "text": f"{advice('??' if isinstance(want, str) else '?')} {possible(exercise)}",
         }

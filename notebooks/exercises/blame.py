@@ -54,13 +54,16 @@ MEANS = (
     (r"'ndarray' object has no attribute '(\w+)'", "attribute of an array"),
     (r"unsupported operand .*'(list|tuple|dict|str|generator|zip|map|set)'", "other operands"),
     (r"'(?:float|int|Tensor|tuple|list)' object is not callable", "not callable"),
-    (r"positional argument|unexpected keyword", "other arguments"),
+    (r"positional argument|unexpected keyword|takes .*argument", "other arguments"),
+    (r"to unpack \(expected \d+, got 0\)", "unpack nothing"),
     (r"to unpack", "unpack"),
+    (r"must be Tensor, not tuple|'tuple' object has no attribute", "tuple"),
+    (r"list\.remove\(x\)", "not in list"),
     (
         r"must match the (?:existing )?size|could not be broadcast|is not expandable|number of sizes provided",
         "broadcast",
     ),
-    (r"is invalid for input of size", "reshape"),
+    (r"is invalid for input of size|cannot reshape array", "reshape"),
     (r"a leaf Variable that requires grad", "leaf in place"),
     (r"implicitly created only for scalar outputs", "not a scalar"),
     (r"cannot be converted to Scalar|only integer tensors|must be real number, not Tensor", "one element"),
@@ -123,7 +126,7 @@ def in_plain_words(error: BaseException) -> str:
     message = f"{place_of(error)}**{type(error).__name__}**" + (f": {text}" if text else "")
     message += "" if message[-1] in ".!?" else "."
     more = meaning(error)
-    return message if not more or more in message else f"{message} {more}"
+    return message if not more or more in message else f"{message} {more[0].upper()}{more[1:]}"
 
 
 def meaning(error: BaseException) -> str:

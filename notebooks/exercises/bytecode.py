@@ -104,7 +104,8 @@ def values_of_the_notebook(function: FunctionType) -> list[str]:
 def has_blank(function: Any) -> bool:
     """Whether there is a `...` in the code that is not an index: `x[...] = 0` is code, `return ...` is a blank."""
     if isinstance(function, type):
-        return any(has_blank(getattr(part, "__func__", part)) for part in vars(function).values())
+        parts = [getattr(part, "__func__", part) for part in vars(function).values()]
+        return any(has_blank(part) for part in parts if isinstance(part, FunctionType))
     if not isinstance(function, FunctionType):
         return False
     for code in _nested(function.__code__):

@@ -63,12 +63,11 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
         return Verdict(NOT_YET, missing)
     if strange := _not_callable(exercise, answers):
         return Verdict(TRY_AGAIN, strange, strange)
-    got = observe(exercise, answers)
+    half_filled = any(map(has_blank, answers))
+    got = observe(exercise, answers, seconds=0.5 if half_filled else 0.0)
     want = own(exercise, -1)
     if want.error is not None:  # a mistake of ours: the lesson's own tests must see it
         raise want.error
-    if _unfinished(got, answers):
-        return Verdict(NOT_YET, say("blank left"))
     first = _first_difference(got, want, exercise)
     if exercise.typed:
         first = _first_known_mistake(exercise, got, want, first)
@@ -76,6 +75,8 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
         if forbidden := _forbidden(exercise, answers):
             return Verdict(TRY_AGAIN, forbidden, forbidden)
         return Verdict(CORRECT, f"{exercise.shows}{_remarks(exercise, answers)}")
+    if half_filled or any(blank(value) for _, value, _ in got.seen) or _of_a_blank(got.error, answers):
+        return Verdict(NOT_YET, say("blank left"))
     before = first is not None and first < len(got.seen)  # something was wrong already when it stopped
     not_handed = _of_the_notebook(exercise, answers)
     if isinstance(got.error, Complaint) and not before:
@@ -87,7 +88,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
         state, told = _told(got.error, exercise)
         cause = known.advice if known else ""
         if not cause and not exercise.typed and isinstance(got.error, Exception):
-            cause = _one_change(exercise, answers, want)
+            cause = _one_change(exercise, answers, want) or _two_changes(exercise, answers, want)
         if cause:
             return Verdict(state, f"{told}\n\n{cause}", cause)
         return Verdict(state, told, meaning(got.error) or type(got.error).__name__)
@@ -108,7 +109,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     if exercise.typed and isinstance(due, str) and isinstance(value, str) and len(due) == len(value) == 1:
         advice, cause = _letter(exercise, value)
     else:
-        look = exercise.look.get(label if exercise.typed else "", "")
+        look = exercise.look_again(label)
         nothing = any(part is None for part in exercise.reference)
         advice, cause = advise(value, due, exercise.rtol, typed=exercise.typed, label=label, nothing=nothing)
         if exercise.typed and (never := impossible(exercise, value)):
@@ -175,7 +176,9 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
     tried = _tried(exercise, got, want) if numbers else []
     if told := next(relations.nearly(tried), "") or _one_change(exercise, answers, want):
         return told
-    if told := _two_listed(exercise, got) or _in_one_method(exercise, answers, want):
+    if told := _two_listed(exercise, got) or _two_changes(exercise, answers, want):
+        return told
+    if told := _in_one_method(exercise, answers, want):
         return told
     if near := resembled(exercise, got, want):
         return near.advice
@@ -194,8 +197,9 @@ def _quietly() -> Iterator[None]:
 def _in_one_method(exercise: Exercise, answers: tuple, want: Observed) -> str:
     """Told of a class if it is right, or makes a listed mistake, once one of its methods is the solution's."""
     for answer, due in zip(answers, exercise.reference, strict=True):
-        shared = [name for name in vars(due) if name in vars(answer)] if isinstance(due, type) else []
-        for name in (name for name in shared if callable(getattr(due, name))):
+        names = [name for name in vars(due) if name in vars(answer)] if isinstance(due, type) else []
+        methods = [name for name in names if callable(getattr(due, name))]
+        for name in methods if len(methods) > 1 else ():  # of a single one that says nothing
             written = vars(answer)[name]
             setattr(answer, name, vars(due)[name])
             try:
@@ -223,14 +227,15 @@ def _two_listed(exercise: Exercise, got: Observed) -> str:
 
 
 def _one_change(exercise: Exercise, answers: tuple, want: Observed) -> str:
-    """Where the answer goes wrong, if there is one small change, or two, after which it would be right."""
-    for search, seconds, begin in (
-        (repair.changes, SEARCH[0], "One small change would make it right."),
-        (repair.pairs, SEARCH[1], "Two small changes would make it right; here is the first."),
-    ):
-        if told := _mended(exercise, answers, want, search, seconds):
-            return f"{begin} {told}"
-    return ""
+    """Where the answer goes wrong, if there is one small change after which it would be right."""
+    told = _mended(exercise, answers, want, repair.changes, SEARCH[0])
+    return told and f"One small change would make it right. {told}"
+
+
+def _two_changes(exercise: Exercise, answers: tuple, want: Observed) -> str:
+    """The first of two small changes after which a very short answer would be right."""
+    told = _mended(exercise, answers, want, repair.pairs, SEARCH[1])
+    return told and f"Two small changes would make it right; here is the first. {told}"
 
 
 @_quietly()
@@ -458,7 +463,7 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
         value = function(*arguments)
         if told := watch.told({VALUES, ITEMS}):  # what it gives back may be that very input
             raise Complaint(told)
-        if exercise.returns and value is not None and value is not Ellipsis:
+        if exercise.returns and value is not None:
             _several(exercise, value, reference(*untouched))
             yield from (
                 (f"{part} of {label}", item) for part, item in zip(exercise.returns, value, strict=True)
@@ -466,7 +471,7 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
             _leaves_alone(watch)
             continue
         wrong_type = exercise.gives and not isinstance(value, exercise.gives)
-        if wrong_type and value is not None and value is not Ellipsis:
+        if wrong_type and value is not None:
             kinds = exercise.gives if isinstance(exercise.gives, tuple) else (exercise.gives,)
             want = kinds[0].__name__
             article = "an" if want.startswith(("a", "e", "i", "o", "u", "nd")) else "a"
@@ -568,12 +573,10 @@ def _stub(answer: Any) -> bool:
     )
 
 
-def _unfinished(got: Observed, answers: tuple) -> bool:
-    """Whether a half-filled function met one of its `...`."""
-    if got.error is not None:
-        codes = [answer for answer in answers if isinstance(answer, FunctionType | type)]
-        return "ellipsis" in said(got.error).casefold() and (not codes or any(map(has_blank, codes)))
-    return any(blank(value) for _, value, _ in got.seen)
+def _of_a_blank(error: BaseException | None, answers: tuple) -> bool:
+    """Whether an error comes from a `...` among answers that are no code."""
+    codes = any(isinstance(answer, FunctionType | type) for answer in answers)
+    return error is not None and not codes and "ellipsis" in said(error).casefold()
 
 
 def _first_difference(one: Observed, other: Observed, exercise: Exercise) -> int | None:

@@ -27,9 +27,6 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
             raise Complaint(
                 "`f` returns `None`. Return `y` itself: is there a `return`? (`print` only shows a value.)"
             )
-        if y is Ellipsis:
-            yield "f(x)", y
-            return
         if not isinstance(y, torch.Tensor):
             raise Complaint(
                 f"`f` returns {describe(y, 40)}. It should return something that was computed from `x`."
@@ -140,7 +137,7 @@ EXERCISES: list[Exercise] = [
             """,
         why="The factor in front of $x$ is the slope. Anything added to it, as in $-5x + 100$, moves the line and leaves the slope.",
         shows="Whatever $x$ is, a step to the right takes your $y$ five times as far down.",
-        look={"": "Which number multiplies `x`, and does anything else depend on `x`?"},
+        look="Which number multiplies `x`, and does anything else depend on `x`?",
         hints=(
             "Which number in `3 * x` made the gradient 3?",
             "The gradient should be negative: $y$ has to *fall* when $x$ grows.",

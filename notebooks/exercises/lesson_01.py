@@ -40,7 +40,7 @@ def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
             return f(place)
 
         slope = answer(counted, x, h)
-        if slope is not None and slope is not Ellipsis and not runs:
+        if slope is not None and not runs:
             raise Complaint(
                 "`f` was not run at all for that number. A nudge runs it twice: a little to the right, a little to the left."
             )
@@ -123,7 +123,7 @@ EXERCISES: list[Exercise] = [
         solution=central,
         why="How far $f$ moved, divided by how far $x$ moved. From $x - h$ to $x + h$ it is $2h$.",
         shows="You have a judge for every slope: it needs nothing but the function. (Do not rely on it at a kink or a jump: see below.)",
-        look={"": "How far has $f$ moved, between which two places? And how far apart are they?"},
+        look="How far has $f$ moved, between which two places? And how far apart are they?",
         hints=(
             "Above the line: the value on the right, minus the value on the *left*. Where is the left point?",
             "Below the line: how far is it from $x - h$ to $x + h$?",
@@ -278,7 +278,7 @@ EXERCISES: list[Exercise] = [
             "$\\frac{1}{v} \\cdot \\frac{v - 1}{v} = \\sigma (1 - \\sigma)$."
         ),
         shows="The slope is largest in the middle, 0.25, and dies away on both sides, where a sigmoid passes hardly anything back.",
-        look={"": "At $t = 0$, where $\\sigma$ is 0.5, the slope is 0.25; and it is the same on both sides."},
+        look="At $t = 0$, where $\\sigma$ is 0.5, the slope is 0.25; and it is the same on both sides.",
         hints=(
             "Look at the table: $\\sigma = 0.5$ has the slope 0.25. And 0.8808 has the same slope as 0.1192. What do these two add up to?",
             "Multiply 0.8808 by 0.1192.",

@@ -117,7 +117,7 @@ EXERCISES: list[Exercise] = [
         solution=square_backward,
         why="The local derivative of $x^2$ is $2x$. A node multiplies what arrives by it, and adds nothing of its own.",
         shows="Upstream times local. The same line works for a number and for a whole tensor, entry by entry.",
-        look={"": "What arrives is multiplied by *one* thing: the derivative of $x^2$."},
+        look="What arrives is multiplied by *one* thing: the derivative of $x^2$.",
         hints=(
             "What is the derivative of $x^2$? That is the *local* derivative.",
             "`upstream` is there already. The blank is for the local derivative and nothing else.",
@@ -156,7 +156,7 @@ EXERCISES: list[Exercise] = [
         solution=mean_backward,
         why="Each of the $n$ entries counts for $1/n$ of the mean. So each gets $1/n$ of what arrives, in a tensor of the shape of `x`.",
         shows="One number arrived and a whole tensor left: a gradient always has the shape of what it belongs to.",
-        look={"": "Every entry gets the same: what is its share of the mean, and what arrives?"},
+        look="Every entry gets the same: what is its share of the mean, and what arrives?",
         hints=(
             "What is the mean of `x` if one of its $n$ entries goes up by 1?",
             "Every entry gets the same: `upstream` divided by the number of entries, `x.numel()`.",
@@ -200,9 +200,7 @@ EXERCISES: list[Exercise] = [
             "`x[i, k]` meets `w[k, j]`, and $\\bar x = \\bar y\\, w^\\top$. The shapes allow nothing else."
         ),
         shows="Each factor gets what arrived times *the other factor*, as with numbers. The transposes only make the shapes fit.",
-        look={
-            "": "Each factor gets what arrived times *the other factor*; let the shapes tell you where a transpose belongs."
-        },
+        look="Each factor gets what arrived times *the other factor*; let the shapes tell you where a transpose belongs.",
         hints=(
             "With numbers, $y = x w$: the gradient of $x$ is `upstream * w`, that of $w$ is `upstream * x`. The same two pairs here.",
             "`x` is (1, 2), `w` is (2, 3), `upstream` is (1, 3). Which product of `upstream` and `w.T` is (1, 2)?",

@@ -142,9 +142,6 @@ def _three_paths(paths) -> Iterator[tuple]:
         raise Complaint("Write three lists of numbers, one for each path. The first is given.")
     zero = np.zeros(())
     numbers = [[read(local, zero) for local in path] for path in paths]
-    if any(local is Ellipsis for path in numbers for local in path):
-        yield "The paths", ...
-        return
     if not all(isinstance(local, np.ndarray) and local.ndim == 0 for path in numbers for local in path):
         raise Complaint("Write each local derivative as a number, one for each arrow on the path.")
     found = _factors(numbers)
@@ -329,7 +326,7 @@ EXERCISES: list[Exercise] = [
         solution=path_sum,
         why="Along a path each node multiplies what arrives by its local derivative. Where paths end at the same tensor, their parts add up.",
         shows="This is the chain rule for a whole graph. It is right, and too slow for a large one: there are too many paths.",
-        look={"": "Multiply along each path; then add over all paths."},
+        look="Multiply along each path; then add over all paths.",
         hints=(
             "Two questions: what happens *along* a path, and what happens *between* paths?",
             "Begin with `total = 0.0` and go through the paths. For each begin with `along = 1.0` and go through its numbers.",

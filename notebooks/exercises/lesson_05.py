@@ -127,7 +127,7 @@ def _middle(function) -> Iterator[tuple]:
                 )
             if returned is None:
                 raise Complaint(_why_not_kept(function, x, y, z))
-            if not begun and returned is not Ellipsis:
+            if not begun:
                 raise Complaint(
                     "No pass has begun at the `z` that was passed in. `y.backward()` begins at `y` (and gives a 1, as "
                     "always), and a `z = ...` inside your function makes another `z`."
@@ -327,9 +327,7 @@ EXERCISES: list[Exercise] = [
         probe=_pieces,
         why="The mean over everything is the mean of the pieces' means, if all pieces are equally long. So each counts `1 / len(xs)`.",
         shows="In 4 pieces, in 3 or in one: the same gradient. This is how to train on a batch that does not fit into memory.",
-        look={
-            "": "After the loop, `w.grad` is what one pass over the whole batch would leave: each piece contributes its share."
-        },
+        look="After the loop, `w.grad` is what one pass over the whole batch would leave: each piece contributes its share.",
         hints=(
             "Without the factor, the four means are *added*. What must each be multiplied by, so that their sum is their mean?",
             "How many pieces are there? It is the length of one of the arguments.",
@@ -493,7 +491,7 @@ EXERCISES: list[Exercise] = [
         names=("train",),
         solution=train,
         probe=_reading,
-        look={"": "Only the old state should be changed: you need its number, not its history."},
+        look="Only the old state should be changed: you need its number, not its history.",
         why=(
             "`h.detach()` is the old state without its history. So each iteration has its own graph, six functions long, and the walk "
             "never comes to a node that has been freed."

@@ -59,7 +59,7 @@ def _jacobian_probe(learners):
         if isinstance(found, list) and found:
             raise Complaint("It returns a list of rows. Return one table, a tensor: `torch.stack` makes it.")
         yield told, found
-        if found is not None and found is not Ellipsis and len(passes) < rows:
+        if found is not None and len(passes) < rows:
             raise Complaint(
                 f"The numbers are right, but {f'only {len(passes)}' if passes else 'no'} backward pass{'es' * (len(passes) != 1)} ran. "
                 "Here each row should come from its own backward pass, and none from a nudge."
@@ -224,7 +224,7 @@ EXERCISES: list[Exercise] = [
             "contains the rows before it."
         ),
         shows="Any Jacobian, with nothing but backward passes: one per row. PyTorch's `jacrev` does the same.",
-        look={"": "Print your first row, and the second. What should be in `v` for each?"},
+        look="Print your first row, and the second. What should be in `v` for each?",
         hints=(
             "For row $i$: 1 at place $i$, and 0 elsewhere, as long as `y`.",
             "`v` is all zeros already. So `v[i] = 1.0`. Now look at your second row: what is in it that should not be?",
@@ -273,9 +273,7 @@ EXERCISES: list[Exercise] = [
             "from 1 is summed and kept with length 1. What was not stretched stays as it is."
         ),
         shows="These six lines undo broadcasting for every operation in the library.",
-        look={
-            "": "Print `grad.shape` and `shape` next to each other: which axes are too many, and which were stretched from 1?"
-        },
+        look="Print `grad.shape` and `shape` next to each other: which axes are too many, and which were stretched from 1?",
         hints=(
             "First the axes in front: as long as `grad.dim()` is larger than `len(shape)`, sum over axis 0.",
             "Now both have the same number of axes. Where `shape` says 1, sum over that axis; `keepdim=True` leaves a 1 in its place.",

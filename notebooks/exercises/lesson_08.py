@@ -5,7 +5,7 @@ from __future__ import annotations
 import minigrad as torch
 
 from .bytecode import uses
-from .model import Complaint, Exercise, Question
+from .model import Complaint, Exercise, Question, returned
 from .side_effects import ASKS, VALUES, Watch
 
 
@@ -81,10 +81,7 @@ def _demand_tensor(out) -> None:
 def _repaired_probe(learners):
     for at in (2.0, -1.0, 3.5):
         x = torch.tensor(at, requires_grad=True)
-        out = learners(x)
-        if out is None or out is Ellipsis:
-            yield "what comes out", out
-            return
+        out = returned(learners(x))
         _demand_tensor(out)
         if x.grad is not None:
             raise Complaint(
@@ -116,11 +113,8 @@ def _frozen(learners, first, middle, last, x):
         last=last,
         x=x,
     )
-    loss = learners(first, middle, last, x)
+    loss = returned(learners(first, middle, last, x))
     besides = watch.told()
-    if loss is None or loss is Ellipsis:
-        yield "the loss", loss
-        return
     _demand_tensor(loss)
     yield "the loss", loss.detach()
     if loss.grad_fn is None:
@@ -184,11 +178,10 @@ def _copied(learners, x):
     t = torch.exp(x)
     before = t.detach().clone()
     watch = Watch(t=t, x=x)
-    copy = learners(t)
+    for _ in range(8):
+        torch.full_like(t, -7.0)  # memory that is not filled must not hold the right values by chance
+    copy = returned(learners(t))
     besides = watch.told()
-    if copy is None or copy is Ellipsis:
-        yield "what comes out", copy
-        return
     _demand_tensor(copy)
     yield "Its values", copy.detach().clone()
     yield "Does it ask for a gradient?", copy.requires_grad
@@ -307,9 +300,7 @@ EXERCISES: list[Exercise] = [
         solution=repaired,
         why="The detached $y$ still has its value, so the sum is right. The gradient sees only $5y$, and $5 \\cdot 2 = 10$.",
         shows="A value and its gradient need not agree. With `detach` you decide which part the gradient sees.",
-        look={
-            "": "The result is $3y$, hidden, and a part that is seen. Which part, so that the sum is $8y$?"
-        },
+        look="The result is $3y$, hidden, and a part that is seen. Which part, so that the sum is $8y$?",
         hints=(
             "You have $3y$ already. How much is missing from $8y$?",
             "The part that you add is the one that the gradient sees. So it must not be detached.",
@@ -429,7 +420,7 @@ EXERCISES: list[Exercise] = [
             "because what comes into it asks, and the walk goes through it to the first layer."
         ),
         shows="Frozen, and not cut: the first layer gets the same gradient as when nothing is frozen.",
-        look={"": "Only the two lines of the loop should be filled in; what is below them stays as it is."},
+        look="Only the two lines of the loop should be filled in; what is below them stays as it is.",
         hints=(
             "`middle.parameters()` gives the layer's weight and bias, one after the other.",
             "`requires_grad_` takes one argument: should it ask, True or False?",
@@ -470,7 +461,7 @@ EXERCISES: list[Exercise] = [
         solution=safe_copy,
         why="`detach` takes away the history, `clone` gives the values their own memory. You need both.",
         shows="What is written into the copy stays in the copy, and the backward pass of `t` still works.",
-        look={"": "The same values, in their own memory, and no history."},
+        look="The same values, in their own memory, and no history.",
         hints=(
             "You need two things: no history, and its own memory. Each is one method.",
             "`t.clone()` copies the values, and is an operation like any other: it is recorded.",
@@ -537,7 +528,7 @@ EXERCISES: list[Exercise] = [
             "optimizer skips them; `three` comes after the cut, and learns."
         ),
         shows="The exercise asks for zero gradients, and you found `None`: a starved layer stays as it is.",
-        look={"": "Two blanks: what goes into `three`, and the two calls after the loss."},
+        look="Two blanks: what goes into `three`, and the two calls after the loss.",
         hints=(
             "The first blank is the second layer, its `tanh`, and the cut behind it.",
             "After the loss: backward, then the optimizer's step.",

@@ -123,6 +123,7 @@ QUESTIONS: list[Question] = [
             100.0 :: That is SGD: $0.1 \cdot 1000$. Adam divides by $\sqrt{\hat v}$, which is 1,000: 0.1.
             1.0   :: $\hat m / \sqrt{\hat v}$ is 1. It is multiplied by the learning rate: 0.1.
             0.001 :: Divided twice? $\hat m$ is 1,000 and $\sqrt{\hat v}$ is 1,000: 0.1.
+            -0.1  :: right
             4.9   :: That is *where* it ends up. The question is *how far* it goes: 0.1.
         """,
         missed="0.1: the gradient is in the numerator and in the denominator, and cancels.",
@@ -394,9 +395,7 @@ EXERCISES: list[Exercise] = [
         solution=sgd_step,
         why="Three rules, one line each. With `momentum=0` and `decay=0` they are plain SGD.",
         shows="This is all that `torch.optim.SGD` does, for each parameter, with a velocity kept for each.",
-        look={
-            "": "In this order: add the decay to the gradient, add the gradient to the velocity, multiply the velocity by the rate."
-        },
+        look="In this order: add the decay to the gradient, add the gradient to the velocity, multiply the velocity by the rate.",
         hints=(
             "Weight decay adds a part of $w$ itself to the gradient.",
             "The velocity keeps a part of what it was, and the whole gradient is added.",

@@ -8,7 +8,7 @@ import minigrad as torch
 
 from .bytecode import uses
 from .lesson_09 import _points, _start
-from .model import Complaint, Exercise, Question
+from .model import Complaint, Exercise, Question, returned
 from .side_effects import GRAD, VALUES, Watch
 
 mse_loss = torch.nn.functional.mse_loss
@@ -140,10 +140,7 @@ def _cured(function, steps: int, lr: float) -> Iterator[tuple]:
     model = _start()
     optimizer = _Watched(model, lr=lr)
     watch = Watch({"model": {VALUES, GRAD}}, model=model, x=x, t=t)
-    losses = function(model, optimizer, x, t, steps)
-    if losses is None or losses is Ellipsis or (isinstance(losses, list) and Ellipsis in losses):
-        yield "The losses", losses
-        return
+    losses = returned(function(model, optimizer, x, t, steps))
     if fault := optimizer.fault(steps):
         raise Complaint(fault)
     if (isinstance(losses, torch.Tensor) and losses.numel() == 1) or isinstance(losses, float | int):
@@ -206,12 +203,7 @@ def _one_step_probe(function) -> Iterator[tuple]:
     x, t = _points()
     model, log = _start(), []
     for number in range(2):
-        if function(model, x, t, log) is Ellipsis:
-            yield "what comes out", Ellipsis
-            return
-        if Ellipsis in [entry for entry in log if not isinstance(entry, torch.Tensor)]:
-            yield "The log", log
-            return
+        function(model, x, t, log)
         if len(log) != number + 1:
             raise Complaint(
                 f"After {number + 1} step{'s' * number} there {'is 1 entry' if len(log) == 1 else f'are {len(log)} entries'} in the log. Add one per step: `log.append(...)`."
@@ -311,10 +303,7 @@ def _step_probe(function) -> Iterator[tuple]:
             handed
         )  # what the model and the optimizer hold: these, whatever becomes of the list
         before = [p.detach().clone() for p in parameters]
-        out = function(handed, lr)
-        if out is Ellipsis:
-            yield "what comes out", out
-            return
+        function(handed, lr)
         if not all(p.is_leaf and p.requires_grad for p in parameters):
             raise Complaint(
                 "A parameter is no longer a leaf, or no longer requires a gradient. Only its *values* should change."
@@ -368,10 +357,7 @@ def _averaged(function, steps: int, lr: float) -> Iterator[tuple]:
     model = _start()
     optimizer = _Watched(model, lr=lr)
     watch = Watch({"model": {VALUES, GRAD}}, model=model, x=x, t=t)
-    average = function(model, optimizer, x, t, steps)
-    if average is None or average is Ellipsis:
-        yield "what comes out", average
-        return
+    average = returned(function(model, optimizer, x, t, steps))
     if model.weight.item() == 0.0 or optimizer.stale or not optimizer.found:
         raise Complaint(optimizer.fault(steps))
     yield f"The weight after {steps} steps", model.weight.detach()
@@ -544,7 +530,7 @@ EXERCISES: list[Exercise] = [
         solution=loss_of,
         why="`w` itself is in the product, so the product is recorded and a path leads back to `w`.",
         shows="Both parameters get a gradient. `item()` is for printing, not for computing.",
-        look={"": "The prediction is a line with the slope `w` and the intercept `b`."},
+        look="The prediction is a line with the slope `w` and the intercept `b`.",
         hints=("Which of the two is not in the picture, and what was done to it?", "`w * x + b`"),
         probe=_both_learn,
         answers=r"""
@@ -577,9 +563,7 @@ EXERCISES: list[Exercise] = [
         solution=one_step,
         why="The log gets a tensor without history; the loss keeps its own, and `backward()` starts from that.",
         shows="`detach()` gives a *new* tensor for the log, and leaves `loss` as it is.",
-        look={
-            "": "Two things: the value goes into the log, and the backward pass starts from the loss itself."
-        },
+        look="Two things: the value goes into the log, and the backward pass starts from the loss itself.",
         hints=(
             "`loss` must keep its history, or `backward()` has nowhere to go.",
             "What goes into the log is another tensor, or a plain number.",
@@ -607,7 +591,7 @@ EXERCISES: list[Exercise] = [
         solution=class_loss,
         why="The cross entropy is minus the logarithm of the probability of the right class, on average. It moves with each score.",
         shows="Train with a loss that has a slope; count wrong answers for the report.",
-        look={"": "The mean, over the rows, of minus the logarithm of the right class's probability."},
+        look="The mean, over the rows, of minus the logarithm of the right class's probability.",
         hints=(
             "`torch.nn.functional` has it under its name.",
             "It takes the scores as they are, and the numbers of the classes. It applies the softmax itself.",
@@ -645,7 +629,7 @@ EXERCISES: list[Exercise] = [
         solution=to_show,
         why="`h.detach() - ...` computes a *new* tensor. Only `-=` would have written into the memory of `h`.",
         shows="The backward pass behind `h` works, and the picture has its numbers.",
-        look={"": "The values of `h`, each minus the mean of all."},
+        look="The values of `h`, each minus the mean of all.",
         hints=(
             "What is the difference between `a -= b` and `a - b`?",
             "Without history: detach first. Without writing: no `-=`, and no name that ends in `_`.",
@@ -677,7 +661,7 @@ EXERCISES: list[Exercise] = [
         solution=step,
         why="Inside `no_grad` a leaf may be written to, and `p -= ...` writes into the very tensor that the model holds.",
         shows="This is `optimizer.step()` and `zero_grad()` in five lines. The parameters stay the same leaves.",
-        look={"": "Each value minus `lr` times its gradient."},
+        look="Each value minus `lr` times its gradient.",
         hints=(
             "A loop over the parameters, inside `with torch.no_grad():`.",
             "`p -= lr * p.grad` writes into `p`; `p = p - lr * p.grad` makes another tensor.",
@@ -728,7 +712,7 @@ EXERCISES: list[Exercise] = [
         solution=train_and_average,
         why="The pass starts at the loss of *this* step. Only its value is added up, so the total holds no graph.",
         shows="Each pass goes through its own graph, and `retain_graph` is not needed.",
-        look={"": "Take the healthy loop, and add up the values of its losses."},
+        look="Take the healthy loop, and add up the values of its losses.",
         hints=(
             "From which tensor should `backward()` start, so that it goes through this step's graph only?",
             "What can you add to `total` so that it holds no graph?",
@@ -770,7 +754,7 @@ EXERCISES: list[Exercise] = [
         solution=gentle_loss,
         why="The square pulls towards 0 as well, and its slope $2w$ is 0 at 0: no rule has to divide. With plain SGD it does the same as weight decay.",
         shows="Both parameters learn from the first step on.",
-        look={"": "0.01 times the square of `w`, and nothing for `b`."},
+        look="0.01 times the square of `w`, and nothing for `b`.",
         hints=("The square of $w$ needs no root at all.", "`loss + 0.01 * w * w`"),
         probe=_gentle_probe,
         answers=r"""
@@ -807,7 +791,7 @@ EXERCISES: list[Exercise] = [
         solution=paired_loss,
         why="`target.reshape(prediction.shape)` gives the targets the shape of the predictions, so each meets its own.",
         shows="A shape that is written down cannot be broadcast by accident. Some write `assert prediction.shape == target.shape`.",
-        look={"": "Bring both to one shape first. Then the mean of the squared differences."},
+        look="Bring both to one shape first. Then the mean of the squared differences.",
         hints=(
             "Which operation changes the shape of a tensor and keeps its numbers?",
             "The shape to aim at is there: `prediction.shape`. Or flatten both.",

@@ -10,7 +10,7 @@ from minigrad.utils.checkpoint import checkpoint
 
 from .answers import letters
 from .lessons import find_exercise
-from .model import Complaint, Exercise, Question
+from .model import Complaint, Exercise, Question, returned
 from .side_effects import ASKS, Watch
 
 LEAKING = "adeg"
@@ -108,10 +108,7 @@ def _averaged(function, model, batches) -> Iterator[tuple]:
     watch = Watch({"model": {ASKS}}, model=model, batches=batches)
     found: list = []
     kept = _kept_while(lambda: found.append(function(model, batches)))
-    value = found[0]
-    if value is None or value is Ellipsis:
-        yield "what comes out", value
-        return
+    value = returned(found[0])
     yield "The average", value.detach() if isinstance(value, torch.Tensor) else value
     if isinstance(value, torch.Tensor) and value.grad_fn is not None:
         raise Complaint(
@@ -141,10 +138,7 @@ def _two_groups_probe(function) -> Iterator[tuple]:
         return run
 
     x = torch.tensor([0.3, -0.8], requires_grad=True)
-    out = function([block(number) for number in range(4)], x)
-    if out is None or out is Ellipsis:
-        yield "what comes out", out
-        return
+    out = returned(function([block(number) for number in range(4)], x))
     if not isinstance(out, torch.Tensor):
         raise Complaint("Return a tensor: what the last block returns.")
     yield "The result", out.detach()
@@ -396,9 +390,7 @@ EXERCISES: list[Exercise] = [
         solution=average_loss,
         why="Inside `no_grad` nothing is recorded, so nothing is kept, and `total` is a tensor without a history.",
         shows="You get the same number, and not a byte is kept for a backward pass that never comes.",
-        look={
-            "": "The average is the sum of the losses divided by the number of batches. Change nothing else about the value."
-        },
+        look="The average is the sum of the losses divided by the number of batches. Change nothing else about the value.",
         hints=(
             "`total` is the sum. The average is that, divided by how many batches there are.",
             "`detach()` or `item()` on the loss frees the graph at the end of each iteration. It was there until then.",
@@ -441,7 +433,7 @@ EXERCISES: list[Exercise] = [
             "blocks 2 and 3 again, and later 0 and 1."
         ),
         shows="Forward 0, 1, 2, 3; on the way back 2, 3 and then 0, 1. The gradients are the same as without checkpoints.",
-        look={"": "Two calls of `checkpoint`, each with a function of two blocks and that function's input."},
+        look="Two calls of `checkpoint`, each with a function of two blocks and that function's input.",
         hints=(
             "Write `last` like `first`, with the other two blocks.",
             "The result of the first `checkpoint` is the input of the second one.",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question
+from .model import Complaint, Exercise, Question, returned
 from .side_effects import GRAD, VALUES, Watch, unchanged
 
 
@@ -51,9 +51,7 @@ def _clip_probe(function) -> Iterator[tuple]:
         second = 1.2 if scale > 0 else 8.0  # the longest need not be the first
         parameters[1].grad = torch.tensor(second) * scale
         watch = Watch(dict.fromkeys(("parameters",), frozenset({GRAD})), parameters=parameters)
-        if function(parameters, most) is Ellipsis:
-            yield "what comes out", Ellipsis
-            return
+        function(parameters, most)
         if parameters[2].grad is not None:
             raise Complaint("A parameter that had no gradient has one now. Leave it at `None`.")
         if any(p.grad is None for p in parameters[:2]):
@@ -101,10 +99,7 @@ def _reading_probe(function) -> Iterator[tuple]:
         pieces = list(torch.randn(count, length, width))
         w = torch.tensor(0.8, requires_grad=True)
         watch = Watch({"w": {VALUES, GRAD}}, w=w, pieces=pieces)
-        losses = function(w, pieces, lr)
-        if losses is None or losses is Ellipsis:
-            yield "what comes out", losses
-            return
+        losses = returned(function(w, pieces, lr))
         if isinstance(losses, list) and any(
             isinstance(loss, torch.Tensor) and loss.grad_fn for loss in losses
         ):
@@ -328,7 +323,7 @@ EXERCISES: list[Exercise] = [
         solution=clip,
         why="All are multiplied by the same number, so their direction stays. Afterwards their combined length is `most`.",
         shows="That is `torch.nn.utils.clip_grad_norm_`. Short gradients are left alone.",
-        look={"": "All gradients together have one length, and one factor shortens them all."},
+        look="All gradients together have one length, and one factor shortens them all.",
         hints=(
             "The length: square all entries of all gradients, add them all up, and take the root.",
             "`sum((gradient**2).sum() for gradient in gradients) ** 0.5`",
@@ -374,7 +369,7 @@ EXERCISES: list[Exercise] = [
         solution=truncated,
         why="From step `steps - keep` on there are `keep` steps left. Whatever came before counts as a number.",
         shows="The value never changes; the gradient is that of the last steps. With `keep = steps` it is the full gradient.",
-        look={"": "Count the steps that come after the cut."},
+        look="Count the steps that come after the cut.",
         hints=(
             "With five steps, 0 to 4, the last two are 3 and 4.",
             "The state is detached *before* the product of that step.",
@@ -412,7 +407,7 @@ EXERCISES: list[Exercise] = [
         solution=read_on,
         why="`h.detach()` has the numbers of the last state and no history. So each graph begins with its piece.",
         shows="You can read on for as long as you like, and each graph is as long as one piece.",
-        look={"": "The state is carried on as a number."},
+        look="The state is carried on as a number.",
         hints=(
             "What should be carried from piece to piece, and what should not?",
             "Lesson 8: a new tensor with the same numbers and no history.",

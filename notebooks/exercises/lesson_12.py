@@ -9,7 +9,7 @@ import numpy as np
 
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question
+from .model import Complaint, Exercise, Question, returned
 
 
 class ScaledReLU(torch.autograd.Function):
@@ -63,10 +63,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
             for more in settings or ((),):
                 x = torch.tensor(numbers, dtype=torch.float64, requires_grad=True)
                 called = ", ".join([f"{[f'{n:g}' for n in numbers]}".replace("'", ""), *map(str, more)])
-                y = kind.apply(x, *more)
-                if y is None or y is Ellipsis:
-                    yield f"apply({called}) gives", y
-                    return
+                y = returned(kind.apply(x, *more))
                 if not isinstance(y, torch.Tensor):
                     raise Complaint(
                         f"`forward` returns {_a(y)}. Return a tensor: the engine attaches the node to it. "
@@ -247,7 +244,7 @@ EXERCISES: list[Exercise] = [
             "to give: `None`."
         ),
         shows="Where `x` was positive, your rule passes on what arrives, scaled. One value for each argument of `forward`.",
-        look={"": "Three factors for `x`: what arrives, alpha, and 1 or 0. And a second value, for `alpha`."},
+        look="Three factors for `x`: what arrives, alpha, and 1 or 0. And a second value, for `alpha`.",
         hints=(
             "Return two values: one for `x`, one for `alpha`. What gradient does a plain number have?",
             "For `x`: what arrives, times alpha, times 1 where `x` is positive and 0 elsewhere.",
@@ -295,9 +292,7 @@ EXERCISES: list[Exercise] = [
             "$y_{i-1}$ times $x_{i-1}$: the product `upstream * x`, moved one place to the right."
         ),
         shows="The table showed where to look: one roll went to the wrong side.",
-        look={
-            "": "The second part of $x_i$ comes from $y_{i-1} = x_{i-1} x_i$: what arrives there, times the other factor."
-        },
+        look="The second part of $x_i$ comes from $y_{i-1} = x_{i-1} x_i$: what arrives there, times the other factor.",
         hints=(
             "Which two products contain $x_0$? $y_0 = x_0 x_1$ and $y_2 = x_2 x_0$. The first part is there already.",
             "The second part of $x_0$ is what arrives at $y_2$, times $x_2$. From which side must both be moved to position 0?",
@@ -378,9 +373,7 @@ EXERCISES: list[Exercise] = [
         why="Each output brings its own upstream gradient. `r` moves $x$ by $\\cos\\varphi$ and $y$ by $\\sin\\varphi$; the angle moves "
         "$x$ by $-r\\sin\\varphi$ and $y$ by $r\\cos\\varphi$. The parts are added.",
         shows="Two inputs, two outputs: four local derivatives, and none of them is computed without need.",
-        look={
-            "": "Four local derivatives: of $x$ and of $y$, with respect to $r$ and to the angle. Each meets what arrives at its output."
-        },
+        look="Four local derivatives: of $x$ and of $y$, with respect to $r$ and to the angle. Each meets what arrives at its output.",
         hints=(
             "How fast does $x = r\\cos\\varphi$ change with $r$, and how fast with the angle? The same for $y$.",
             "`grad_r` is what arrives at $x$ times $\\cos\\varphi$, plus what arrives at $y$ times $\\sin\\varphi$.",

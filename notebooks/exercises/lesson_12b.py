@@ -114,9 +114,7 @@ EXERCISES: list[Exercise] = [
             "sigmoid, and `torch.sigmoid` does not overflow."
         ),
         shows="The cliff is gone, in the value and in the slope: your rule is better than the chain of correct ones.",
-        look={
-            "": "Forward: the formula with $\\max(x, 0)$. Backward: what arrives, times the sigmoid of `x`."
-        },
+        look="Forward: the formula with $\\max(x, 0)$. Backward: what arrives, times the sigmoid of `x`.",
         hints=(
             "The forward is exactly the formula above: `torch.clamp`, `torch.log1p`, `torch.exp`, `abs`.",
             "The slope of softplus is the sigmoid. Save `x` for it, and nothing else.",
@@ -165,9 +163,7 @@ EXERCISES: list[Exercise] = [
             "write `once_differentiable` above it."
         ),
         shows="The machine has never seen inside the box, and the gradient flows through it.",
-        look={
-            "": "Forward: `np.sinh` of the numbers, as a tensor. Backward: what arrives, times $\\cosh x$."
-        },
+        look="Forward: `np.sinh` of the numbers, as a tensor. Backward: what arrives, times $\\cosh x$.",
         hints=(
             "Forward, three things: save `x`, call `np.sinh(x.numpy())`, and turn the result into a tensor.",
             "Backward: fetch `x` as in `Square`. The slope of sinh is cosh.",
@@ -207,7 +203,7 @@ EXERCISES: list[Exercise] = [
         probe=_probe([[0.3, -1.7, -0.6, 1.4], [1.0, -1.0, 0.0, -3.0]]),
         why="Forward the sign, backward a gate: what arrives where $|x| \\le 1$, 0 elsewhere. It is not the slope of the sign, and yet networks train with it.",
         shows="The true slope is 0 nearly everywhere. Yours is a chosen gradient: useful near the edge, zero far from it.",
-        look={"": "What arrives, times 1 where $|x| \\le 1$ and 0 elsewhere."},
+        look="What arrives, times 1 where $|x| \\le 1$ and 0 elsewhere.",
         hints=(
             "Forward: `torch.sign`, and save `x`.",
             "Backward: the same trick as in `ScaledReLU`, with another condition on `x`.",

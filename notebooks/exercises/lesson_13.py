@@ -9,7 +9,7 @@ from typing import Any
 
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question
+from .model import Complaint, Exercise, Question, returned
 from .side_effects import HOOKS, Watch, unchanged
 
 
@@ -77,9 +77,6 @@ def _spied(function: Callable) -> Iterator[tuple]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             handle = function(y, seen)
-        if handle is Ellipsis:
-            yield "it returns", handle
-            return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of reading the .grad of a non-leaf: the advice speaks of it
             z.backward(retain_graph=True)
@@ -125,17 +122,14 @@ def _limited(function: Callable) -> Iterator[tuple]:
         beside = torch.tensor([1.0, 2.0], requires_grad=True)
         p, y = beside * 1, x * 1
         watch = Watch({"t": {HOOKS}}, t=y)
-        made = function(y, limit)
-        if not y._backward_hooks and made is not Ellipsis:
+        function(y, limit)
+        if not y._backward_hooks:
             raise Complaint(
                 "No hook is on `t` afterwards, so nothing is limited. Writing a function is not registering it: "
                 "`t.register_hook(hook)`, and return what that returns."
             )
         if told := watch.told():
             raise Complaint(told)
-        if made is Ellipsis:
-            yield "it returns", made
-            return
         try:
             (p + y).backward(torch.tensor(numbers))
         except TypeError as error:
@@ -181,21 +175,15 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
         lambda module, inputs, output: runs.append(1)
     )  # not the learner's: it must stay
     watch = Watch(model=model, batch=batch)
-    seen = function(model, batch)
+    seen = returned(function(model, batch))
     besides = watch.told()
-    if seen is None or seen is Ellipsis:
-        yield "It returns", seen
-        return
     if not isinstance(seen, dict):
         raise Complaint(f"Return a dictionary, name by name. This is a `{type(seen).__name__}`.")
-    if any(value is Ellipsis for value in seen.values()):
-        yield "It returns", ...
-        return
     _named(seen)
     if not seen or all(value is None for value in seen.values()):
         raise Complaint(
-            "There is nothing in the dictionary: no hook was called while the model ran. Was one registered, on each layer, for the "
-            "*forward*, before the model was called?"
+            "There is no output in the dictionary. Was a hook registered on each layer, for the *forward*, before the model was "
+            "called? And does it store the output under the layer's name?"
         )
     yield "The names are", ", ".join(seen)
     for name, value in seen.items():
@@ -230,20 +218,15 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
 def _norms(function: Callable) -> Iterator[tuple]:
     for starved in (False, True):
         model = _model()
+        model[0].bias.requires_grad_(not starved)  # one that does not even ask
         h = torch.relu(model[0](torch.ones(2, 3)))
         (model[2](h.detach() if starved else h) ** 2).mean().backward()
         watch = Watch(model=model)
-        found = function(model)
-        if found is None or found is Ellipsis:
-            yield "It returns", found
-            return
+        found = returned(function(model))
         if not isinstance(found, dict):
             raise Complaint(f"Return a dictionary, name by name. This is a `{type(found).__name__}`.")
         _named(found)
         case = "the first layer starved" if starved else "all layers reached"
-        if any(value is Ellipsis for value in found.values()):
-            yield case, ...
-            return
         yield f"With {case}, the names are", ", ".join(found)
         for name, value in found.items():
             yield f"With {case}, `{name}` has", value
@@ -256,14 +239,11 @@ def _norms(function: Callable) -> Iterator[tuple]:
 
 def _stepped(function: Callable) -> Iterator[tuple]:
     alone = torch.tensor(2.0, requires_grad=True)
-    made = function([alone], 0.1)
-    if made is Ellipsis:
-        yield "It returns", made
-        return
+    function([alone], 0.1)
     (alone * 3.0).backward()
     if alone.item() == 2.0 and alone.grad is not None and alone._post_accumulate_grad_hooks:
         raise Complaint(
-            "The hook is there, and the parameter has not moved. `leaf = leaf - ...` makes a new tensor and gives it the name "
+            "The hook is there, and the parameter has not moved: is there a step in it? `leaf = leaf - ...` makes a new tensor and gives it the name "
             "`leaf`. Write *into* the leaf, `leaf -= ...`, and then clear its `.grad`."
         )
     yield "A single parameter, 2, after a pass that brings 3, with lr 0.1", alone.detach().clone()
@@ -277,10 +257,7 @@ def _stepped_by(function: Callable, turned: bool, lr: float) -> Iterator[tuple]:
     b = torch.tensor(-3.0, requires_grad=True)
     params = [b, a] if turned else [a, b]
     with unchanged(dict.fromkeys(("params",), frozenset({HOOKS})), params=params):
-        made = function(params, lr)
-    if made is Ellipsis:
-        yield "It returns", made
-        return
+        function(params, lr)
     case = " with b first" * turned
     for turn in (1, 2):
         ((a * b).sum() + b * b).backward()
@@ -393,9 +370,7 @@ EXERCISES: list[Exercise] = [
         probe=_spied,
         why="`seen.append` takes one argument and returns `None`: just right for a hook that only looks. The handle is returned.",
         shows="You have a tap that fills a list, and a handle to take it off.",
-        look={
-            "": "One line: register a function that appends what it is given, and return what `register_hook` returns."
-        },
+        look="One line: register a function that appends what it is given, and return what `register_hook` returns.",
         hints=(
             "`t.register_hook(f)`: `f` will be called later, with the gradient. What should it do with it?",
             "`seen.append`, without parentheses, is a function that does it.",
@@ -435,7 +410,7 @@ EXERCISES: list[Exercise] = [
         probe=_limited,
         why="One factor for all entries keeps the direction. It is $\\text{limit}/|g|$ where the gradient is too long, and 1 where it is not.",
         shows="As long as the limit allows, and in the same direction as before.",
-        look={"": "Too long: the whole gradient times limit / norm. Short enough: unchanged."},
+        look="Too long: the whole gradient times limit / norm. Short enough: unchanged.",
         hints=(
             "First the length, `grad.norm()`. Then there are two cases.",
             "A hook that returns nothing leaves the gradient as it is. So only the long case needs an answer.",
@@ -492,9 +467,7 @@ EXERCISES: list[Exercise] = [
             "used."
         ),
         shows="The output of each layer without a graph behind it, and the model unchanged.",
-        look={
-            "": "Three things: what you store, which hook you register on `module`, and what you do with each handle."
-        },
+        look="Three things: what you store, which hook you register on `module`, and what you do with each handle.",
         hints=(
             "Store the output, without its history.",
             "`module.register_forward_hook(...)` needs a hook. `keep(name)` makes one.",
@@ -525,7 +498,7 @@ EXERCISES: list[Exercise] = [
             isinstance(module, torch.nn.Linear) => hasattr(module, "weight") :: Other layers have a weight too, such as a `LayerNorm`. Check the kind of layer: `isinstance(module, torch.nn.Linear)`.
             handle.remove() => handle                   :: The hooks are all still there. Each handle has a method `remove()`; call it.
             isinstance(module, torch.nn.Linear) => True :: That records the model itself and its ReLU as well. Record only the `Linear` layers.
-            model(batch) => ;; return seen => model(batch); return seen :: no hook was called while the model ran
+            model(batch) => ;; return seen => model(batch); return seen :: for the *forward*, before the model was called
             register_forward_hook => register_forward_pre_hook :: A forward *pre*-hook is called before the layer runs: there is no output yet, so it gets two arguments only. Use `register_forward_hook`.
             model.eval(); return record(model, batch)   :: `model` is left in eval mode
             torch.nn.Linear => torch.nn.ReLU            :: That records the ReLUs. Record the `Linear` layers.
@@ -547,7 +520,7 @@ EXERCISES: list[Exercise] = [
         probe=_norms,
         why="Check for `None` first. What is left is a tensor, and has a `norm()`.",
         shows="`None` where nothing arrived, a number where something did: the starved layer is found without a hook.",
-        look={"": "Two cases: `param.grad` is `None`, or it is a tensor and has a `norm()`."},
+        look="Two cases: `param.grad` is `None`, or it is a tensor and has a `norm()`.",
         hints=(
             "What is `param.grad` if no gradient has arrived? What happens if you call `.norm()` on that?",
             "Two cases in one line of Python: `a if condition else b`.",
@@ -644,7 +617,7 @@ EXERCISES: list[Exercise] = [
         probe=_stepped,
         why="The hook is given the leaf when its `.grad` is complete. It takes the step in place and clears `.grad`, while the pass is still running.",
         shows="A whole training step without an optimizer and without a second loop; each gradient exists only for a moment.",
-        look={"": "A post-accumulate hook on each parameter: a step in place, then `.grad = None`."},
+        look="A post-accumulate hook on each parameter: a step in place, then `.grad = None`.",
         hints=(
             "Which hook is called with the leaf, when `.grad` is complete?",
             "In it: `param -= lr * param.grad`, and then clear `param.grad`. It must return nothing.",

@@ -8,7 +8,7 @@ from typing import Any
 
 import minigrad as torch
 
-from .model import Complaint, Exercise, Question
+from .model import Complaint, Exercise, Question, returned
 
 
 def safe_sqrt(x):
@@ -62,10 +62,7 @@ def _slopes(inputs: list[list[float]], *, any_at_0: bool = False) -> Callable[[C
     def probe(function: Callable) -> Iterator[tuple]:
         for numbers in inputs:
             x = torch.tensor(numbers, requires_grad=True)
-            out = function(x)
-            if out is None or out is Ellipsis:
-                yield "what comes out", out
-                return
+            out = returned(function(x))
             at = str([f"{n:g}" for n in numbers]).replace("'", "")
             yield f"The values at {at}", _tensor(out).detach()
             if not out.requires_grad:
@@ -126,9 +123,6 @@ GRAPHS = {
 def _detected(function: Callable) -> Iterator[tuple]:
     for name, graph in GRAPHS.items():
         found = function(graph())
-        if found is Ellipsis:
-            yield name, found
-            return
         if isinstance(found, list | tuple):
             raise Complaint(
                 f"It returns a list, {len(found)} long. Return one name, that of the first, or `None` if there is none."
@@ -290,7 +284,7 @@ EXERCISES: list[Exercise] = [
         probe=_root_probe,
         why="The inner `where` keeps the bad input away from the root; backward it sends 0 to `x` there. The outer one sets the value.",
         shows="A 0 arrives at a root that never saw a 0: $0 \\cdot \\frac{1}{2} = 0$.",
-        look={"": "`inside` is what the root gets: `x` where that is positive, a harmless number elsewhere."},
+        look="`inside` is what the root gets: `x` where that is positive, a harmless number elsewhere.",
         hints=(
             "The outer `where` is right as it is. What may the root be given where `x` is not positive?",
             "`inside` is a `where` as well, with the same condition. Any positive number will do, such as 1.",
@@ -332,9 +326,7 @@ EXERCISES: list[Exercise] = [
         probe=_detected,
         why="Hooks are called in the order in which nodes fire, so the first name in the list is the first culprit. `None` stands for a gradient that was not computed, and `isfinite` cannot take it.",
         shows="Yours reports Inf too, and so it names the root where anomaly mode accuses the product.",
-        look={
-            "": "The first blank: true for a `g` that is there and has an entry that is not finite. The second: the first name found, or `None`."
-        },
+        look="The first blank: true for a `g` that is there and has an entry that is not finite. The second: the first name found, or `None`.",
         hints=(
             "Some of what leaves is `None`. Ask for that first, then for the numbers.",
             "`torch.isfinite(g).all()` is True if every entry is finite. You want the opposite.",
@@ -413,9 +405,7 @@ EXERCISES: list[Exercise] = [
         ),
         why="After the subtraction the largest power is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.",
         shows="Right for scores of any size: the value, and the gradient.",
-        look={
-            "": "Write exactly the formula: subtract `s.max()`, and then the logarithm of the sum of the powers."
-        },
+        look="Write exactly the formula: subtract `s.max()`, and then the logarithm of the sum of the powers.",
         hints=(
             "First `shifted = s - s.max()`. All that follows uses `shifted` only.",
             "Then `shifted` minus the logarithm of a sum of powers.",
@@ -466,9 +456,7 @@ EXERCISES: list[Exercise] = [
         ),
         why="The `where` is in front of the root: for $v = 0$ the root gets a 1, where its slope is finite, and $v / 1$ is 0.",
         shows="A length of 1 wherever there is a direction, 0 where there is none, and no bad number on the way back.",
-        look={
-            "": "The root must not see a 0, and nothing may be divided by 0: mask the *square*, in front of both."
-        },
+        look="The root must not see a 0, and nothing may be divided by 0: mask the *square*, in front of both.",
         hints=(
             "Two dangers at 0: the root's infinite slope, and 0 divided by 0. Both come after the sum of squares.",
             "Replace the sum of squares by 1 where it is 0, then take the root, then divide.",

@@ -313,7 +313,7 @@ EXERCISES: list[Exercise] = [
         names=("hessian",),
         solution=hessian,
         cases=_tables,
-        look={"": "Row $i$ is the gradient of one entry of the gradient. Does each of the blanks fit that?"},
+        look="Row $i$ is the gradient of one entry of the gradient. Does each of the blanks fit that?",
         why="`create_graph=True` makes `g` differentiable; row $i$ is the gradient of the one number `g[i]`; `retain_graph=True`, because the next row walks the same graph.",
         shows="One recorded pass, and then one pass for each row: that is the Jacobian of lesson 6, of the gradient.",
         without=(
@@ -367,9 +367,7 @@ EXERCISES: list[Exercise] = [
         solution=hvp,
         cases=_products,
         besides=_two_passes,
-        look={
-            "": "Two passes: the first gives $g$, recorded. Which single number does the second start from?"
-        },
+        look="Two passes: the first gives $g$, recorded. Which single number does the second start from?",
         why="$g \\cdot v$ is one number. Its gradient is $\\sum_i v_i \\nabla g_i = H v$, since $H$ is symmetric. Whatever the number of inputs, that is two passes.",
         shows="A product with a table that was never built: two passes, with two inputs or a million.",
         without=(
@@ -430,7 +428,7 @@ EXERCISES: list[Exercise] = [
         names=("newton",),
         solution=newton,
         cases=_places,
-        look={"": "With one input it was $x - f'/f''$. What replaces the division?"},
+        look="With one input it was $x - f'/f''$. What replaces the division?",
         why="`torch.linalg.solve(H, g)` is the step that brings the gradient to 0 if it goes on changing as $H$ says. It is subtracted from `x`.",
         shows="One step to the bottom of a bowl, whatever its shape: the curvature says how long the step must be.",
         hints=("With one input: $x - f'/f''$.", "`torch.linalg.solve(H, g)` is $H^{-1}g$."),
@@ -458,9 +456,7 @@ EXERCISES: list[Exercise] = [
         names=("with_penalty",),
         solution=with_penalty,
         probe=_penalties,
-        look={
-            "": "The loss is `out` and the penalty. Are both in it, and do both have a way back to the weights?"
-        },
+        look="The loss is `out` and the penalty. Are both in it, and do both have a way back to the weights?",
         why="`create_graph=True` gives `g` its way back to the weights (and keeps the graph of `out`, so `retain_graph` is not needed as well). Then the penalty pulls at them like any other part of the loss.",
         shows="The gradient is part of the loss, and the weights feel it. Whether they do is invisible in the loss itself: look at `w.grad`.",
         hints=(
@@ -501,9 +497,7 @@ EXERCISES: list[Exercise] = [
         names=("Again", "Both"),
         solution=(Again, Both),
         probe=_repaired,
-        look={
-            "": "In `Again` everything in `backward` comes from the saved *input*. In `Both` the square is returned, and its own upstream gradient is passed on to `x`."
-        },
+        look="In `Again` everything in `backward` comes from the saved *input*. In `Both` the square is returned, and its own upstream gradient is passed on to `x`.",
         why="`Again` computes $3x^2$ from `x`, which the graph knows. In `Both` the saved square is an output, so the second pass comes back into this very `backward`, by `square_grad`; $x^2$ has the slope $2x$.",
         shows="480 from both. The first repair costs a product, the second keeps one more tensor: the old choice between computing and storing (lesson 10).",
         hints=(

@@ -184,9 +184,7 @@ EXERCISES: list[Exercise] = [
         names=("sine", "divide"),
         solution=(sine, divide),
         probe=_duals,
-        look={
-            "": "The derivative from school, times the tangent that comes in. In a quotient both parts may move."
-        },
+        look="The derivative from school, times the tangent that comes in. In a quotient both parts may move.",
         why="The tangent of $g(a)$ is $g'(a)\\,a'$. For a quotient it is $(a'b - a b')/b^2$, the rule from school with tangents instead of derivatives.",
         shows="With one rule per operation, any formula made of them can be differentiated while it is computed.",
         hints=(
@@ -282,9 +280,7 @@ EXERCISES: list[Exercise] = [
         solution=both_sides,
         cases=_sides,
         returns=("left", "right"),
-        look={
-            "": "Two dot products: one between vectors of the output's shape, one between vectors of the input's."
-        },
+        look="Two dot products: one between vectors of the output's shape, one between vectors of the input's.",
         why="`moved` and `v` have the shape of the output, `pull_back(v)[0]` and `u` that of the input. Each pair makes one number, and it is the same.",
         shows="Two passes in opposite directions agree on one number; and for a function with a wrong rule, which was tried as well, they did not.",
         hints=(
@@ -321,7 +317,7 @@ EXERCISES: list[Exercise] = [
         names=("each_gradient",),
         solution=each_gradient,
         cases=_batches,
-        look={"": "The loss of *one* sample, and an entry of `in_dims` for each of the four arguments."},
+        look="The loss of *one* sample, and an entry of `in_dims` for each of the four arguments.",
         why="`loss` is written for one sample. `grad` differentiates it with respect to its first argument, `w`. `in_dims=(None, None, 0, 0)`: the weights are shared, the samples are not.",
         shows="A gradient for each sample from one call, and a function that knows nothing about batches.",
         hints=(
@@ -364,7 +360,7 @@ EXERCISES: list[Exercise] = [
         names=("Richer",),
         solution=Richer,
         probe=_rules,
-        look={"": "The derivative from school, at the value, times the tangent that comes in."},
+        look="The derivative from school, at the value, times the tangent that comes in.",
         why="$\\exp$ is its own derivative: at the value, times the tangent. A difference moves as fast as the difference of the speeds.",
         shows="With two more rules, whatever is written with them can be run forward, and nested. The real one has a rule like these for each operation.",
         hints=(

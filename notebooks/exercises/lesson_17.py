@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 import minigrad as torch
 
 from .model import Complaint, Exercise, Question
@@ -218,6 +220,34 @@ def _forged(forge) -> Iterator[tuple]:
             )
 
 
+def _of_steps(seen: dict) -> str:
+    """What is seen of a wrong step of 0.1 from the first picture by how far its pixels move."""
+    got = next(iter(seen.values()))
+    picture = _picture(0).numpy()
+    if np.shape(got) != picture.shape:
+        return ""
+    moved = abs(got - picture)[(picture > 0.1) & (picture < 0.9)]  # no limit cuts these off
+    if np.allclose(moved, 0.1, atol=1e-4):
+        return (
+            "Each pixel moves by `eps`, but some in the wrong direction. The direction is the sign of the gradient of the loss, "
+            "with the label you are given, at the picture as it is."
+        )
+    return (
+        f"Not every pixel moves by `eps`: with 0.1 some move by {moved.flat[abs(moved - 0.1).argmax()]:.2g}. A step is `eps` "
+        "times a sign, 1 or -1, and only then are the ends 0 and 1 cut off."
+    )
+
+
+def _of_lengths(seen: dict) -> str:
+    """Whether wrong lengths come from the samples or from what is computed of each."""
+    if not np.allclose(seen.get("For 1 sample", np.inf), 0.975132, rtol=1e-3):
+        return (
+            "For a single sample it is wrong already, so look at what you compute of its gradients: square *every* entry of "
+            "*all* tensors, add, and take one root at the end."
+        )
+    return "For a single sample it is right, for several it is not. Which samples, and which labels, are in the loss of sample `i`?"
+
+
 # what people write
 
 
@@ -341,7 +371,7 @@ EXERCISES: list[Exercise] = [
         names=("epoch",),
         solution=epoch,
         probe=_epochs,
-        look={"": "Four lines: clear, loss, backward, step. Which of them does what you see?"},
+        look="Four lines: clear, loss, backward, step. Which of them does what you see?",
         why="Clear the gradients, compute the loss of this batch, walk back, step. Whether they are cleared first or last in an iteration makes no difference.",
         shows="The four lines of lesson 5. They train this network, and any other.",
         hints=(
@@ -395,9 +425,7 @@ EXERCISES: list[Exercise] = [
         names=("saliency",),
         solution=saliency,
         probe=_asked,
-        look={
-            "": "The loss, its gradient with respect to `x`, its size, and 8 × 8. Which of the four is not there yet?"
-        },
+        look="The loss, its gradient with respect to `x`, its size, and 8 × 8. Which of the four is not there yet?",
         why="One loss and one pass, with the picture as the only input that asks for a gradient. `abs()` leaves the size, `reshape(8, 8)` makes a picture of it.",
         shows="The map of the lesson, for any picture and any model.",
         hints=(
@@ -440,9 +468,8 @@ EXERCISES: list[Exercise] = [
         names=("fool",),
         solution=fool,
         probe=lambda fool: _asked(fool, (0.1, 0.03)),
-        look={
-            "": "Each pixel moves by `eps`, up or down, in the direction in which the loss grows, and ends between 0 and 1. Does it?"
-        },
+        diagnose=_of_steps,
+        look="Each pixel moves by `eps`, up or down, in the direction in which the loss grows, and ends between 0 and 1. Does it?",
         why="`g.sign()` is $+1$ or $-1$ for each pixel, the direction in which the loss grows. `eps` times that is added to the picture, and `clamp` keeps it a picture.",
         shows="The same gradient as in the saliency map, walked along instead of looked at.",
         hints=(
@@ -500,9 +527,8 @@ EXERCISES: list[Exercise] = [
         names=("gradient_lengths",),
         solution=gradient_lengths,
         probe=_lengths,
-        look={
-            "": "The length of one long vector: square, add up over *all* weights, and then one root. Is it done for each sample on its own?"
-        },
+        diagnose=_of_lengths,
+        look="The length of one long vector: square, add up over *all* weights, and then one root. Is it done for each sample on its own?",
         why="All gradients of a sample laid end to end are one long vector. Its length is the root of the sum of all squares, over all tensors.",
         shows="One number for each sample: how hard it pulls. Lesson 16 gets all of them in one pass, without a loop.",
         hints=(
@@ -559,9 +585,8 @@ EXERCISES: list[Exercise] = [
         names=("forge",),
         solution=forge,
         probe=_forged,
-        look={
-            "": "In each step: the loss of `target`, its gradient at the picture *as it is now*, and a step of `eps` against its sign, clamped to the range from 0 to 1."
-        },
+        diagnose=_of_steps,
+        look="In each step: the loss of `target`, its gradient at the picture *as it is now*, and a step of `eps` against its sign, clamped to the range from 0 to 1.",
         why="The loss of `target` should fall, so the step goes *against* its gradient, as in training; only the leaf is different. The gradient is computed again after each step, since it changes with the picture.",
         shows="The same loop as in training. There the weights learn, here the picture does.",
         hints=(

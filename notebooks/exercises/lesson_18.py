@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 import minigrad as torch
 
 from .lesson_14 import first_bad
@@ -117,6 +119,20 @@ def _masked_weights(safe_weights: Callable) -> Iterator[tuple]:
         yield f"The first node that sends a bad number for {name}", bad or "none"
         if told := watch.told():
             raise Complaint(told)
+
+
+def _of_weights(seen: dict) -> str:
+    """What is wrong with weights by their own: one that should be 0, or a row that does not add up."""
+    for name, rows in ROWS.items():
+        weights, allowed = seen.get(f"The weights for {name}"), np.array(rows) > 0
+        if np.shape(weights) != allowed.shape:
+            return ""
+        if (weights[~allowed] > 1e-6).any():
+            return f"A position that is not allowed has the weight {weights[~allowed].max():.2g}. It should be 0."
+        sums = weights.sum(1)[allowed.any(1)]
+        if not np.allclose(sums, 1, atol=1e-4):
+            return f"The weights of a row with something in it should add up to 1. Here they add up to {sums[abs(sums - 1).argmax()]:.2g}."
+    return ""
 
 
 def _one(x: Any) -> Any:
@@ -368,9 +384,7 @@ EXERCISES: list[Exercise] = [
         names=("attention",),
         solution=attention,
         probe=_attended,
-        look={
-            "": "Go through the four steps: scores $q\\,k^\\top/\\sqrt d$, the mask, the softmax along each row, and the mean of the values."
-        },
+        look="Go through the four steps: scores $q\\,k^\\top/\\sqrt d$, the mask, the softmax along each row, and the mean of the values.",
         why="Each row of `scores` belongs to one query. The mask acts before the softmax, so that the weights that are left add up to 1.",
         shows="Two products, a division, a mask and a softmax: that is all of attention.",
         hints=(
@@ -423,9 +437,7 @@ EXERCISES: list[Exercise] = [
         solution=attention_backward,
         cases=_backward_cases,
         returns=("the gradient of q", "the gradient of k", "the gradient of v"),
-        look={
-            "": "Check the shapes: each gradient has the shape of what it belongs to. And the softmax: weights times (what arrived minus its weighted mean in *that row*)."
-        },
+        look="Check the shapes: each gradient has the shape of what it belongs to. And the softmax: weights times (what arrived minus its weighted mean in *that row*).",
         why="Two products (lesson 3: each factor gets what arrived times the other one, transposed) and a softmax. The mask does not appear here: where a weight is 0, the score's gradient is 0 as well.",
         shows="The way back through attention in six lines; it needs the weights, not the scores.",
         hints=(
@@ -464,9 +476,8 @@ EXERCISES: list[Exercise] = [
         names=("safe_weights",),
         solution=safe_weights,
         probe=_masked_weights,
-        look={
-            "": "In a row without anything allowed: weights of 0 and gradients of 0. In every other row: the softmax of what is allowed."
-        },
+        diagnose=_of_weights,
+        look="In a row without anything allowed: weights of 0 and gradients of 0. In every other row: the softmax of what is allowed.",
         why="As in lesson 14: `where` twice. The first one gives the softmax harmless numbers in the empty rows, so that no `nan` is ever computed; the second one writes the zeros.",
         shows="A `nan` that was never made cannot come back. Zeros written over it afterwards only hide it.",
         hints=(
@@ -497,9 +508,7 @@ EXERCISES: list[Exercise] = [
         names=("reads",),
         solution=reads,
         probe=_looked,
-        look={
-            "": "One number made of row `t` with *unequal* weights; its gradient with respect to `x`; the positions in which any entry of that gradient is not 0."
-        },
+        look="One number made of row `t` with *unequal* weights; its gradient with respect to `x`; the positions in which any entry of that gradient is not 0.",
         why="Unequal weights $v$, because the plain sum of a row can be constant: probabilities add up to 1. And sizes, because the entries of a gradient can cancel in a sum.",
         shows="A test that works for any model, without reading a line of it.",
         hints=(

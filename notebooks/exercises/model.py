@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from .answer_table import RIGHT, Reader, Row
+from .replies import say
 
 Probe = Callable[..., Iterable[tuple[str, Any]]]
 """A function of the answer (or answers) that yields (label, value) pairs: what was tried, what came out."""
@@ -29,6 +30,13 @@ Probe = Callable[..., Iterable[tuple[str, Any]]]
 
 class Complaint(Exception):
     """Raised by a probe that sees for itself what is wrong. Its message is the advice to the learner."""
+
+
+def returned(value: Any) -> Any:
+    """What a learner's function returned; a Complaint if that is None."""
+    if value is None:
+        raise Complaint(say("no return"))
+    return value
 
 
 @dataclass(frozen=True)
@@ -110,7 +118,7 @@ class Exercise(_Answered):
     why:      why the solution works, shown under it.
     shows:    what a correct answer has shown, shown with the verdict *correct*.
     hints:    from a nudge to nearly everything.
-    look:     where to look again if nothing is known of a wrong answer, no hint yet: for typed numbers by name, for code "".
+    look:     where to look again if nothing is known of a wrong answer, no hint yet: for typed numbers by name.
     answers:  a table of answers that learners give, each with its reply: see answer_table.py.
     patterns: more wrong answers, which follow one pattern and are put together by a program.
     cases:    for an exercise on one function: makes the argument tuples to call it with, afresh each time.
@@ -142,7 +150,7 @@ class Exercise(_Answered):
     besides: Callable[[Any], None] = lambda function: None
     returns: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
-    look: Mapping[str, str] = field(default_factory=dict)
+    look: str | Mapping[str, str] = ""
     gives: type | tuple[type, ...] | None = None
     strict: bool = False
     without: tuple[tuple[str, ...], str] | None = None
@@ -154,6 +162,10 @@ class Exercise(_Answered):
     setup: str = ""
     rtol: float = 1e-3
     seconds: float = 5.0
+
+    def look_again(self, name: str) -> str:
+        """Where to look again if nothing is known of the wrong part `name`."""
+        return self.look if isinstance(self.look, str) else self.look.get(name, "")
 
     @cached_property
     def solution_source(self) -> str:

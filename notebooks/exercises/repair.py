@@ -25,7 +25,11 @@ OPERATORS: dict[type, tuple[type, ...]] = {
     ast.MatMult: (ast.Mult,),
     ast.BitXor: (ast.Pow,),
 }
-COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+COMPARISONS: tuple[tuple[type, ...], ...] = (
+    (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq),
+    (ast.Is, ast.IsNot),
+    (ast.In, ast.NotIn),
+)
 TWINS = (
     ("sum", "mean", "max", "min", "norm"),
     ("sin", "cos"),
@@ -162,13 +166,14 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDe
     alike: dict[tuple[str, str], list[tuple[ast.expr, ast.expr]]] = {}
     for kind in (
         _less,
+        _reordered,
+        _twin,
         _other_operator,
         _other_comparison,
         _other_name,
         _other_number,
-        _twin,
         _arguments,
-        _reordered,
+        _sliced,
         _turned,
         _more,
     ):
@@ -178,7 +183,7 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDe
             if kind is _less and isinstance(parents.get(id(node)), ast.Expr):
                 continue  # the whole line is left out below
             for told, new in kind(node, pieces):
-                alike.setdefault((told, ast.dump(new) if kind in SAME else ""), []).append((node, new))
+                alike.setdefault((told, _same_change(kind, new)), []).append((node, new))
                 yield told.format(_shown(node, parents)), _with(tree, {id(node): new})
         for (told, _), places_alike in alike.items():
             if len(places_alike) > 1:
@@ -188,6 +193,13 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDe
                     _with(tree, {id(node): new for node, new in places_alike}),
                 )
         alike.clear()
+
+
+def _same_change(kind: Callable, new: ast.expr) -> str:
+    """What two changes with the same words must have in common, so that both are made at once."""
+    if kind in SAME:
+        return ast.dump(new)
+    return type(new.op).__name__ if isinstance(new, ast.BinOp) else ""
 
 
 def _stored(node: ast.expr) -> bool:
@@ -295,7 +307,7 @@ def _other_operator(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[st
 
 def _other_comparison(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        for other in COMPARISONS:
+        for other in next(kinds for kinds in COMPARISONS if type(node.ops[0]) in kinds):
             if not isinstance(node.ops[0], other):
                 yield "Look at the comparison `{}`.", ast.Compare(node.left, [other()], node.comparators)
 
@@ -303,7 +315,7 @@ def _other_comparison(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[
 def _other_name(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
     named = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
     if named or (isinstance(node, ast.Call) and len(ast.unparse(node)) < 12):  # len(x)
-        numbers = map(ast.Constant, (0, 1, 2)) if isinstance(node, ast.Name) else ()
+        numbers = map(ast.Constant, (0, 1, 2)) if isinstance(node, ast.Name | ast.Attribute) else ()
         for piece in (*pieces, *numbers):
             if ast.dump(piece) != ast.dump(node) and ast.unparse(node) not in LIBRARIES:
                 yield f"Look at `{{}}`: `{_code(node)}` is not what belongs there.", piece
@@ -371,6 +383,15 @@ def _arguments(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, as
             )
 
 
+def _sliced(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+    """Another part of a list: one item, all from it on, all up to it."""
+    if isinstance(node, ast.Slice):
+        for piece in (*pieces, ast.Constant(0)):
+            after = ast.BinOp(piece, ast.Add(), ast.Constant(1))
+            for new in (ast.Slice(piece, after), ast.Slice(piece, None), ast.Slice(None, piece)):
+                yield "Look at `{}`: that is not the part that belongs there.", new
+
+
 def _reordered(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
     """Two operations in the other order: the mean of the squares for the square of the mean; and a square for an `abs`."""
     outer, inner = _single(node), None
@@ -417,7 +438,7 @@ def _turned(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.e
         yield ("Look at `{}`: does it need a transpose?", ast.Attribute(node, "T", ast.Load()))
 
 
-SAME = (_more, _other_name, _other_number, _other_comparison)
+SAME = (_more, _other_name, _other_number, _other_comparison, _sliced)
 """Kinds of changes that are made in several places at once only if it is the very same change."""
 
 

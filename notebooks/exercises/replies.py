@@ -120,6 +120,11 @@ REPLIES = {
     "not callable": "The parentheses come after something that is not a function. Is an operator missing, such as `*`?",
     "other arguments": "That function takes other arguments. Compare the call with its `def` line or its `help`.",
     "unpack": "On the left of the `=` there must be as many names as there are values on the right.",
+    "unpack nothing": (
+        "There is nothing on the right of the `=`. (With `ctx.saved_tensors`: `forward` has saved nothing.)"
+    ),
+    "tuple": "That is a tuple, of one value perhaps. Take out what you need: `(x,) = ...`, or by its index.",
+    "not in list": "`remove` takes out one of the items. What it was given is not among them: print both.",
     "broadcast": (
         "The two shapes do not fit. Print both: compared from the right, two sizes must be equal, or one of them must be 1."
     ),
