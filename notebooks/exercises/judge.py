@@ -168,7 +168,8 @@ def _unread_by(reference: FunctionType) -> set[int]:
 
 def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, first: int) -> str:
     """The cause of a wrong answer that is not listed, the surest way to find one first; "" if there is none."""
-    if told := exercise.diagnose({label: value for label, value, _shown in got.seen}):
+    seen = {label: value for label, value, _shown in got.seen}
+    if told := exercise.diagnose(seen):
         return told
     if exercise.typed:
         return ""
@@ -182,7 +183,7 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
         return told
     if near := resembled(exercise, got, want):
         return near.advice
-    return relations.told(tried) if numbers else ""
+    return (relations.told(tried) if numbers else "") or exercise.otherwise(seen)
 
 
 @contextmanager

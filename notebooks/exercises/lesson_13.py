@@ -630,7 +630,7 @@ EXERCISES: list[Exercise] = [
 
             for param in params:
                 param.register_post_accumulate_grad_hook(hook) :: All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *given*.
-            param -= lr * param.grad => param = param - lr * param.grad :: The hook is there, and the parameter has not moved.
+            param -= lr * param.grad => param = param - lr * param.grad :: The hook is there, and the parameter has not moved: is there a step in it?
             param.register_post_accumulate_grad_hook(step) => param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad)) :: That hook is called *before* the gradient is in `.grad`, and its answer replaces the gradient. Use the hook that comes after, and return nothing.
             def hook(leaf):
                 with torch.no_grad():

@@ -476,7 +476,7 @@ EXERCISES: list[Exercise] = [
         names=("safe_weights",),
         solution=safe_weights,
         probe=_masked_weights,
-        diagnose=_of_weights,
+        otherwise=_of_weights,
         look="In a row without anything allowed: weights of 0 and gradients of 0. In every other row: the softmax of what is allowed.",
         why="As in lesson 14: `where` twice. The first one gives the softmax harmless numbers in the empty rows, so that no `nan` is ever computed; the second one writes the zeros.",
         shows="A `nan` that was never made cannot come back. Zeros written over it afterwards only hide it.",
@@ -496,7 +496,7 @@ EXERCISES: list[Exercise] = [
             return torch.softmax(torch.where(some, scores, 0.0), dim=1) * some :: The empty rows are right. In the others the mask is missing.
             some = allowed.any(0, keepdim=True)
             masked = scores.masked_fill(~allowed, float("-inf"))
-            return torch.where(some, torch.softmax(torch.where(some, masked, 0.0), dim=1), 0.0) :: You ask whether anything is allowed in a *column*. A row is `any(1, keepdim=True)`.
+            return torch.where(some, torch.softmax(torch.where(some, masked, 0.0), dim=1), 0.0) :: Whether anything is allowed is asked of a *row*, `any(1, keepdim=True)`: without `keepdim`, or with axis 0, it counts for a column.
             safe_weights(scores.detach(), allowed) :: No graph leads back from these weights
             safe_weights(scores, ~allowed) :: The mask is inverted: `allowed` is True where a position may be read.
             safe_weights(scores.T, allowed.T).T if scores.shape[0] == scores.shape[1] else safe_weights(scores, allowed) :: Your columns add up to 1. A *row* belongs to a query.

@@ -130,6 +130,7 @@ class Exercise(_Answered):
     words:    other ways to write a letter: {"detach": "b"}.
     probe:    for any other exercise: see `Probe`. Without cases and probe, the answers are compared.
     diagnose: for code that no listed answer behaves like: the cause, from all that the probe saw by its label (or "").
+    otherwise: the same, asked only if no other cause is found.
     setup:    lines that a solution given as text needs before it (names that the lesson has defined by then).
     allowed:  for typed numbers: the only ones that can be an answer at all, such as (1, -1, 0).
     counts:   for typed numbers: what they are multiples of: 1 if they count something, 4 if it is bytes of numbers.
@@ -157,6 +158,7 @@ class Exercise(_Answered):
     words: Mapping[str, str] = field(default_factory=dict)
     probe: Probe | None = None
     diagnose: Callable[[dict[str, Any]], str] = lambda seen: ""
+    otherwise: Callable[[dict[str, Any]], str] = lambda seen: ""
     allowed: tuple[float, ...] = ()
     counts: int = 0
     setup: str = ""
