@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import nbformat
@@ -225,6 +226,15 @@ def test_the_site_has_a_page_for_each_and_links_that_lead_somewhere(tmp_path):
         text = re.sub(r'srcdoc="[^"]*"', "", page.read_text(encoding="utf-8"))
         links = re.findall(r'href="([\w.-]+)(?:#[^"]*)?"', text)
         assert [link for link in links if not (tmp_path / link).is_file()] == [], page.name
+
+
+@pytest.mark.parametrize("path", BY_NUMBER.values(), ids=lambda path: path.stem)
+def test_on_the_site_a_folded_cell_is_folded_too(path):
+    """And no other: the code is there, behind its first line."""
+    cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+    folded = [cell for cell in cells if cell.metadata.get("jupyter", {}).get("source_hidden")]
+    parts = re.findall(r'<div class="code"><details><summary><code>(.*?)</code>', site.lesson_body(cells))
+    assert parts == [html.escape(cell.source.splitlines()[0]) for cell in folded]
 
 
 def test_a_link_to_the_site_shows_a_picture_with_its_size(monkeypatch):

@@ -5,7 +5,9 @@
   if (!bar) return;
   const button = bar.querySelector("button"), status = bar.querySelector("[role=status]");
   const cells = [...document.querySelectorAll("main .code")].map((box, number) => ({ box, number, pre: box.querySelector("pre"), ran: false }));
+  const codeOf = (pre) => pre.innerText || pre.textContent; // of a folded cell a browser gives no inner text
   const waiting = new Map();
+  let asked = 0; // how often a cell was given to Python
   const save = document.createElement("button");
   save.type = "button";
   save.hidden = true;
@@ -24,7 +26,7 @@
       } catch { return null; } // a window that keeps nothing
     },
     set(cell) {
-      try { localStorage.setItem(this.key(cell), JSON.stringify({ original: cell.original, typed: cell.pre.innerText })); } catch { /* the same, and the status says so */ }
+      try { localStorage.setItem(this.key(cell), JSON.stringify({ original: cell.original, typed: codeOf(cell.pre) })); } catch { /* the same, and the status says so */ }
     },
   };
 
@@ -73,7 +75,7 @@
 
   function equip(cell) {
     if (cell.run) return;
-    cell.original = cell.pre.innerText;
+    cell.original = cell.pre.textContent;
     const typed = kept.get(cell);
     if (typed !== null) cell.pre.textContent = typed;
     cell.pre.contentEditable = "plaintext-only";
@@ -107,7 +109,7 @@
 
   function execute(cell, visible) {
     return new Promise((resolve) => {
-      const id = crypto.randomUUID();
+      const id = ++asked; // not crypto's: a page that comes by plain http has none
       const out = visible ? emptied(cell) : document.createElement("div");
       const finish = (error) => {
         if (error) add(out, "pre", error.replace(/\x1b\[[0-9;]*m/g, ""));
@@ -124,7 +126,7 @@
         else add(out, "pre", data.shown["text/plain"] || "");
       };
       waiting.set(id, { take, finish });
-      worker.postMessage({ run: cell.pre.innerText, id });
+      worker.postMessage({ run: codeOf(cell.pre), id });
     });
   }
 

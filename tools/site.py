@@ -192,6 +192,15 @@ def _text(source: str) -> str:
     return f'<section class="text">{markdown2html(source)}</section>'
 
 
+def _code(cell: nbformat.NotebookNode, highlight: Highlight2HTML) -> str:
+    """The code of a cell; of one that is folded in JupyterLab, its first line until a reader opens it."""
+    shown = highlight(cell.source)
+    if not cell.metadata.get("jupyter", {}).get("source_hidden"):
+        return shown
+    first, *_ = cell.source.splitlines()
+    return f"<details><summary><code>{html.escape(first)}</code> …</summary>{shown}</details>"
+
+
 def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str:
     """What the cells of a notebook say and show; their ``code``, too, unless it is left out. Raises ValueError for a
     formula that tools/mathml.py does not know."""
@@ -205,7 +214,7 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
             folded = asked and any(
                 tag.startswith("predict:") for tag in cell.metadata.get("tags", ())
             )  # its form is all
-            parts += [f'<div class="code">{highlight(cell.source)}</div>'] if code and not folded else []
+            parts += [f'<div class="code">{_code(cell, highlight)}</div>'] if code and not folded else []
             shown = [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]
             parts += [asked] if asked else shown
     body = "\n".join(parts)

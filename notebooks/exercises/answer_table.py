@@ -2,8 +2,8 @@
 
     2 * x                    :: That is the local derivative alone. Multiply by the upstream gradient.
 
-The reply `right` marks another form of the truth of a prediction. An answer may take several lines; the last one has ` :: `.
-Empty lines, and lines that begin with `#` between two answers, are skipped. The code is one of
+The reply `right` marks another form of the truth of a prediction. An answer may take several lines; the last one has
+the ` :: `. Empty lines, and lines that begin with `#` between two answers, are skipped. The code is one of
 
     an expression that uses the parameters of the exercise's function    what that function returns
     any other expression                                                 the answer itself (all parts, if there are several)
