@@ -133,37 +133,30 @@ def kernel():
         yield manager
 
 
+WITH_NAMES_OF_THE_LESSON = {"4.4": "paths = [[u, 1, 3], [u, 1], [v, 3]]"}
+"""Other solutions, written with names that the cells above have bound, as some texts invite to do."""
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_solved_lesson_shows_correct_everywhere(path, kernel):
-    notebook = run_in(kernel, solved(path), NO_PICTURES)
+def test_a_solved_lesson_shows_correct_everywhere_and_can_be_solved_once_more_after_run_all(path, kernel):
+    """That no cell binds a name anew which an exercise asks for is told by the tries below the last cell."""
+    notebook, tries = solved(path), []
+    for cell in as_it_comes(path).cells:
+        if key := tagged(cell, "exercise"):
+            call = cell.source[cell.source.rindex("check(") :]
+            sources = lessons.find_exercise(key).solution_source, WITH_NAMES_OF_THE_LESSON.get(key)
+            tries += [(key, new_code_cell(f"{source}\n\n{call}")) for source in sources if source]
+    count = len(lessons.exercises(number_of(path)))
+    assert len(tries) >= count
+    notebook.cells += [cell for _, cell in tries]
+    run_in(kernel, notebook, NO_PICTURES)
     for cell in notebook.cells:
         if key := tagged(cell, "exercise"):
             assert f"{key} correct" in printed(cell), printed(cell)
         if key := tagged(cell, "predict"):
             assert f"{key} noted" in printed(cell), printed(cell)
         if cell.id == "progress":
-            count = len(lessons.exercises(number_of(path)))
             assert f"surprising 0, solved {count} of {count}" in printed(cell)
-
-
-WITH_NAMES_OF_THE_LESSON = {"4.4": "paths = [[u, 1, 3], [u, 1], [v, 3]]"}
-"""Other solutions, written with names that the cells above have bound, as some texts invite to do."""
-
-
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_after_run_all_each_exercise_can_still_be_solved_with_the_lessons_own_names(path, kernel):
-    notebook = as_it_comes(path)
-    tries = []
-    for cell in notebook.cells:
-        if key := tagged(cell, "exercise"):
-            call = cell.source[cell.source.rindex("check(") :]
-            for solved_by in filter(
-                None, (lessons.find_exercise(key).solution_source, WITH_NAMES_OF_THE_LESSON.get(key))
-            ):
-                tries.append((key, new_code_cell(f"{solved_by}\n\n{call}")))
-    notebook.cells += [cell for _, cell in tries]
-    run_in(kernel, notebook, NO_PICTURES)
-    assert len(tries) >= len(lessons.exercises(number_of(path)))
     for key, cell in tries:
         assert f"{key} correct" in printed(cell), f"{cell.source}\n{printed(cell)}"
 

@@ -183,7 +183,7 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
         return told
     if near := resembled(exercise, got, want):
         return near.advice
-    return (relations.told(tried) if numbers else "") or exercise.otherwise(seen)
+    return (relations.told(tried) or exercise.otherwise(seen)) if numbers else ""
 
 
 @contextmanager

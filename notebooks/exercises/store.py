@@ -44,7 +44,13 @@ LESSONS = Path(__file__).resolve().parents[2] / "my_lessons"  # the learner's co
 FILE, COPIED = "progress.json", ".copied.json"  # the second is in every folder that holds a learner's copy
 BEGAN = Path(os.path.abspath(os.curdir))  # where the kernel was started: the folder of the notebook
 
-_unwritten: list[tuple[Path | None, dict[str, Any]]] = []  # the notes that are not in their file yet
+_unwritten: list[tuple[Path, dict[str, Any]]] = []  # the notes that are not in their file yet
+_without_file: dict[str, Any] = {
+    "solved": [],
+    "predicted": {},
+    "guesses": {},
+    "tries": {},
+}  # what came while there was none
 _news: list[str] = []  # what has not been said yet
 _said: set[str] = set()  # what has been, about a file that is left as it is
 
@@ -67,8 +73,10 @@ def load() -> dict[str, Any]:
     "tries": {id: [[answer, cause], ...]}} and, once it was begun, "exam": {question: what exam.py keeps of it}: the file, and
     what this kernel could not write. What is damaged counts as empty."""
     place = path()
-    found, whole = (None, True) if place is None else _parsed(place)
-    if place is not None and not whole:
+    if place is None:
+        return tidy(_without_file | {"names": NAMES})
+    found, whole = _parsed(place)
+    if not whole:
         with suppress(OSError), _alone(place):  # somebody else may be putting it right at this moment
             found = _read(place)
     data = tidy(found)
@@ -77,8 +85,8 @@ def load() -> dict[str, Any]:
     return data
 
 
-def _due(place: Path | None) -> list[dict[str, Any]]:
-    """The notes for this file that are not in it yet. Those for another one, or for none, do not get into it."""
+def _due(place: Path) -> list[dict[str, Any]]:
+    """The notes for this file that are not in it yet. Those for another one do not get into it."""
     return [one for meant_for, one in _unwritten if meant_for == place]
 
 
@@ -100,16 +108,10 @@ def _read(place: Path) -> Any:
 def _parsed(place: Path) -> tuple[Any, bool]:
     """What is in the file, or None where there is nothing to be had; and whether it is as it should be."""
     try:
-        text = place.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        data = json.loads(place.read_text(encoding="utf-8"))
+    except OSError:  # there is none, another program has it, or it may not be read: it is not touched
         return None, True
-    except UnicodeDecodeError:
-        return None, False
-    except OSError:  # another program has it, or it may not be read: it is not touched
-        return None, True
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError):  # no UTF-8, or no JSON
         return None, False
     return data, _whole(data)
 
@@ -186,16 +188,17 @@ def note(
 ) -> None:
     """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), a wrong try, or what
     was answered to a question of the exam (in place of what was noted for it before)."""
-    place = path()
-    _unwritten.append((place, {"solved": solved, "predicted": predicted, "tried": tried, "exam": exam}))
-    if place is not None:
-        _write(place)
+    place, one = path(), {"solved": solved, "predicted": predicted, "tried": tried, "exam": exam}
+    if place is None:
+        return _add(_without_file, **one)
+    _unwritten.append((place, one))
+    _write(place)
 
 
 @atexit.register
 def _last_try() -> None:
     """A note for which another kernel left no time is written when this one ends."""
-    for place in {place for place, _ in _unwritten if place is not None}:
+    for place in {place for place, _ in _unwritten}:
         _write(place)
 
 
