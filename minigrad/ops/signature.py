@@ -279,8 +279,8 @@ class Signature:
     def preparation(self, name: str) -> Callable[[object, np.ndarray], object]:
         """The function that checks and prepares a value of this parameter, in one step."""
         prepare = KINDS[self.kinds[name]].prepare
-        if name == self.listed and self.kinds[name] == "dims":
-            return lambda value, array: prepare(as_size(value, alone=False), array)
+        if name == self.listed and self.kinds[name] == "dims":  # () stands for none of them
+            return lambda value, array: prepare(as_size(value, alone=False) or ((),), array)
         if prepare is as_given or self.defaults[name] is not None or self.kinds[name] == "dims":
             return prepare  # None for `dims` means all of them
         return lambda value, array: None if value is None else prepare(value, array)

@@ -222,8 +222,7 @@ def _forged(forge) -> Iterator[tuple]:
 
 def _of_steps(seen: dict) -> str:
     """What is seen of a wrong step of 0.1 from the first picture by how far its pixels move."""
-    got = next(iter(seen.values()))
-    picture = _picture(0).numpy()
+    got, picture = next(iter(seen.values())), _picture(0).numpy()
     if np.shape(got) != picture.shape:
         return ""
     moved = abs(got - picture)[(picture > 0.1) & (picture < 0.9)]  # no limit cuts these off

@@ -79,15 +79,16 @@ def load() -> dict[str, Any]:
     if not whole:
         with suppress(OSError), _alone(place):  # somebody else may be putting it right at this moment
             found = _read(place)
+    return _with_notes(place, found)
+
+
+def _with_notes(place: Path, found: Any) -> dict[str, Any]:
+    """What was found in a file, and the notes for it that it does not have yet. Those for another one do not get into it."""
     data = tidy(found)
-    for one in _due(place):
-        _add(data, **one)
+    for meant_for, one in _unwritten:
+        if meant_for == place:
+            _add(data, **one)
     return data
-
-
-def _due(place: Path) -> list[dict[str, Any]]:
-    """The notes for this file that are not in it yet. Those for another one do not get into it."""
-    return [one for meant_for, one in _unwritten if meant_for == place]
 
 
 def news() -> str:
@@ -214,10 +215,7 @@ def _write(place: Path) -> None:
                     _said.add(str(place))
                     _news.append(say("newer", file=place.name))
                 return
-            data = tidy(found)
-            for one in _due(place):
-                _add(data, **one)
-            write_whole(place, _as_text(data))
+            write_whole(place, _as_text(_with_notes(place, found)))
     except OSError:
         return  # a read-only folder, a full disk, another kernel that does not come to its end: the next note tries again
     _unwritten[:] = [(meant_for, one) for meant_for, one in _unwritten if meant_for != place]
