@@ -294,8 +294,8 @@ def batch_norm(
 @in_functional
 def instance_norm(
     input: Tensor,
-    running_mean: Weight = None,
-    running_var: Weight = None,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     use_input_stats: bool = True,

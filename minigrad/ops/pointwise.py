@@ -319,7 +319,8 @@ to_copy = op("to_copy(self, dtype: dtype)", ndarray.astype, kind="linear", batch
              self=lambda grad: grad)
 copy = op("copy(self, src)", lambda self, src:
               (src if src.shape == self.shape else np.broadcast_arrays(self, src)[1]).astype(self.dtype), at="",
-          node="CopyBackwards", kind="jointly linear", batch="rows", broadcasts=True, doc="`src`, broadcast and cast.",
+          node="CopyBackwards", kind="jointly linear", batch="rows", broadcasts=True, numbers=True,
+          doc="`src`, a tensor or a number, broadcast and cast.",
           self=lambda grad: no_slope(grad), src=lambda grad: grad)
 copy.op.node_class.name = lambda node: "torch::autograd::CopyBackwards"
 fill = step("fill(self, value: Scalar)", np.full_like, at="", node="FillBackward2", doc="Every element set to the number.")

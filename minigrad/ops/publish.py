@@ -93,14 +93,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
 
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
-        kind_names = {
-            "Tensor": "",
-            "float": "Scalar",
-            "Type": "dtype",
-            "Ints": "ints",
-            "Lengths": "size",
-            "Weight": "",
-        }
+        kind_names = {"Tensor": "", "float": "Scalar", "Type": "dtype", "Ints": "ints", "Lengths": "size"}
 
         @functools.cache
         def signature(method: bool) -> Signature:
