@@ -62,6 +62,37 @@ def test_values_flow_one_way_and_gradients_the_other(name, direction):
         assert (tip is None) == link.headless
 
 
+AROUND = {  # a value that is used again, after others have been made of it
+    "once": lambda x: (x * 3).sqrt() ** 2 + x * 3,
+    "beside two": lambda x: ((u := x * 3).exp().sin() * 2 + u).mean(),
+    "from the start": lambda x: (x.exp().sin().tanh() * x + x.cos()).sum(),
+    "twice": lambda x: ((u := x * 3).exp().sin() + u).tanh() * u,
+}
+
+
+@pytest.mark.parametrize("direction", WAYS)
+@pytest.mark.parametrize("name", [*GALLERY, *AROUND])
+def test_an_arrow_passes_no_card_and_stays_in_its_own_lane_and_in_the_picture(name, direction):
+    """Also one that goes around what is in its way."""
+    if name in GALLERY:
+        drawing = drawn(name, direction)
+    else:
+        x = minigrad.tensor([0.5, 2.0], requires_grad=True)
+        drawing = viz.draw(AROUND[name](x), view="lanes", direction=direction)
+    at, across = drawing.places, WAYS[direction][1]
+    cards = [i for i in drawing.picture.items if i.outline == "card"]
+    for link in drawing.picture.links:
+        way = at.ways[link.id]
+        for card in cards:
+            if card not in (link.tail, link.head):
+                (x, y), (w, h) = at.items[card.id], (card.width, card.height)
+                inside = (way.real > x) & (way.real < x + w) & (way.imag > y) & (way.imag < y + h)
+                assert not inside.any(), (link.tooltip, card.name)
+        apart, reach = at.apart[across], (way.real, way.imag)[across]
+        assert (reach > apart).all() if link in drawing.picture.mirrors else (reach < apart).all()
+        assert reach.min() >= 0 and reach.max() <= (at.width, at.height)[across]
+
+
 @pytest.mark.parametrize("name", GALLERY)
 def test_no_diamond_no_cylinder_and_no_word_of_the_debugger(name):
     svg = drawn(name).svg.partition("</style>")[2]

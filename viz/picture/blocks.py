@@ -220,11 +220,8 @@ def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[F
         # of an input without a gradient; not the ``+ eps`` of a norm
         around = len(ways) < len(f.edges) == 2 and base_name(f.name) == "Add" and constant
         around = around and f.outputs[0].shape == functions[-1].outputs[0].shape
-        if (
-            f not in made
-            or len(ways) + around < 2
-            or (one and not around and all(t in made for t, _ in ways))
-        ):
+        after = one and not around and all(t in made for t, _ in ways)
+        if f not in made or len(ways) + around < 2 or after:
             continue
         kept = [f]
         for g in reversed(found[:-1]):

@@ -23,7 +23,8 @@ from .dot import digraph
 from .parts import Item, Link, Picture, Places, bezier
 
 LANES = ("values, forward →", "← gradients, backward"), ("values, forward ↓", "gradients, backward ↑")
-BETWEEN, HEAD, NOTE = 30.0, 7.0, 10.5  # points between lanes; of an arrow head, of the words at a lane
+# points: between lanes; of an arrow head; of the words at a lane, and the room for them
+BETWEEN, HEAD, NOTE, WORDS = 30.0, 7.0, 10.5, 18.0
 QUICK = 50  # items and links; of up to so many the better one of two layouts is taken
 IN_PROCESS = 150  # items and links; of up to so many a layout takes some hundredths of a second: no process is started for it
 # the time limit of a layout: of processor time where the system can measure it, so that a busy machine draws the same
@@ -87,21 +88,19 @@ def _placed(p: Picture, margin: float, seconds: float, turned: bool = False) -> 
         left, low, right, high = objects[f"cluster_frame{k}"]["bb"].split(",")
         (x, y), (u, v) = point(f"{left},{high}"), point(f"{right},{low}")
         frames.append((min(x, u), min(y, v), abs(u - x), abs(v - y), y + (15 if y < v else -7)))
-    lines, labels, both = {}, {}, {}
+    lines, labels = {}, {}
     for e in data.get("edges", ()):
         parts, link = e.get("pos", "").split(), ways[int(e["id"][1:])]
         curve = [point(part) for part in parts if part[0] not in "es"]
         tips = {part[0]: point(part[2:]) for part in parts if part[0] in "es"}
         lines[link.id] = (curve, tips.get("e", tips.get("s")))
-        if p.below and curve:
-            both[link] = curve
         if "lp" in e:
             labels[link.id] = point(e["lp"])
     at = Places(extent[0] + 2 * margin, extent[1] + 2 * margin, items, lines, labels, frames)
-    return _in_lanes(p, at, both, margin) if p.below else _freed(p, at)
+    return _in_lanes(p, at, margin) if p.below else _freed(p, at)
 
 
-def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) -> Places:
+def _in_lanes(p: Picture, at: Places, margin: float) -> Places:
     """The lane of the gradients: below that of the values (beside it, where these flow down), each item as far from its own
     value as every other one. Each arrow takes the shortest smooth path or, if something is in its way, Graphviz's."""
     along, across = (0, 1) if p.direction == "LR" else (1, 0)
@@ -112,23 +111,15 @@ def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) ->
     def point(u: float, v: float) -> tuple[float, float]:
         return (u, v) if along == 0 else (v, u)
 
-    words = 18.0  # room for what is written at the lanes
-    edges = [(at.items[i.id][across], size(i)[1]) for i in p.items if i not in p.below]
-    edges += [(frame[across], frame[2 + across]) for frame in at.frames]
-    low, high = min(v for v, _ in edges), max(v + wide for v, wide in edges)
-    first = min(
-        at.items[above.id][across] + (size(above)[1] - size(item)[1]) / 2 for item, above in p.below.items()
-    )
-    shift = [point(0.0 if along == 0 else words, margin - low + (words if along == 0 else 0.0))]
-    shift.append(point(shift[0][along], shift[0][across] + high - first + BETWEEN))
-    placed: dict[Item, tuple[float, float]] = {}  # along and across, of its first corner
+    placed: dict[Item, tuple[float, float]] = {}  # along and across, before its lane is moved
     for item in p.items:
-        above, by = p.below.get(item, item), shift[item in p.below]
-        u, v = (at.items[above.id][axis] + by[axis] for axis in (along, across))
+        above = p.below.get(item, item)
+        u, v = (at.items[above.id][axis] for axis in (along, across))
         placed[item] = u + (size(above)[0] - size(item)[0]) / 2, v + (size(above)[1] - size(item)[1]) / 2
 
     ends = {link: (link.head, link.tail) if link.backwards else (link.tail, link.head) for link in p.links}
     port = _ports(ends, placed, size)
+    lines: dict[Link, tuple[list, tuple | None]] = {}
     for link, (before, after) in ends.items():
         a = (placed[before][0] + size(before)[0], port[link, 0])
         b = (placed[after][0], port[link, 1])
@@ -138,34 +129,44 @@ def _in_lanes(p: Picture, at: Places, laid: dict[Link, tuple], margin: float) ->
         rest = ((item, q) for item, q in placed.items() if item not in (before, after))
         others = [(*q, *size(item)) for item, q in rest if (item in p.below) == (before in p.below)]
         curve = _smooth(start, end, others)
-        if curve is None:  # Graphviz's own way around what is there
-            by = shift[link in p.mirrors]
-            way = laid[p.mirrors.get(link, link)]
-            curve = [((x + by[0], y + by[1])[along], (x + by[0], y + by[1])[across]) for x, y in way]
-            curve = [start, start, curve[0], *curve, curve[-1], end, end]
-        at.lines[link.id] = [point(*q) for q in curve], tip and point(*tip)
-    at.items = {item.id: point(*q) for item, q in placed.items()}
-    dx, dy = shift[0]
+        if (
+            curve is None
+        ):  # Graphviz's own way around what is there, if possible from along the lane to along it
+            way = [(q[along], q[across]) for q in at.lines[p.mirrors.get(link, link).id][0]]
+            soft = [start, (way[1][0], start[1]), *way[2:-2], (way[-2][0], end[1]), end]
+            ways = [soft, [start, *way[1:-1], end], [start, start, way[0], *way, way[-1], end, end]]
+            curve = next((way for way in ways if _clear(way, others)), ways[-1])
+        lines[link] = curve, tip
+
+    reach = [[v for f in at.frames for v in (f[across], f[across] + f[2 + across])], []]  # across, by lane
+    for item, (_, v) in placed.items():
+        reach[item in p.below] += [v, v + size(item)[1]]
+    for link, (curve, _) in lines.items():
+        reach[link in p.mirrors] += [v for _, v in curve]
+    shift = [(0.0, margin + WORDS - min(reach[0])) if along == 0 else (WORDS, margin - min(reach[0]))]
+    shift.append((shift[0][0], shift[0][1] + max(reach[0]) - min(reach[1]) + BETWEEN))
+
+    def moved(lane: bool, q: tuple[float, float]) -> tuple[float, float]:
+        return point(q[0] + shift[lane][0], q[1] + shift[lane][1])
+
+    at.items = {item.id: moved(item in p.below, q) for item, q in placed.items()}
+    for link, (curve, tip) in lines.items():
+        lane = link in p.mirrors
+        at.lines[link.id] = [moved(lane, q) for q in curve], tip and moved(lane, tip)
+    dx, dy = point(*shift[0])
     at.frames = [(x + dx, y + dy, w, h, base + dy) for x, y, w, h, base in at.frames]
-    last = max(v + size(item)[1] for item, (_, v) in placed.items())
-    middle = high + shift[0][across] + BETWEEN / 2
-    said = [width(text, NOTE) for text in LANES[along]]
+    last, middle = max(reach[1]) + shift[1][1], max(reach[0]) + shift[0][1] + BETWEEN / 2
+    left, right = (width(text, NOTE) / 2 for text in LANES[along])
     if along == 0:
-        at.height = last + words
-        at.apart = (margin, middle, at.width - margin, middle)
-        where = (margin + 9, at.height - 5)
+        at.height, where = last + WORDS, (margin + 9, last + WORDS - 5)
     else:
-        at.width, at.height = last + margin, at.height + words
-        at.apart = (middle, margin, middle, at.height - margin)
-        where = (margin + 9, margin + 9)
-    left, right = margin + said[0] / 2, at.width - margin - said[1] / 2
-    at.lanes = list(zip(LANES[along], (left, right), where, strict=True))
+        at.width, at.height, where = last + margin, at.height + WORDS, (margin + 9, margin + 9)
+    at.apart = (*point(margin, middle), *point((at.width, at.height)[along] - margin, middle))
+    at.lanes = list(zip(LANES[along], (margin + left, at.width - margin - right), where, strict=True))
     return at
 
 
-def _smooth(
-    start: tuple[float, float], end: tuple[float, float], others: list[tuple[float, ...]]
-) -> list | None:
+def _smooth(start: tuple[float, float], end: tuple[float, float], others: list[tuple]) -> list | None:
     """A path that leaves and arrives along the lane and touches none of the ``others``: it bends at once, or after or
     before everything in between. None if there is no such path."""
     between = [q for q in others if q[0] + q[2] > start[0] and q[0] < end[0]]
@@ -174,16 +175,19 @@ def _smooth(
     for a, b in ((start[0], end[0]), (late + 2, end[0]), (start[0], early - 2)):
         if not start[0] <= a < b - 8 or b > end[0]:
             continue
-        points = np.array([(a, start[1]), ((a + b) / 2, start[1]), ((a + b) / 2, end[1]), (b, end[1])])
-        straight = np.linspace(start, points[0], 24), np.linspace(points[3], end, 24)
-        x, y = np.vstack([straight[0], bezier(24) @ points, straight[1]]).T
-        inside = ((x > u) & (x < u + w) & (y > v - 3) & (y < v + h + 3) for u, v, w, h in others)
-        if not any(map(np.any, inside)):
-            bend = [tuple(q) for q in points.tolist()]
-            before = [start, start, bend[0]] if a > start[0] else []
-            after = [bend[3], end, end] if b < end[0] else []
-            return [*before, *bend, *after]
+        middle = (a + b) / 2
+        bend = [(a, start[1]), (middle, start[1]), (middle, end[1]), (b, end[1])]
+        before = [start, start, bend[0]] if a > start[0] else []
+        curve = [*before, *bend, *([bend[3], end, end] if b < end[0] else [])]
+        if _clear(curve, others):
+            return curve
     return None
+
+
+def _clear(curve: list, others: list[tuple]) -> bool:
+    """Whether a path touches none of the others: of each, where it begins along and across, and how far it reaches."""
+    x, y = np.vstack([bezier(24) @ np.array(curve[i : i + 4]) for i in range(0, len(curve) - 3, 3)]).T
+    return not any(((x > u) & (x < u + w) & (y > v - 3) & (y < v + h + 3)).any() for u, v, w, h in others)
 
 
 def _ports(ends: dict[Link, tuple[Item, Item]], placed: dict, size) -> dict[tuple[Link, int], float]:

@@ -122,7 +122,6 @@ def _closed(root: Block, open_blocks: set[Block]) -> list[Block]:
 
 def _level(root: Block, open_blocks: set[Block], most: int) -> list[Item]:
     """The parts of ``root`` that are drawn when these blocks are open, inputs first, equal neighbours as one block."""
-
     closed = _closed(root, open_blocks)
     items = _equal(ordered(root.functions, closed)[0], 2, whole_modules=True, longest=1)
     items = _equal(items, 2 if len(items) > most else 3, whole_modules=True)

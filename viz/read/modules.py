@@ -64,9 +64,7 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
         leaves = [{t} if owner(t) else reads.get(t, set()) for t in inputs]
         read = set().union(*leaves)
         modules = {owner(leaf) for leaf in read}
-        if (
-            len(modules) > 1
-        ):  # one that has all of them, where some are tied; else one that the others are parts of
+        if len(modules) > 1:  # one that has all, where some are tied; else one that the others are parts of
             tied = set.intersection(*(set(owners.get(leaf, ())) for leaf in read))
             modules = tied or {m for m in modules if all(m in prefixes(other) for other in modules)}
         if len(modules) != 1:
@@ -205,11 +203,13 @@ def _between_layers(path: str, order: list[Function], made: dict, classes: dict)
 
 # the class of a module without parameters, and the functions that it calls, where they have another name
 CALLS = {
+    "adaptiveavgpool2d": ("mean",),
     "dropout": ("mul", "nativedropout"),
     "flatten": ("view", "unsafeview", "reshapealias"),
+    "maxpool2d": ("maxpool2dwithindices",),
+    "relu6": ("hardtanh",),
     "unflatten": ("view",),
 }
-CALLS |= {"adaptiveavgpool2d": ("mean",), "maxpool2d": ("maxpool2dwithindices",), "relu6": ("hardtanh",)}
 MAY_DO_NOTHING = ("Dropout", "Identity")
 
 
