@@ -235,10 +235,7 @@ def guard(where: str | type, place: str) -> None:
     """Guard the functions and classes that a module, by its name, or a class defines."""
     home = where if isinstance(where, type) else sys.modules[where]
     for name, value in inspect.getmembers_static(home):
-        new = (
-            value
-            if home is not where and getattr(value, "__module__", None) != where
-            else guarded(value, place, name)
-        )
+        imported = home is not where and getattr(value, "__module__", None) != where
+        new = value if imported else guarded(value, place, name)
         if new is not value:
             setattr(home, name, new)

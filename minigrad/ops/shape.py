@@ -62,14 +62,8 @@ def _reinterpreted(self: ndarray, dtype: np.dtype) -> ndarray:
         check(stride == 1, "self.stride(-1) must be 1{}, but got {}", asked, stride)
     for i, n in enumerate((*self.strides[:-1], self.shape[-1] * own) if ratio > 1 else ()):
         what, n = ("size(-1)", n) if i == self.ndim - 1 else (f"stride({i})", n)
-        check(
-            n // own % ratio == 0,
-            "self.{} must be divisible by {}{}, but got {}",
-            what,
-            ratio,
-            asked,
-            n // own,
-        )
+        message = "self.{} must be divisible by {}{}, but got {}"
+        check(n // own % ratio == 0, message, what, ratio, asked, n // own)
     return self.view(dtype)
 
 
