@@ -28,7 +28,7 @@ same errors, as far as it implements PyTorch.
     8  autograd/saved.py      saved tensors and their versions
     9  autograd/hooks.py, modes.py    users' hooks in a pass; whether anything is recorded
     10 ops/inplace.py, autograd/views.py    the hard part: views and writes
-    11 ops/general.py, signature.py, operands.py, errors.py, publish.py, table.py, messages.py   arguments, unusual calls and
+    11 ops/general.py, signature.py, operands.py, errors.py, publish.py, table.py, checks.py   arguments, unusual calls and
                               messages, how a declaration becomes functions: skip these at first
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 
@@ -50,6 +50,7 @@ from .autograd import graph as _graph  # so that `torch.autograd.graph` is loade
 from .autograd import node as _node
 from .autograd import passes as _passes
 from .autograd import tensor_hooks as _hooks
+from .autograd import views as _views
 from .autograd.grad_mode import *  # noqa: F403
 from .basics import Size, device
 from .creation import *  # noqa: F403
@@ -91,6 +92,8 @@ _methods = publish.METHODS | {
     "register_hook": _hooks.register_hook,
     "register_post_accumulate_grad_hook": _hooks.register_post_accumulate_grad_hook,
     "retain_grad": _hooks.retain_grad,
+    "detach_": _views.detach_,
+    "_notify_views": _views.notify_views,
     "_backward_hooks": property(_hooks.backward_hooks),
     "_post_accumulate_grad_hooks": property(lambda t: t._meta and t._meta.post_hooks),
     "_stacked": staticmethod(shape.stack),

@@ -13,8 +13,8 @@ import numpy as np
 
 from . import basics, dtypes
 from .autograd.modes import local, special
+from .checks import check
 from .dtypes import dtype
-from .messages import check
 from .ops.publish import FUNCTIONS, add_form, function, method
 from .ops.signature import check_ints, is_int
 from .tensor import InferenceTensor, Tensor, wrap

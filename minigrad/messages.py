@@ -1,29 +1,4 @@
-"""Error messages: `check`, which raises errors, and PyTorch's long messages, word for word, so that code
-that raises them stays short enough to read."""
-
-from __future__ import annotations
-
-import numpy as np
-
-from . import dtypes
-from .autograd.modes import anomaly
-
-
-def check(holds: bool, message: str, *values: object, error: type[Exception] = RuntimeError) -> None:
-    """Raise an error unless this holds. message: its text, with the values filled in: dtypes and classes by their names,
-    tuples as lists."""
-    if not holds:
-        shown = [list(v) if type(v) is tuple else full_name(v) if isinstance(v, type) else v for v in values]
-        raise error(message.format(*[dtypes.of_numpy(v) if isinstance(v, np.dtype) else v for v in shown]))
-
-
-def full_name(kind: type) -> str:
-    """A class as PyTorch's messages call it: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
-    if kind.__module__.split(".")[0] == __package__ and kind.__name__ in ("Size", "device", "dtype"):
-        return f"torch.{kind.__name__}"  # compiled there
-    compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
-    return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.") if compiled else kind.__name__
-
+"""PyTorch's long error messages, word for word, so that code that raises them stays short enough to read."""
 
 # ---------------------------------------------------------------- leaves, .grad, modes
 
@@ -102,23 +77,6 @@ MODIFIED_THERE = (
 PACK_WRITES = "A saved tensor pack hook is modifying its input in place: it must make a copy to work on."
 
 
-def short_name(node: object) -> str:
-    """A node's name as error messages have it: MulBackward0 is Mul, MaxBackward1 is Max1."""
-    # the last word: the name of a custom Function may contain it too
-    name, _, number = node.name().rpartition("Backward")
-    if not name or not (number.isdigit() or not number):
-        return node.name()
-    return name + (number if number != "0" else "")
-
-
-def modified_error(array: np.ndarray, maker: object, output_nr: int, now: int, then: int) -> RuntimeError:
-    """PyTorch's complaint about a saved tensor that was written to."""
-    kind = dtypes.of_numpy(array.dtype).tensor_type
-    made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
-    hint = MODIFIED_THERE if anomaly.on else MODIFIED_HINT
-    return RuntimeError(MODIFIED.format(kind, list(array.shape), made_by, now, then, hint))
-
-
 # ---------------------------------------------------------------- writing in place
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -167,3 +125,173 @@ MATERIALIZE = (
 SHAPE = "Mismatch in shape: grad_output[{}] has a shape of {!r} and output[{}] has a shape of {!r}."
 ORDER = "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
 ORDER += "dimensions i.e. input.dim() = {} is not equal to len(dims) = {}"
+
+# ---------------------------------------------------------------- optimizers
+
+SCHEDULE_TOO_EARLY = (
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in "
+    "the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch "
+    "skipping the first value of the learning rate schedule. See more details at "
+    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+)
+
+# ---------------------------------------------------------------- transforms
+
+VMAP_ESCAPED = (
+    "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+    "https://pytorch.org/functorch/stable/ux_limitations.html): a tensor from inside vmap is used after the transform "
+    "has ended. Return it from the function that is mapped."
+)
+VMAP_ITEM = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+    "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
+    "internals, please file a bug report."
+)
+VMAP_IF = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
+    "yet, please file an issue at https://github.com/pytorch/pytorch/issues .\n"
+    "Use where(condition, a, b) instead."
+)
+VMAP_ARRAY = "inside vmap a tensor stands for one example and has no array: return it"
+VMAP_DYNAMIC = (
+    "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
+    "with a boolean mask.\n"
+    "The size of {}() would depend on the example's values. Use where()."
+)
+VMAP_SHARED = "vmap: {}_ cannot write into a tensor that all examples share"
+VMAP_RANDOM = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+    "randomness flags on vmap or perform the randomness operation out of vmap"
+)
+VMAP_FUNCTION = (
+    "You tried to vmap over {}, but it does not have vmap support. Please override and implement the vmap "
+    "staticmethod or set generate_vmap_rule=True. For more details, please see "
+    "https://pytorch.org/docs/main/notes/extending.func.html"
+)
+VMAP_NO_INPUTS = (
+    "vmap({})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function "
+    "with no inputs. The latter is unsupported."
+)
+VMAP_IN_DIMS = (
+    "vmap({}, in_dims={}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the "
+    "structure of inputs, got: {}."
+)
+VMAP_SIZES = "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension"
+VMAP_STRUCTURE = (
+    "vmap({0}, {1})(<inputs>): {2} is not compatible with the structure of `{3}`. {2} has structure {4} but {3} has "
+    "structure {5}."
+)
+VMAP_NOT_TENSOR = (
+    "vmap({}, in_dims={}, ...)(<inputs>): Got in_dim={} for an input but the input is of type {}. We cannot vmap over "
+    "non-Tensor arguments, please use None as the respective in_dim"
+)
+VMAP_IN_DIM = (
+    "vmap({0}, in_dims={1}, ...)(<inputs>): Got in_dim={2} for some input, but that input is a Tensor of "
+    "dimensionality {3} so expected in_dim to satisfy -{3} <= in_dim < {3}."
+)
+VMAP_OUT_NONE = "vmap({0}, ...): `{0}` can not return a BatchedTensor when out_dim is None"
+VMAP_OUT = "vmap({0}, ...): `{0}` must only return Tensors, got type {1}. Did you mean to set out_dims= to None for output?"
+OLD_FUNCTION = (
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
+    "the setup_context staticmethod. For more details, please see "
+    "https://pytorch.org/docs/main/notes/extending.func.html"
+)
+ARGNUMS = "argnums must be int or Tuple[int, ...], got: {}"
+AUX = "{}: output of function f should be a tuple: (output, aux) if has_aux is True"
+EMPTY_OUTPUT = "{}: Expected f to be a function that has non-empty output (got output = {})"
+NOT_ONLY_TENSORS = "{}: expected f(*primals) to return only tensors, got unsupported type {}"
+COTANGENTS = (
+    "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+    "cotangents: {}, primal output: {}"
+)
+JACREV_DTYPE = (
+    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {}"
+)
+PRIMALS = "{}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+TANGENTS = "{}: Expected primals and tangents to have the same python structure."
+FLAG_IN_TRANSFORM = (
+    "requires_grad_() inside of a transformed function: differentiate with func.grad there, too"
+)
+GRAD_OF_TENSOR = "{}: Expected f(*args) to return a Tensor, got {}"
+GRAD_OF_SCALAR = (
+    "{}: Expected f(*args) to return a scalar Tensor, got tensor with {} dims. Maybe you wanted to use the vjp or "
+    "jacrev APIs instead?"
+)
+
+# ---------------------------------------------------------------- custom Functions
+
+NOT_SAVEABLE = "save_for_backward can only save variables, but argument {} is of type {}"
+GRADIENT_COUNT = "function {} returned an incorrect number of gradients (expected {}, got {})"
+GRADIENT_OF_NO_TENSOR = (
+    "function {} returned a gradient different than None at position {}, but the corresponding forward input was not "
+    "a Variable"
+)
+GRADIENT_SHAPE = (
+    "Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}"
+)
+BOTH_BACKWARDS = (
+    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of "
+    "them."
+)
+DIRTY = (
+    "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+    "modified inplace must all be outputs of the Function."
+)
+DIRTY_LEAF = "a leaf Variable that requires grad has been used in an in-place operation."
+ONLY_ONCE = "trying to differentiate twice a function that was marked with @once_differentiable"
+
+# ---------------------------------------------------------------- forward mode
+
+DUAL_OF_DUAL = (
+    "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
+    "supported."
+)
+DUAL_DTYPE = "Expected {} to be floating point or complex, but got: {}"
+DUAL_SIZE = (
+    "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+    "supported. Tensor is of size {} while the given forward gradient is of size {}."
+)
+NO_TANGENT = "{}_: a tensor from outside forward mode takes no tangent; clone it"
+NO_NESTED_LEVELS = "Nested forward mode AD is not supported at the moment\nfunc.jvp nests."
+NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+
+# ---------------------------------------------------------------- hooks
+
+NOT_TUPLE = (
+    "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received {}"
+)
+NO_INPUT_GRADS = (
+    "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
+    "gradients. See "
+    "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook "
+    "for more details."
+)
+MUST_BE_SILENT = (
+    "Backward hook for Modules where no input requires gradient should always return None or None for all "
+    "gradients."
+)
+MODULE_HOOK_COUNT = "Backward {} returned an invalid number of {}, got {}, but expected {}"
+PRE_HOOK = "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {}."
+HOOK_COUNT = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
+HOOK_TYPE = "hook '{}' has changed the type of value (was {.tensor_type} got {.tensor_type})"
+NOT_ACCUMULATED = (
+    "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+    "currently not supported."
+)
+NO_EDGE = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+
+# ---------------------------------------------------------------- gradcheck and autograd.functional
+
+NOTHING_TO_CHECK = "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+NOT_DOUBLE = (
+    "Input #{} requires gradient and is not a double precision floating point or complex. This check will likely fail "
+    "if all the inputs are not of double precision floating point or complex. "
+)
+NO_MODE = "Expected at least one of check_forward_ad or check_backward_ad to be True"
+JACOBIAN_MISMATCH = (
+    "Jacobian {}mismatch for output {} with respect to input {},\nnumerical:{!r}\nanalytical:{!r}\n"
+)
+NOT_ONE_TENSOR = "The function given to {} should return a single Tensor"
+NOT_ONE_ELEMENT = "The Tensor returned by the function given to {} should contain a single element"
+NOT_TENSORS = "The {} given to {} must be either a Tensor or a tuple of Tensors but the {} has type {}."
+NO_VECTOR = "The vector v can only be None if the {} a single Tensor with a single element."

@@ -9,9 +9,9 @@ from numpy import ndarray
 
 from . import dtypes
 from .autograd.modes import local
+from .checks import check
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Generator
-from .messages import check
 from .missing import module_attributes
 from .ops.publish import function, method
 from .ops.shape import common_shape

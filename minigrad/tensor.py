@@ -14,7 +14,7 @@ import numpy as np
 
 from . import dtypes, messages
 from .basics import Size
-from .messages import check
+from .checks import check
 from .tensor_methods import TensorBase
 
 ndarray = np.ndarray

@@ -10,7 +10,7 @@ import numpy as np
 from . import dtypes, messages
 from .autograd.modes import local
 from .basics import Size, cpu, wrap_dim
-from .messages import check
+from .checks import check
 from .printing import tensor_repr
 
 ndarray = np.ndarray
@@ -137,28 +137,3 @@ class TensorBase:
         except RuntimeError:  # its base was written to where that is refused
             history = ("grad_fn=<Invalid>",)
         return tensor_repr(self._array, dtypes.default_float(), *history, *marks)
-
-    # ------------------------------------------------------------------ its history, cut off
-
-    def detach_(self) -> TensorBase:
-        """Cut this tensor off from its history, in place. Refused for views."""
-        check(not self._is_view(), messages.DETACH_VIEW)
-        if self._backward_hooks:
-            self._own_meta().hooks = self._backward_hooks  # they stay with it, and with its old history
-        self._own_counter().detached = 1
-        self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
-        if self._counter.views:
-            self._notify_views()
-        return self
-
-    def _notify_views(self) -> None:
-        """The living views of a base that has come to require grad, or ceased to, follow it."""
-        for ref in self._counter.views:
-            view = ref()
-            if view is None or view._meta.base is not self:
-                continue
-            if self._requires_grad:
-                view._meta.borrows = view._meta.borrows or not view._requires_grad
-                view._requires_grad = True
-            elif view._meta.borrows and view._grad_fn is None:
-                view._requires_grad = False

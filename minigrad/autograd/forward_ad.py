@@ -16,8 +16,9 @@ from functools import reduce
 from operator import add
 from typing import NamedTuple
 
+from .. import messages
+from ..checks import check
 from ..func.interpreter import Interpreter, Wrapper, at, each, results_of
-from ..messages import check
 from ..missing import guard, module_attributes
 from ..ops.general import dispatch
 from ..ops.op import Op
@@ -143,17 +144,13 @@ class Forward(Interpreter):
     def dual(self, primal: Tensor, tangent: Tensor | None) -> Dual:
         """A dual tensor of this level. Raises PyTorch's errors for a value and a tangent that do not go together."""
         (value, known), (tangent, _) = self.unwrap(primal), self.unwrap(tangent)
-        message = "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not"
-        check(known is None, message + " supported.")
+        check(known is None, messages.DUAL_OF_DUAL)
         if tangent is None:
             return Dual.of(self, value)
-        message = "Expected {} to be floating point or complex, but got: {}"
         for name, t in (("primal", value), ("tangent", tangent)):
-            check(t.is_floating_point(), message, name, t.dtype, error=ValueError)
-        message = "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-        message += "supported. Tensor is of size {} while the given forward gradient is of size {}."
+            check(t.is_floating_point(), messages.DUAL_DTYPE, name, t.dtype, error=ValueError)
         sizes = value._array.shape, tangent._array.shape
-        check(sizes[0] == sizes[1], message, *sizes)
+        check(sizes[0] == sizes[1], messages.DUAL_SIZE, *sizes)
         return Dual.of(self, value, tangent.to(value.dtype))
 
     def compute(self, op: Op, values: tuple, extras: tuple, params: tuple) -> tuple[object, Tangents | None]:
@@ -164,8 +161,8 @@ class Forward(Interpreter):
         return result, tangents(op, values, extras, results_of(result), params)
 
     def admit(self, op: Op, target: Tensor, values: list) -> None:
-        if not self.owns(target) and any(self.unwrap(v)[1] is not None for v in values):
-            raise RuntimeError(f"{op.name}_: a tensor from outside forward mode takes no tangent; clone it")
+        moving = any(self.unwrap(v)[1] is not None for v in values)
+        check(self.owns(target) or not moving, messages.NO_TANGENT, op.name)
 
     def store(self, target: Dual, new: Tensor) -> None:
         (value, tangent), old, base = self.unwrap(new), target.tangent, target._base
@@ -225,8 +222,7 @@ class dual_level(Forward):
     user = True
 
     def __enter__(self) -> int:
-        if current_level() is not None:
-            raise RuntimeError("Nested forward mode AD is not supported at the moment\nfunc.jvp nests.")
+        check(current_level() is None, messages.NO_NESTED_LEVELS)
         super().__enter__()
         return 0
 
@@ -260,8 +256,7 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     for integers.
     """
     level = current_level()
-    message = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
-    check(level is not None, message)
+    check(level is not None, messages.NO_LEVEL)
     return level.tracked(level.dual(tensor.view_as(tensor), tangent))
 
 

@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from .. import messages
+from ..checks import check
 from ..func.interpreter import Wrapper, results_of
-from ..messages import check
 from ..missing import module_attributes
 from ..ops.inplace import bump_version, check_writable, record_write
 from ..ops.operands import fit
@@ -63,9 +63,9 @@ class FunctionCtx(Node):
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs or outputs for `backward`, which finds them in `ctx.saved_tensors`. Only tensors or None."""
-        message = "save_for_backward can only save variables, but argument {} is of type {}"
         for i, t in enumerate(tensors):
-            check(t is None or isinstance(t, Tensor), message, i, type(t), error=TypeError)
+            saveable = t is None or isinstance(t, Tensor)
+            check(saveable, messages.NOT_SAVEABLE, i, type(t), error=TypeError)
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -108,19 +108,16 @@ class FunctionCtx(Node):
         name, expected, out = self.name(), len(self._inputs), []
         while len(results) > expected and results[-1] is None:
             results = results[:-1]  # more Nones than arguments are forgiven
-        message = "function {} returned an incorrect number of gradients (expected {}, got {})"
-        check(len(results) == expected, message, name, expected, len(results))
-        message = "function {} returned a gradient different than None at position {}, but the corresponding forward input was "
+        check(len(results) == expected, messages.GRADIENT_COUNT, name, expected, len(results))
         for place, (g, metadata) in enumerate(zip(results, self._inputs, strict=True), 1):
-            check(metadata is not None or g is None, message + "not a Variable", name, place)
+            check(metadata is not None or g is None, messages.GRADIENT_OF_NO_TENSOR, name, place)
             check(g is None or isinstance(g, Tensor), "expected Variable or None (got {})", type(g).__name__)
             if metadata is not None:
                 try:
                     out.append(g if g is None or self._next_nodes[len(out)] is None else fit(g, metadata))
                 except RuntimeError:
-                    message = f"Function {name} returned an invalid gradient at index {len(out)} - got {list(g._array.shape)}"
-                    message += f" but expected shape compatible with {list(metadata[0])}"
-                    raise RuntimeError(message) from None
+                    shapes = list(g._array.shape), list(metadata[0])
+                    raise RuntimeError(messages.GRADIENT_SHAPE.format(name, len(out), *shapes)) from None
         return tuple(out)
 
 
@@ -168,8 +165,7 @@ class Function:
     def gradients(cls) -> Callable:
         """`backward` or `vjp`, whichever is defined."""
         both = cls.backward is not Function.backward and cls.vjp is not Function.vjp
-        text = "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of"
-        check(not both, f"{text} them.")
+        check(not both, messages.BOTH_BACKWARDS)
         return cls.backward if cls.vjp is Function.vjp else cls.vjp
 
     @classmethod
@@ -193,10 +189,7 @@ Function.__init_subclass__.__func__(Function)  # so that Function.apply says tha
 
 def refuse_old_form(cls: type[Function]) -> None:
     """Raise PyTorch's error for a Function without `setup_context`, which transforms cannot use."""
-    if cls.old_form:
-        text = "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override"
-        more = "https://pytorch.org/docs/main/notes/extending.func.html"
-        raise RuntimeError(f"{text} the setup_context staticmethod. For more details, please see {more}")
+    check(not cls.old_form, messages.OLD_FUNCTION)
 
 
 def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[object, FunctionCtx | None]:
@@ -216,9 +209,7 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
     outputs = results_of(result)
     for dirty in ctx.dirty_tensors:
         bump_version(dirty)
-        message = "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-        message += "modified inplace must all be outputs of the Function."
-        check(id(dirty) in map(id, outputs), message)
+        check(id(dirty) in map(id, outputs), messages.DIRTY)
     ctx._sequence = next_sequence()
     floating = [isinstance(out, Tensor) and out.is_floating_point() for out in outputs]
     constant = [not recording or id(out) in map(id, ctx.non_differentiable) for out in outputs]
@@ -263,8 +254,7 @@ def finish_output(ctx: FunctionCtx, out: object, number: int, inputs: list, reco
 
 def written_output(ctx: FunctionCtx, out: Tensor, number: int, count: int) -> Tensor:
     """An input that `forward` has written to: the node becomes its history."""
-    if out._requires_grad and out._grad_fn is None:
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    check(not out._requires_grad or out._grad_fn is not None, messages.DIRTY_LEAF)
     if out._meta is not None:
         out._meta.grad = None  # it was that of the old value
     if out._base is not None:
@@ -284,9 +274,7 @@ class Error(Node):
         return "torch::autograd::Error"
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
-        raise RuntimeError(
-            "trying to differentiate twice a function that was marked with @once_differentiable"
-        )
+        raise RuntimeError(messages.ONLY_ONCE)
 
 
 def once_differentiable(fn: Callable) -> Callable:

@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..messages import check
+from .. import messages
+from ..checks import check
 from ..missing import guard, module_attributes
 from ..tensor import Tensor, wrap
 from .grad_mode import enable_grad
@@ -94,9 +95,8 @@ def product(caller: str, func: Map, inputs: Tensors, v: Vectors, create_graph: b
 
 def gradient(ys: Group, xs: Group) -> tuple:
     """The gradient of a scalar function, and what it is taken with respect to."""
-    check(ys.alone, "The function given to {} should return a single Tensor", ys.caller)
-    message = "The Tensor returned by the function given to {} should contain a single element"
-    check(ys[0].numel() == 1, message, ys.caller)
+    check(ys.alone, messages.NOT_ONE_TENSOR, ys.caller)
+    check(ys[0].numel() == 1, messages.NOT_ONE_ELEMENT, ys.caller)
     return slopes(ys, xs), xs
 
 
@@ -118,10 +118,9 @@ class Group(tuple):
         group = super().__new__(cls, given if isinstance(given, tuple) else (given,))
         group.alone, group.caller = not isinstance(given, tuple), caller
         for i, t in enumerate(group):
-            if not isinstance(t, Tensor):
-                which = f"given {name}" if group.alone else f"value at index {i}"
-                expected = f"must be either a Tensor or a tuple of Tensors but the {which} has type"
-                raise TypeError(f"The {name} given to {caller} {expected} {type(t)}.")
+            which = f"given {name}" if group.alone else f"value at index {i}"
+            shown = name, caller, which, str(type(t))
+            check(isinstance(t, Tensor), messages.NOT_TENSORS, *shown, error=TypeError)
         return group
 
     def like_given(self, results: Iterable, with_history: bool = True) -> Tensors:
@@ -143,8 +142,7 @@ def vectors_for(v: Vectors, like: Sequence[Tensor], caller: str) -> Group:
     if v is None and len(like) == 1 and like[0].numel() == 1:
         v = wrap(np.ones_like(like[0]._array))
     whose = "user-provided function returns" if caller == "vjp" else "input to the user-provided function is"
-    message = "The vector v can only be None if the {} a single Tensor with a single element."
-    check(v is not None, message, whose)
+    check(v is not None, messages.NO_VECTOR, whose)
     vectors = Group(v, "v", caller)
     for i, (a, b) in enumerate(zip(vectors, like, strict=True)):
         which = "v" if vectors.alone else f"Entry {i} in v"

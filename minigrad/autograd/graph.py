@@ -5,7 +5,8 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 
-from ..messages import check
+from .. import messages
+from ..checks import check
 from ..missing import module_attributes
 from ..tensor import Tensor, wrap
 from .grad_mode import Context
@@ -22,8 +23,7 @@ NO_NODE = "Expected gradient function to be set"  # of what was made in inferenc
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of the graph along which `tensor`'s gradient flows; `grad` takes it instead of the tensor."""
-    message = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
-    check(tensor.requires_grad, message)
+    check(tensor.requires_grad, messages.NO_EDGE)
     node = gradient_node(tensor)
     check(node is not None, NO_NODE, error=AssertionError)
     edge = GradientEdge(node, tensor._output_nr)
@@ -105,9 +105,7 @@ def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
     if node not in running:
         return False
     if isinstance(running, Needed):
-        message = "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad()."
-        message += " This is currently not supported."
-        check(running[node] or type(node) is not AccumulateGrad, message)
+        check(running[node] or type(node) is not AccumulateGrad, messages.NOT_ACCUMULATED)
         return True
     # The only root of a pass does not count; nothing waits for a root.
     return running[node] != 0 or sum(1 for n in running.values() if n == 0) > 1

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..messages import check
+from .. import messages
+from ..checks import check
 from ..tensor import Tensor, wrap
 from .grad_mode import set_grad_enabled
 from .modes import local
@@ -96,8 +97,7 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None]
         if new is None:
             continue
         check(isinstance(new, tuple), "expected tuple, but hook returned '{}'", type(new), error=TypeError)
-        message = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
-        check(len(new) == len(grads), message, getattr(fn, "__name__", "<unknown>"), len(new), len(grads))
+        check(len(new) == len(grads), messages.HOOK_COUNT, name_of(fn), len(new), len(grads))
         grads = tuple([g if g is None else replaced(old, g, fn) for old, g in zip(grads, new, strict=True)])
     return grads
 
@@ -114,10 +114,14 @@ def replaced(before: Tensor | None, after: object, hook: Callable) -> Tensor | N
     """The gradient after a hook: what the hook returned, which must fit, or the old one if it returned None."""
     if after is None:
         return before
-    message, name = "expected Variable, but hook returned '{}'", getattr(hook, "__name__", "<unknown>")
+    message = "expected Variable, but hook returned '{}'"
     check(isinstance(after, Tensor), message, type(after), error=TypeError)
     check(before is not None, "can't replace a None gradient with a non-None value")
-    check(after._array.shape == before._array.shape, "hook '{}' has changed the size of value", name)
-    message = "hook '{}' has changed the type of value (was {.tensor_type} got {.tensor_type})"
-    check(after._array.dtype == before._array.dtype, message, name, before.dtype, after.dtype)
+    old, new = before._array, after._array
+    check(new.shape == old.shape, "hook '{}' has changed the size of value", name_of(hook))
+    check(new.dtype == old.dtype, messages.HOOK_TYPE, name_of(hook), before.dtype, after.dtype)
     return after
+
+
+def name_of(hook: Callable) -> str:
+    return getattr(hook, "__name__", "<unknown>")

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..messages import check
+from .. import messages
+from ..checks import check
 from ..missing import module_attributes
 from ..tensor import Tensor, wrap
 from .forward_ad import dual_level, make_dual, unpack_dual
@@ -52,15 +53,11 @@ def gradcheck(
     Raises GradcheckError (or returns False without `raise_exception`), ValueError if there is nothing to check.
     """
     arguments = as_sequence(inputs)
-    message = "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
-    check(differentiable(arguments), message, error=ValueError)
+    check(differentiable(arguments), messages.NOTHING_TO_CHECK, error=ValueError)
     for i in differentiable(arguments):
         if arguments[i]._array.dtype != np.float64:
-            message = f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will"
-            more = "likely fail if all the inputs are not of double precision floating point or complex. "
-            warnings.warn(f"{message} {more}", stacklevel=2)
-    message = "Expected at least one of check_forward_ad or check_backward_ad to be True"
-    check(check_forward_ad or check_backward_ad, message, error=AssertionError)
+            warnings.warn(messages.NOT_DOUBLE.format(i), stacklevel=2)
+    check(check_forward_ad or check_backward_ad, messages.NO_MODE, error=AssertionError)
     try:
         check_derivatives(func, arguments, (eps, atol, rtol), check_forward_ad, check_backward_ad)
     except GradcheckError:
@@ -107,8 +104,8 @@ def check_derivatives(func: Callable, arguments: tuple, bounds: tuple, forward: 
 
     def compare(mode: str, i: int, j: int, analytical: np.ndarray, numerical: np.ndarray) -> None:
         if not np.allclose(analytical, numerical, rtol=rtol, atol=atol):
-            message = f"Jacobian {mode}mismatch for output {i} with respect to input {j},\n"
-            raise GradcheckError(f"{message}numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n")
+            both = wrap(numerical), wrap(analytical)
+            raise GradcheckError(messages.JACOBIAN_MISMATCH.format(mode, i, j, *both))
 
     inputs = [arguments[k] for k in differentiable(arguments)]
     for j, x in enumerate(inputs):

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtypes, messages
 from ..basics import Size
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor, wrap
 from .engine import Root, execute
 from .modes import local

@@ -6,7 +6,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor
 from .node import RemovableHandle, gradient_node
 

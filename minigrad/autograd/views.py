@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import messages
-from ..messages import check, short_name
+from ..checks import check, short_name
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, wrap
 from .modes import local, special
 from .node import RELEASED, Node, gradient_node, new_node
@@ -122,6 +122,34 @@ def is_stretched(array: ndarray) -> bool:
     """Whether an array shows an element several times, as the result of `expand` does."""
     pairs = zip(array.strides, array.shape, strict=True)
     return 0 in array.strides and array.size > 0 and any(s == 0 < n - 1 for s, n in pairs)
+
+
+# ---------------------------------------------------------------- methods of Tensor
+
+
+def detach_(self: Tensor) -> Tensor:
+    """Cut this tensor off from its history, in place. Refused for views."""
+    check(not self._is_view(), messages.DETACH_VIEW)
+    if self._backward_hooks:
+        self._own_meta().hooks = self._backward_hooks  # they stay with it, and with its old history
+    self._own_counter().detached = 1
+    self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
+    if self._counter.views:
+        self._notify_views()
+    return self
+
+
+def notify_views(self: Tensor) -> None:
+    """The living views of a base that has come to require grad, or ceased to, follow it."""
+    for ref in self._counter.views:
+        view = ref()
+        if view is None or view._meta.base is not self:
+            continue
+        if self._requires_grad:
+            view._meta.borrows = view._meta.borrows or not view._requires_grad
+            view._requires_grad = True
+        elif view._meta.borrows and view._grad_fn is None:
+            view._requires_grad = False
 
 
 # ---------------------------------------------------------------- after a write

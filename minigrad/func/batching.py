@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, messages
 from ..autograd.function import Function, refuse_old_form, run_forward
-from ..messages import check
+from ..checks import check
 from ..missing import SENTENCE
 from ..ops.general import dispatch
 from ..ops.indexing import index
@@ -32,6 +32,7 @@ Pair = tuple[Tensor | None, int | None]
 SHIFT = {"dims": lambda n, dims: tuple(d + 1 for d in dims)}
 SHIFT |= dict.fromkeys(["dim", "front", "newdim"], lambda n, dim: dim + 1)
 SHIFT |= dict.fromkeys(["size", "shape"], lambda n, size: (n, *size))
+SHIFT["order"] = lambda n, dims: (0, *[d + 1 for d in dims])
 DYNAMIC = {"masked_select", "nonzero", "unique"}  # operations whose result's shape depends on the values
 warned: set[str] = set()
 # the batch, as the `vmap` of a custom Function sees it
@@ -42,16 +43,9 @@ def refused_batch(text: str) -> Callable:
     """A method of Batched that raises this error, or says that the tensor has escaped from its vmap."""
 
     def refuse(self: Batched, **options: bool) -> None:
-        raise RuntimeError(text if self.level.active else ESCAPED)
+        raise RuntimeError(text if self.level.active else messages.VMAP_ESCAPED)
 
     return refuse
-
-
-ESCAPED = (
-    "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
-    "https://pytorch.org/functorch/stable/ux_limitations.html): a tensor from inside vmap is used after the transform has "
-    "ended. Return it from the function that is mapped."
-)
 
 
 class Batched(Wrapper):
@@ -73,18 +67,11 @@ class Batched(Wrapper):
         body = repr(self.value.detach()).replace("\n", "\n    ")
         return f"BatchedTensor(lvl={depth}, bdim={self.bdim}, value=\n    {body}\n)"
 
-    item = __float__ = __int__ = __index__ = refused_batch(
-        "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
-        "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
-        "internals, please file a bug report."
-    )
-    __bool__ = refused_batch(
-        "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, "
-        "please file an issue at https://github.com/pytorch/pytorch/issues .\nUse where(condition, a, b) instead."
-    )
-    numpy = tolist = refused_batch("inside vmap a tensor stands for one example and has no array: return it")
+    item = __float__ = __int__ = __index__ = refused_batch(messages.VMAP_ITEM)
+    __bool__ = refused_batch(messages.VMAP_IF)
+    numpy = tolist = refused_batch(messages.VMAP_ARRAY)
     data = property(numpy)
-    _outside = refused_batch(ESCAPED)
+    _outside = refused_batch(messages.VMAP_ESCAPED)
 
 
 class Vmap(Interpreter):
@@ -134,10 +121,8 @@ class Vmap(Interpreter):
 
     def one_by_one(self, op: Op, pairs: list[Pair], params: tuple) -> object:
         """The operation on each example, in a loop: right, but slow. Says so once for each operation."""
-        if op.name in DYNAMIC or any(map(self.owns, tensors_in(params))):
-            message = "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over"
-            more = f"The size of {op.name}() would depend on the example's values. Use where()."
-            raise RuntimeError(f"{message} indexing with a boolean mask.\n{more}")
+        dynamic = op.name in DYNAMIC or any(map(self.owns, tensors_in(params)))
+        check(not dynamic, messages.VMAP_DYNAMIC, op.name)
         rows = []
         for k in range(self.size):
             result = dispatch(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
@@ -157,20 +142,18 @@ class Vmap(Interpreter):
     def placed(self, name: str, out: object, out_dim: int | None) -> object:
         """One result without its wrapper: the rows for the examples along `out_dim`, or if that is None what they share."""
         if out_dim is None:
-            message = f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
-            check(self.unwrap(out)[1] is None, message, error=ValueError)
-            return self.unwrap(out)[0]
-        if not isinstance(out, Tensor):
-            message = f"must only return Tensors, got type {type(out)}. Did you mean to set out_dims= to None for output?"
-            raise ValueError(f"vmap({name}, ...): `{name}` {message}")
+            value, bdim = self.unwrap(out)
+            check(bdim is None, messages.VMAP_OUT_NONE, name, error=ValueError)
+            return value
+        check(isinstance(out, Tensor), messages.VMAP_OUT, name, str(type(out)), error=ValueError)
         rows = self.whole(self.unwrap(out))
         return rows.movedim(0, out_dim) if out_dim else rows
 
     # ------------------------------------------------------------ writing, making tensors, custom Functions
 
     def admit(self, op: Op, target: Tensor, values: list) -> None:
-        if self.unwrap(target)[1] is None and any(self.unwrap(v)[1] is not None for v in values):
-            raise RuntimeError(f"vmap: {op.name}_ cannot write into a tensor that all examples share")
+        shared = self.unwrap(target)[1] is None and any(self.unwrap(v)[1] is not None for v in values)
+        check(not shared, messages.VMAP_SHARED, op.name)
 
     def store(self, target: Batched, new: Tensor) -> None:
         target.value.copy_(self.unwrap(new)[0])
@@ -185,9 +168,7 @@ class Vmap(Interpreter):
         return Batched.of(self, super().created(batch, like), 0)
 
     def source(self, generator: object) -> object:
-        message = "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different'"
-        more = "randomness flags on vmap or perform the randomness operation out of vmap"
-        check(self.randomness != "error", f"{message} {more}")
+        check(self.randomness != "error", messages.VMAP_RANDOM)
         below = super().source(generator)
         return below if self.randomness == "same" else ForEach(self, below)
 
@@ -198,10 +179,7 @@ class Vmap(Interpreter):
             return at(self.below, cls.apply, *values)
         rule = "`generate_vmap_rule` of a Function"
         check(not cls.generate_vmap_rule, SENTENCE, rule, error=NotImplementedError)
-        message = "You tried to vmap over {}, but it does not have vmap support. Please override and implement the vmap "
-        message += "staticmethod or set generate_vmap_rule=True. For more details, please see "
-        message += "https://pytorch.org/docs/main/notes/extending.func.html"
-        check(cls.vmap is not Function.vmap, message, cls.__name__)
+        check(cls.vmap is not Function.vmap, messages.VMAP_FUNCTION, cls.__name__)
         result, out_dims = at(self.below, cls.vmap, VmapInfo(self.size, self.randomness), in_dims, *values)
         outs, rebuild = flattened(result)
         places = zip(outs, spread(out_dims, result), strict=True)
@@ -297,7 +275,6 @@ def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
 WAYS: dict[str | None, Callable] = {
     "elementwise": by_element,
     "rows": lambda level, op, pairs, more: dispatch(op, aligned([(level.whole(p), 0) for p in pairs]), more),
-    "order": lambda level, op, pairs, more: dispatch(op, [pairs[0][0]], ((0, *[d + 1 for d in more[0]]),)),
     "expand": lambda level, op, pairs, params: dispatch(
         op, [in_front(pairs[0][0], len(params[0]))], ((level.size, *params[0]),)
     ),

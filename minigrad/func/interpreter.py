@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from .. import messages
 from ..autograd.grad_mode import Context
 from ..autograd.modes import Modes, local, settle
 from ..autograd.views import make_view
@@ -64,8 +65,7 @@ class Wrapper(Tensor):
     data = property(lambda self: self.value.data)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        message = "requires_grad_() inside of a transformed function: differentiate with func.grad there, too"
-        raise RuntimeError(message)
+        raise RuntimeError(messages.FLAG_IN_TRANSFORM)
 
 
 class Interpreter(Context):

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..messages import check
+from .. import messages
+from ..checks import check
 from ..ops.shape import cat
 from ..tensor import Tensor
 from .batching import Batched, Vmap
@@ -39,18 +40,15 @@ def vmap(
 
     @functools.wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
-        text = f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
-        check(args, text + "function with no inputs. The latter is unsupported.", error=ValueError)
-        text = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
-        text += f"matching the structure of inputs, got: {type(in_dims)}."
-        check(isinstance(in_dims, (int, tuple)), "{}", text, error=ValueError)
+        check(args, messages.VMAP_NO_INPUTS, name, error=ValueError)
+        given = name, repr(in_dims), str(type(in_dims))
+        check(isinstance(in_dims, (int, tuple)), messages.VMAP_IN_DIMS, *given, error=ValueError)
         dims = fitting(in_dims, args, "in_dims", "inputs")
         leaves, rebuild = flattened(args)
         leaves = [turned(d, leaf) for d, leaf in zip(dims, leaves, strict=True)]
         sizes = [leaf.shape[0] for d, leaf in zip(dims, leaves, strict=True) if d is not None]
         check(sizes, "vmap: Expected at least one Tensor to vmap over", error=ValueError)
-        text = "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension"
-        check(len(set(sizes)) == 1, text, sizes, error=ValueError)
+        check(len(set(sizes)) == 1, messages.VMAP_SIZES, sizes, error=ValueError)
 
         def run(start: int, count: int) -> Any:
             with Vmap(count, randomness) as level:
@@ -76,23 +74,18 @@ def vmap(
         alone = isinstance(tree, Tensor) and isinstance(dims, tuple) and len(dims) == 1
         results = list(dims) if alone and which == "out_dims" else spread(dims, tree)
         call = f"in_dims={dims}, ..." if which == "in_dims" else f"..., out_dims={dims}"
-        message = f"vmap({name}, {call})(<inputs>): {which} is not compatible with the structure of `{what}`."
-        message += f" {which} has structure {structure(dims)} but {what} has structure {structure(tree)}."
-        if results is None or {*map(type, results)} - {int, type(None)}:
-            raise ValueError(message)
+        fits = results is not None and {int, type(None)}.issuperset(map(type, results))
+        shown = name, call, which, what, structure(dims), structure(tree)
+        check(fits, messages.VMAP_STRUCTURE, *shown, error=ValueError)
         return results
 
     def turned(dim: int | None, t: object) -> object:
         """An input whose dimension 0 counts the examples. Raises PyTorch's errors for any other input."""
         if dim is None:
             return t
-        got = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for"
-        if not isinstance(t, Tensor):
-            message = f"an input but the input is of type {type(t)}. We cannot vmap over non-Tensor arguments, please use None"
-            raise ValueError(f"{got} {message} as the respective in_dim")
-        if not -t.ndim <= dim < t.ndim:
-            message = f"some input, but that input is a Tensor of dimensionality {t.ndim} so expected in_dim to satisfy"
-            raise ValueError(f"{got} {message} -{t.ndim} <= in_dim < {t.ndim}.")
+        got = name, str(in_dims), dim
+        check(isinstance(t, Tensor), messages.VMAP_NOT_TENSOR, *got, str(type(t)), error=ValueError)
+        check(-t.ndim <= dim < t.ndim, messages.VMAP_IN_DIM, *got, t.ndim, error=ValueError)
         return t.movedim(dim, 0) if dim else t
 
     return batched

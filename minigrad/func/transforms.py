@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from .. import messages
 from ..autograd.engine import count_dependencies
 from ..autograd.forward_ad import Forward
 from ..autograd.modes import local, settle
 from ..autograd.node import AccumulateGrad, Node, gradient_node
 from ..autograd.passes import grad_of_any, zeros_of
-from ..messages import check
+from ..checks import check
 from ..tensor import AutogradMeta, Tensor, wrap
 from .interpreter import Wrapper
 from .mapping import vmap
@@ -31,12 +32,11 @@ Argnums = int | tuple[int, ...]
 def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[Callable, tuple]:
     """`func` as a function of the arguments at `argnums` alone, and these: one argument, or a tuple of several."""
     n, alone = len(args), isinstance(argnums, int)
-    message = "argnums must be int or Tuple[int, ...], got: {}"
-    check(isinstance(argnums, (int, tuple)), message, str(type(argnums)))
+    check(isinstance(argnums, (int, tuple)), messages.ARGNUMS, str(type(argnums)))
     places = (argnums,) if alone else argnums
     check(places, "argnums must be non-empty")
     for i in places:
-        check(isinstance(i, int), message, str(type(i)))
+        check(isinstance(i, int), messages.ARGNUMS, str(type(i)))
         check(-n <= i < n, "Got argnum={}, but only {} positional inputs", i, n)
     unique = len({i % n for i in places}) == len(places)
     check(unique, f"argnums elements must be unique, got {argnums}")
@@ -52,26 +52,17 @@ def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[
 
 def value_and_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
     """(output, aux) of a function that returns both; aux is None for one that returns the output alone."""
-    message = f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True"
-    check(not has_aux or (isinstance(result, tuple) and len(result) == 2), message)
+    check(not has_aux or (isinstance(result, tuple) and len(result) == 2), messages.AUX, api)
     return result if has_aux else (result, None)
 
 
-def tensors_of(output: Any, wanted: str) -> list[Tensor]:
-    """The tensors that a function has returned. `wanted`: PyTorch's error if there is anything else."""
-    outs, _ = flattened(output)
-    for out in outs:
-        check(isinstance(out, Tensor), wanted, str(type(out)))
-    return outs
-
-
-def some_of(output: Any, api: str) -> list[Tensor]:
+def tensors_of(output: Any, api: str) -> list[Tensor]:
     """The tensors that a function has returned, of which there must be one."""
     outs = [None] if output is None else flattened(output)[0]
-    message = f"{api}: Expected f to be a function that has non-empty output (got output = {{}})"
-    check(outs and output is not None, message, outs)
-    message = f"{api}: expected f(*primals) to return only tensors, got unsupported type {{}}"
-    return tensors_of(output, message)
+    check(outs and output is not None, messages.EMPTY_OUTPUT, api, outs)
+    for out in outs:
+        check(isinstance(out, Tensor), messages.NOT_ONLY_TENSORS, api, str(type(out)))
+    return outs
 
 
 # ---------------------------------------------------------------- reverse mode
@@ -115,11 +106,11 @@ def only_alive(x: object) -> object:
     return x.rewrapped() if isinstance(x, Wrapper) else x.detach()
 
 
-def pulled(func: Callable, primals: Any, has_aux: bool, api: str, some: Callable) -> tuple:
+def pulled(func: Callable, primals: Any, has_aux: bool, api: str, tensors: Callable) -> tuple:
     """(output, pull, aux): `pull` gives from a vector for each tensor of the output the gradients of the primals.
 
     While the function runs recording is on, and one reverse-mode transform more is running. If somebody outside can
-    differentiate the result, the backward pass is recorded, too. some(output, api): the tensors of the output.
+    differentiate the result, the backward pass is recorded, too. tensors(output, api): the tensors of the output.
     """
     leaves, rebuild = flattened(primals)
     copies = []
@@ -127,7 +118,7 @@ def pulled(func: Callable, primals: Any, has_aux: bool, api: str, some: Callable
     try:
         copies += map(fresh, leaves)
         output, aux = value_and_aux(func(rebuild(copies)), has_aux, api)
-        outs = some(output, api)
+        outs = tensors(output, api)
     finally:
         local.modes = before
         settle()
@@ -151,10 +142,8 @@ def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) 
     """
 
     def scalar(output: Any, api: str) -> list[Tensor]:
-        wanted = f"{api}: Expected f(*args) to return a"
-        check(isinstance(output, Tensor), f"{wanted} Tensor, got {type(output)}")
-        message = f"{wanted} scalar Tensor, got tensor with {output.ndim} dims. "
-        check(output.ndim == 0, message + "Maybe you wanted to use the vjp or jacrev APIs instead?")
+        check(isinstance(output, Tensor), messages.GRAD_OF_TENSOR, api, str(type(output)))
+        check(output.ndim == 0, messages.GRAD_OF_SCALAR, api, output.ndim)
         return [output]
 
     @functools.wraps(func)
@@ -187,12 +176,11 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
     v has the structure of the output. has_aux: `func` returns (output, aux), and `vjp` (output, vjp_fn, aux).
     """
-    output, pull, aux = pulled(lambda values: func(*values), primals, has_aux, "vjp(f, *primals)", some_of)
+    output, pull, aux = pulled(lambda values: func(*values), primals, has_aux, "vjp(f, *primals)", tensors_of)
 
     def vjp_fn(cotangents: Any) -> tuple:
         given, own = structure(cotangents), structure(output)
-        message = "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
-        check(given == own, message + "cotangents: {}, primal output: {}", given, own)
+        check(given == own, messages.COTANGENTS, given, own)
         return pull(*flattened(cotangents)[0])
 
     return (output, vjp_fn, aux) if has_aux else (output, vjp_fn)
@@ -214,8 +202,7 @@ def jacrev(
         output, vjp_fn, *aux = vjp(focused, primals, has_aux=has_aux)
         outs, rebuild_out = flattened(output)
         for out in outs:
-            message = "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {}"
-            check(out.is_floating_point(), message, out.dtype)
+            check(out.is_floating_point(), messages.JACREV_DTYPE, out.dtype)
         rows_of = vmap(vjp_fn, chunk_size=chunk_size)
         leaves, rebuild = flattened(rows_of(rebuild_out(unit_vectors(outs)))[0])
         rows = zip(*[leaf.split([out.numel() for out in outs]) for leaf in leaves], strict=True)
@@ -245,17 +232,16 @@ def jvp(func: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = Fals
     has_aux: `func` returns (output, aux), and `jvp` (output, J t, aux).
     """
     api = "jvp(f, primals, tangents)"
-    message = f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
-    check(isinstance(primals, tuple), message)
-    message = f"{api}: Expected primals and tangents to have the same python structure."
-    check(structure(primals) == structure(tangents), message)
+    check(isinstance(primals, tuple), messages.PRIMALS, api)
+    check(structure(primals) == structure(tangents), messages.TANGENTS, api)
     (values, rebuild), (directions, _) = flattened(primals), flattened(tangents)
     check(values, f"{api}: Expected primals to contain at least one Tensor.")
-    tensors_of([*values, *directions], f"{api}: Expected primals to only contain Tensors, got {{}}")
+    for t in (*values, *directions):
+        check(isinstance(t, Tensor), f"{api}: Expected primals to only contain Tensors, got {type(t)}")
     with Forward() as level:
         duals = [level.dual(p, t) for p, t in zip(values, directions, strict=True)]
         output, aux = value_and_aux(func(*rebuild(duals)), has_aux, api)
-        some_of(output, api)
+        tensors_of(output, api)
         value, aux = (tree_map(lambda t: level.unwrap(t)[0], tree) for tree in (output, aux))
         moved = tree_map(level.tangent_of, output)
     return (value, moved, aux) if has_aux else (value, moved)

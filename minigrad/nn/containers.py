@@ -7,7 +7,7 @@ import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..messages import check
+from ..checks import check
 from ..missing import OPERATORS, complete
 from ..tensor import Tensor
 from .module import Module, moved_right

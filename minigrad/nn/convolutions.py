@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor
 from . import functional as F
 from .functional_images import Sides, sides

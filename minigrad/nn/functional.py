@@ -12,8 +12,8 @@ import warnings
 import numpy as np
 
 from .. import dtypes
+from ..checks import check
 from ..creation import new_leaf
-from ..messages import check
 from ..missing import guard, module_attributes
 from ..ops import linalg, nn, normalisation, pointwise, special
 from ..ops.activations import glu, hardshrink, logsigmoid, softplus, softshrink

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ..messages import check
+from ..checks import check
 from ..ops import activations, nn
 from ..ops.inplace import write
 from ..ops.publish import function

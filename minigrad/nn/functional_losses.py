@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
-from ..messages import check
+from ..checks import check
 from ..ops import losses, nn
 from ..ops.pointwise import log
 from ..ops.publish import function

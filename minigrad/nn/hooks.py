@@ -10,10 +10,11 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
+from .. import messages
 from ..autograd.function import Function
 from ..autograd.modes import local
 from ..autograd.node import RemovableHandle
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor
 
 
@@ -69,8 +70,7 @@ class ModuleBackwardHooks:
     def wrap_outputs(self, result: object) -> object:
         """The results as the caller should get them."""
         if not isinstance(result, (tuple, Tensor)):
-            message = "For backward hooks to be called, module output should be a Tensor or a tuple of"
-            warnings.warn(f"{message} Tensors but received {type(result)}", stacklevel=4)
+            warnings.warn(messages.NOT_TUPLE.format(type(result)), stacklevel=4)
         values, _ = through_node(result if isinstance(result, tuple) else (result,), self.at_outputs, 1)
         return values if isinstance(result, tuple) else values[0]
 
@@ -80,14 +80,11 @@ class ModuleBackwardHooks:
         if self.inputs_too:
             self.grad_outputs = grads
             return grads
-        message = "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs"
-        page = "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook"
-        warnings.warn(f"{message} require gradients. See {page} for more details.", stacklevel=2)
+        warnings.warn(messages.NO_INPUT_GRADS, stacklevel=2)
         for hook in self.hooks:
             given = hook(self.module, self.no_grads, grads)
-            message = "Backward hook for Modules where no input requires gradient should always return None or None for all"
             silent = given is None or (isinstance(given, tuple) and all(g is None for g in given))
-            check(silent, f"{message} gradients.")
+            check(silent, messages.MUST_BE_SILENT)
         return grads
 
     def at_inputs(self, grads: tuple) -> tuple | None:
@@ -101,9 +98,8 @@ class ModuleBackwardHooks:
 
 def replacement(given: object, current: tuple, kind: str, what: str) -> tuple:
     """The gradients that a hook returned; the current ones if it returned None."""
-    message = "Backward {} returned an invalid number of {}, got {}, but expected {}"
     given = current if given is None else given
-    check(len(given) == len(current), message, kind, what, len(given), len(current))
+    check(len(given) == len(current), messages.MODULE_HOOK_COUNT, kind, what, len(given), len(current))
     return given
 
 
@@ -131,9 +127,7 @@ class Hooked:
                 continue
             if not whole:
                 given = given if isinstance(given, tuple) else (given,), kwargs
-            elif not isinstance(given, tuple) or len(given) != 2:
-                message = f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {given}."
-                raise RuntimeError(message)
+            check(isinstance(given, tuple) and len(given) == 2, messages.PRE_HOOK, str(given))
             args, kwargs = given
         backward = None
         if self._backward_pre_hooks or self._backward_hooks:

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
+from ..checks import check
 from ..creation import eye
-from ..messages import check
 from ..missing import guard, module_attributes
 from ..random import rng
 from ..tensor import Tensor, wrap

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from ..checks import check
 from ..creation import ones, zeros
 from ..dtypes import default_float
-from ..messages import check
 from ..tensor import Tensor, wrap
 from . import functional as F
 from . import init

@@ -8,9 +8,10 @@ import inspect
 from collections.abc import Callable
 
 from ..basics import device as Device
+from ..checks import check
 from ..creation import empty
 from ..dtypes import get_default_dtype, set_default_dtype
-from ..messages import INFERENCE_FLAG, check
+from ..messages import INFERENCE_FLAG
 from ..missing import module_attributes, names
 from ..tensor import Tensor, plain_types, rebuilt
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor, wrap
 from .indexing import cut, diag_embed, flip, spread_places
 from .publish import function, method

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .. import dtypes
 from ..basics import device as Device
-from ..messages import check, full_name
+from ..checks import check, full_name
 from ..tensor import Tensor
 from .pointwise import to_copy
 from .publish import METHODS, function, method

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..basics import return_type
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor, wrap
 from .indexing import eye_beside, tril, triu
 from .linalg import _LinAlgError, as_square, eigh, inv, times

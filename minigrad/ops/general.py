@@ -17,7 +17,8 @@ from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import HELD, SavedTensor, versions_of
 from ..autograd.views import make_view
-from ..messages import INFERENCE_SAVED, check, full_name
+from ..checks import check, full_name
+from ..messages import INFERENCE_SAVED
 from ..missing import functions_at
 from ..tensor import InferenceTensor, Tensor, plain_types, wrap
 from .errors import Call, translated

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
-from ..messages import check, full_name
+from ..checks import check, full_name
 from ..tensor import Tensor, plain_types, wrap
 from .inplace import write
 from .pointwise import _where, copy, fill_tensor

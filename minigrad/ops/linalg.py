@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor
 from . import shape
 from .indexing import eye_beside

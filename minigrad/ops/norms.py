@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor
 from .decompositions import svdvals
 from .errors import ONE_BOOL

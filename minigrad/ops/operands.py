@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor, wrap
 from .errors import ONE_BOOL
 from .op import Op

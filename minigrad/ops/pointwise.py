@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor
 from .errors import NEGATIVE_POWER, ONE_BOOL
 from .publish import METHODS, add_form, function

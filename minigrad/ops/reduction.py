@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor, plain_types, wrap
 from .operands import constant
 from .pointwise import BITS, abs, exp, isnan, sgn, where

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor, wrap
 from .indexing import as_index, index_put, nonzero, spread_places
 from .inplace import write

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..autograd.views import rebase
 from ..basics import wrap_dim
+from ..checks import check
 from ..dtypes import promote, word
-from ..messages import check
 from ..tensor import Tensor
 from .errors import unlike_sizes
 from .inplace import bump_version, check_writable
@@ -223,7 +223,7 @@ transpose = op("transpose(self, dim0: dim, dim1: dim)",
                self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
 turned = op("turned(self, dim0: dim, dim1: dim)", transpose.op.forward, **LINEAR, at="", node="TransposeBackward1",
             **transpose.op.rules)
-permute = op("permute(self, *dims: order)", ndarray.transpose, **VIEW, batch="order",
+permute = op("permute(self, *dims: order)", ndarray.transpose, **VIEW,
              doc="The dimensions in another order: a view.", self=lambda grad, dims: permute(grad, undone(dims)))
 
 # ---------------------------------------------------------------- stretched

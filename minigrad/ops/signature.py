@@ -21,7 +21,8 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import wrap_dim
-from ..messages import ORDER, check, full_name
+from ..checks import check, full_name
+from ..messages import ORDER
 from ..missing import argument
 from ..tensor import Tensor, plain_types
 

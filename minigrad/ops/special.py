@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor
 from .pointwise import (
     ERF,

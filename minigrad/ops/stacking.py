@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import Size
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor, wrap
 from .publish import function
 from .selection import masked_select

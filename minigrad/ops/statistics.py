@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..basics import wrap_dim
-from ..messages import check
+from ..checks import check
 from ..tensor import Tensor, wrap
 from .indexing import END, cumsum, cut, flip, select
 from .pointwise import copy, exp, isnan, where

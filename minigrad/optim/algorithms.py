@@ -1,4 +1,4 @@
-"""The optimizers. Each `_update` is the formula of its paper, in PyTorch's order of operations.
+"""The optimizers. Each `_move` is the formula of its paper, in PyTorch's order of operations.
 
 The keywords foreach, fused and capturable choose among PyTorch's implementations; here there is one, so they are
 accepted, kept in the groups, and change nothing. So are differentiable and centered, which must be False.
@@ -7,86 +7,15 @@ accepted, kept in the groups, and change nothing. So are differentiable and cent
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 from numpy import add, divide, multiply, ndarray, sqrt, subtract
 
-from ..autograd.grad_mode import enable_grad
-from ..messages import check
 from ..missing import guard
 from ..ops.operands import constant
 from ..tensor import Tensor, wrap
-from .optimizer import Optimizer
-
-Direction = tuple[ndarray, float]  # and the rate at which to go there
-NOT_NEGATIVE = {
-    "lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value", "alpha": "alpha value",
-    "eps": "epsilon value",
-}  # fmt: skip
-
-
-class Algorithm(Optimizer):
-    """An optimizer that moves the parameters one by one: `w ← w - rate·direction`, which `_move` gives. NumPy's functions
-    write into their last argument, unseen by autograd; the parameters' versions count it."""
-
-    def __init__(self, params: Iterable, options: dict[str, object], order: str = ""):
-        """options: the `locals()` of a constructor; order: the names of those of them, as PyTorch lists them."""
-        names = order.split() or [name for name in options if name not in ("self", "params", "__class__")]
-        defaults = {name: options[name] for name in names}
-        for name, message in NOT_NEGATIVE.items():
-            check(defaults.get(name, 0) >= 0, "Invalid {}: {}", message, defaults.get(name), error=ValueError)
-        betas = defaults.get("betas", (0, 0))
-        check(len(betas) > 1, "betas are two numbers, but got {}", betas, error=IndexError)
-        for i, beta in enumerate(betas if "betas" in defaults else ()):
-            if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-        message = "minigrad does not implement {}=True"
-        for name in ("differentiable", "centered"):
-            check(not defaults.get(name), message, name, error=NotImplementedError)
-        super().__init__(params, defaults)
-        self.steps = 0
-        self._work: dict[Tensor, ndarray] = {}  # for each parameter an array to compute in
-
-    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
-        """Update every parameter that has a gradient. closure: computes the loss and its gradients first."""
-        self.steps, loss = self.steps + 1, None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            decay, decoupled = group["weight_decay"], group.get("decoupled_weight_decay")
-            for p in [p for p in group["params"] if p._meta is not None and p._meta.grad is not None]:
-                value, grad, work = p._array, p._meta.grad._array, self._work.get(p)
-                counter = p._own_counter()
-                if work is None or work.shape != value.shape or work.dtype != value.dtype:
-                    work = self._work[p] = np.empty_like(value)
-                if group["maximize"]:
-                    grad = -grad
-                if decay and decoupled:
-                    multiply(value, 1 - group["lr"] * decay, out=value)
-                    counter.version += 1
-                elif decay:
-                    grad = grad + decay * value
-                direction, rate = self._move(p, grad, group, work)
-                multiply(direction, constant((), work.dtype, float(rate)), work)
-                subtract(value, work, value)
-                counter.version += 1  # so that a backward pass that needs the old value complains
-        return loss
-
-    def _move(self, param: Tensor, grad: ndarray, group: dict, work: ndarray) -> Direction:
-        """Where one parameter moves: `w ← w - rate·direction`. The direction may be computed in `work`."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how to move a parameter")
-
-    def _stepped(self, param: Tensor, *names: str) -> list:
-        """The number of this step of a parameter, and its arrays of these names, which begin with zeros."""
-        state = self.state[param]
-        if "step" not in state:
-            state["step"] = wrap(np.zeros((), np.float32))
-            state.update((name, wrap(np.zeros_like(param._array))) for name in names)
-        step = state["step"]._array.item() + 1
-        state["step"]._array.fill(step)
-        return [step, *[state[name]._array for name in names]]
+from .optimizer import Algorithm, Direction
 
 
 def move_mean_square(v: ndarray, grad: ndarray, decay: float, work: ndarray) -> None:

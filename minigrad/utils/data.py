@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 
 import numpy as np
 
+from ..checks import check
 from ..creation import tensor
 from ..dtypes import float64
 from ..mersenne import Generator
-from ..messages import check
 from ..missing import SaysWhatIsMissing, guard, module_attributes
 from ..ops.shape import stack
 from ..random import rng

@@ -29,19 +29,21 @@ LINES = {
 # What `backward` needs, in the order in which `help(minigrad)` says to read it, apart from the declarations
 PATH = """tensor ops.op ops.apply autograd.node autograd.engine autograd.passes autograd.saved autograd.hooks
 autograd.modes"""
-# These may grow, by a statement for each thing that is offered
+# These may grow, by a statement for each thing that is offered: an operation, a function, a layer and the step of a recurrent
+# one, an optimizer with its rule, a schedule, a question about a tensor, a message. What such statements share is machinery.
 DECLARATIONS = """ops.pointwise ops.casts ops.reduction ops.shape ops.indexing ops.linalg ops.nn ops.images
 ops.special ops.selection ops.arrange ops.stacking ops.products ops.decompositions ops.statistics ops.norms
 ops.activations ops.losses ops.pooling ops.normalisation
 nn.functional nn.functional_activations nn.functional_images nn.functional_resizing nn.functional_losses
-nn.functional_distances nn.layers nn.convolutions nn.function_layers nn.losses nn.init creation random devices"""
+nn.functional_distances nn.layers nn.convolutions nn.function_layers nn.losses nn.recurrent nn.init nn.utils
+optim.algorithms optim.lr_scheduler tensor_methods messages creation random devices"""
 ROOM = 0.02  # by this part a budget may be exceeded, so that one change need not wait for another
 
 BUDGETS = {  # lines, as `ruff format` leaves them
     "what backward needs": (PATH.split(), 1600),
     "machinery, which is all but the declarations": (
         [n for n in FILES if n not in DECLARATIONS.split()],
-        8500,
+        7900,
     ),
 }
 
@@ -94,7 +96,7 @@ def test_no_source_code_is_generated() -> None:
 
 # From the ground up: a file imports only files of the lines before its own, and earlier ones of its own line.
 DRAWN = """
-pytorch_names missing dtypes basics printing mersenne autograd.modes autograd.grad_mode messages
+pytorch_names missing dtypes basics printing mersenne autograd.modes autograd.grad_mode messages checks
 tensor_methods tensor
 autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.tensor_hooks
 autograd.engine autograd.passes
@@ -110,8 +112,8 @@ nn.parameter serialization
 nn.init nn.hooks nn.utils nn.module
 nn.functional_activations nn.functional_images nn.functional_resizing nn.functional_losses nn.functional_distances
 nn.functional
-nn.layers nn.convolutions nn.function_layers nn.losses nn.containers nn.attention nn.recurrent
-optim.optimizer optim.algorithms optim.lr_scheduler
+nn.layers nn.convolutions nn.function_layers nn.losses nn.containers nn.attention nn.recurrence nn.recurrent
+optim.optimizer optim.algorithms optim.schedule optim.lr_scheduler
 utils.checkpoint utils.data utils.benchmark
 """
 ORDER = DRAWN.split()
