@@ -170,6 +170,7 @@ EXERCISES = '''\
 from __future__ import annotations
 
 from .model import Exercise, Question
+from .sheet import exercise, question
 
 
 def double(x):
@@ -181,70 +182,62 @@ def double_backward(upstream):
 
 
 QUESTIONS: list[Question] = [
-    Question(
-        "NUMBER.a",
-        asks="the gradient of 2x",
-        truth=lambda: 2.0,
-        found="Yes: $2x$ grows by 2 for each 1 of $x$.",
-        answers=r"""
-            6.0 :: That is the *value* at 3. How fast does it grow?
-            3.0 :: That is $x$ itself.
-            1.0 :: That would be the gradient of $x$. This grows twice as fast.
-        """,
-        missed="$2x$ grows by 2 for each 1 of $x$: the gradient is 2.",
-    ),
+    question(r"""
+        NUMBER.a the gradient of 2x
+        truth: 2.0
+        found: Yes: $2x$ grows by 2 for each 1 of $x$.
+        missed: $2x$ grows by 2 for each 1 of $x$: the gradient is 2.
+
+        6.0 :: That is the *value* at 3. How fast does it grow?
+        3.0 :: That is $x$ itself.
+        1.0 :: That would be the gradient of $x$. This grows twice as fast.
+        """),
 ]
 
 EXERCISES: list[Exercise] = [
-    Exercise(
-        "NUMBER.1",
-        title="double",
-        names=("double",),
-        solution=double,
-        cases=lambda: [(3.0,), (-0.5,)],
-        look={"": "Twice the input, whatever it is."},
-        why="Twice `x` is `2 * x`.",
-        shows="What the solution has shown, in a sentence.",
-        hints=("A nudge.", "Nearly everything: `2 * x`."),
-        answers=r"""
-            x * x  :: That is the square.
-            x + 2  :: That adds 2. Multiply by it.
-            x      :: That is the input as it came in.
-            x + x  :: right
-        """,
-    ),
-    Exercise(
-        "NUMBER.2",
-        title="its gradient",
-        names=("slope",),
-        solution="slope = 2  # everywhere",
-        look={"slope": "By how much does $2x$ grow for each 1 of $x$?"},
-        why="A straight line has the same slope everywhere.",
-        shows="What the solution has shown, in a sentence.",
-        hints=("Compare $2x$ at 3 and at 4.",),
-        answers=r"""
-            slope = 6 :: That is the value at 3.
-            slope = 1 :: That is the slope of $x$.
-            slope = 0 :: A slope of 0 would mean that nothing changes.
-        """,
-    ),
-    Exercise(
-        "NUMBER.3",
-        title="the way back",
-        names=("double_backward",),
-        solution=double_backward,
-        cases=lambda: [(5.0,), (-0.5,)],
-        look={"": "What arrives, times the local derivative."},
-        why="The local derivative is 2, and it is multiplied by what arrives.",
-        shows="What the solution has shown, in a sentence.",
-        hints=("What is the local derivative?", "`2 * upstream`"),
-        answers=r"""
-            return 2      :: That is the local derivative alone. Multiply it by `upstream`.
-            upstream      :: The gradient goes through unchanged. Multiply it by the local derivative.
-            upstream / 2  :: You divide by the local derivative. Multiply by it.
-            upstream * 2  :: right
-        """,
-    ),
+    exercise(r"""
+        NUMBER.1 double
+        solution: double
+        cases: lambda: [(3.0,), (-0.5,)]
+        why: Twice `x` is `2 * x`.
+        shows: What the solution has shown, in a sentence.
+        look: Twice the input, whatever it is.
+        hint: A nudge.
+        hint: Nearly everything: `2 * x`.
+
+        x * x  :: That is the square.
+        x + 2  :: That adds 2. Multiply by it.
+        x      :: That is the input as it came in.
+        x + x  :: right
+        """),
+    exercise(r"""
+        NUMBER.2 its gradient
+        solution:
+            slope = 2  # everywhere
+        why: A straight line has the same slope everywhere.
+        shows: What the solution has shown, in a sentence.
+        look slope: By how much does $2x$ grow for each 1 of $x$?
+        hint: Compare $2x$ at 3 and at 4.
+
+        slope = 6 :: That is the value at 3.
+        slope = 1 :: That is the slope of $x$.
+        slope = 0 :: A slope of 0 would mean that nothing changes.
+        """),
+    exercise(r"""
+        NUMBER.3 the way back
+        solution: double_backward
+        cases: lambda: [(5.0,), (-0.5,)]
+        why: The local derivative is 2, and it is multiplied by what arrives.
+        shows: What the solution has shown, in a sentence.
+        look: What arrives, times the local derivative.
+        hint: What is the local derivative?
+        hint: `2 * upstream`
+
+        return 2      :: That is the local derivative alone. Multiply it by `upstream`.
+        upstream      :: The gradient goes through unchanged. Multiply it by the local derivative.
+        upstream / 2  :: You divide by the local derivative. Multiply by it.
+        upstream * 2  :: right
+        """),
 ]
 '''
 

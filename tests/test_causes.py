@@ -50,7 +50,7 @@ class Doubled:
         (added, lambda f: f(2, 3) == 6 and f(4, 5) == 20, "Look at `a * b + 1`: `1` does not belong there."),
         (turned, lambda f: f(5, 3) == 2 and f(7, 1) == 6, "the two sides are in the wrong order"),
         (one_line_too_deep, lambda f: f([1, 2, 3]) == 6, "Look at `return total`: it is inside a block"),
-        (Doubled, lambda c: c().twice(4) == 8, "Look at the number 3 in `a * 3`."),
+        (Doubled, lambda c: c().twice(4) == 8, "Look at `a * 3`: is 3 the right number?"),
     ],
 )
 def test_the_one_small_change_after_which_it_would_be_right_says_where_to_look(answer, right, told):

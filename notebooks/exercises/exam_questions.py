@@ -6,6 +6,8 @@ true is tried in tests/test_exam.py, by running what the options say.
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -42,76 +44,37 @@ class Lettered:
         return "".join(sorted([self.right, *self.wrong]))
 
 
+def _lettered(text: str) -> Lettered:
+    """Reads what it asks; then on each line a letter, `right` or the cause of that mistake, ` :: ` and what to say."""
+    asks, *lines = textwrap.dedent(text).strip().split("\n")
+    said = {row[1]: (row[2], row[3]) for line in lines if (row := re.fullmatch(r"(\w) (.+?) +:: (.+)", line))}
+    right = next(letter for letter, (cause, _) in said.items() if cause == "right")
+    return Lettered(asks, right, said.pop(right)[1], said)
+
+
 QUESTIONS = {
-    11: Lettered(
-        "how to keep an encoder as it is",
-        "b",
-        "A parameter that does not ask gets no gradient, and the encoder's own rules still send theirs on to the prompt.",
-        {
-            "a": (
-                "nothing recorded",
-                "Inside the block nothing is recorded, so nothing leads back to the prompt: its `.grad` stays `None`.",
-            ),
-            "c": (
-                "cut too early",
-                "The way back ends at the cut. The prompt comes before it, and its `.grad` stays `None`.",
-            ),
-            "d": (
-                "still computed",
-                "The encoder stays as it is, but a gradient is computed for each of its weights, and adds up in `.grad`.",
-            ),
-            "e": (
-                "nothing recorded",
-                "The head's rule has to keep what it reads, and refuses a tensor made in inference mode.",
-            ),
-        },
-    ),
-    12: Lettered(
-        "what is wrong with a loop that learns in its last layer only",
-        "d",
-        "`None` means that no gradient was computed: nothing leads back to `first`. Its result was cut off.",
-        {
-            "a": (
-                "learning rate",
-                "Then both would move, a little. And a small rate does not turn a `.grad` into `None`.",
-            ),
-            "b": (
-                "not cleared",
-                "Then gradients would add up from step to step, and `first` would have one like any other.",
-            ),
-            "c": (
-                "not in the optimizer",
-                "Then `first` would not move either, but a gradient would be computed for it: `.grad` would be a number.",
-            ),
-            "e": (
-                "zero for None",
-                "A dead unit sends 0 back: `.grad` would be a tensor of zeros. `None` means that nothing was computed.",
-            ),
-        },
-    ),
-    13: Lettered(
-        "few inputs, many outputs: which direction",
-        "a",
-        "One forward pass gives the slopes of all results with respect to one setting: a column of the Jacobian. There are "
-        "three. And a tangent travels along with the values, so no step is kept for later.",
-        {
-            "b": (
-                "row for column",
-                "A backward pass gives the slopes of one result: a row of the Jacobian. There are 10,000 rows, not three.",
-            ),
-            "c": (
-                "summed",
-                "The sum of the results has three slopes. How each result depends on the settings is lost in the sum.",
-            ),
-            "d": (
-                "row for column",
-                "A forward pass gives the slopes of all results with respect to one setting. There are three settings.",
-            ),
-            "e": (
-                "direction",
-                "That gives the right slopes with 3,333 times as many passes, and each of them needs what the 1,000 steps "
-                "have kept.",
-            ),
-        },
-    ),
+    11: _lettered(r"""
+        how to keep an encoder as it is
+        a nothing recorded :: Inside the block nothing is recorded, so nothing leads back to the prompt: its `.grad` stays `None`.
+        b right            :: A parameter that does not ask gets no gradient, and the encoder's own rules still send theirs on to the prompt.
+        c cut too early    :: The way back ends at the cut. The prompt comes before it, and its `.grad` stays `None`.
+        d still computed   :: The encoder stays as it is, but a gradient is computed for each of its weights, and adds up in `.grad`.
+        e nothing recorded :: The head's rule has to keep what it reads, and refuses a tensor made in inference mode.
+        """),
+    12: _lettered(r"""
+        what is wrong with a loop that learns in its last layer only
+        a learning rate        :: Then both would move, a little. And a small rate does not turn a `.grad` into `None`.
+        b not cleared          :: Then gradients would add up from step to step, and `first` would have one like any other.
+        c not in the optimizer :: Then `first` would not move either, but a gradient would be computed for it: `.grad` would be a number.
+        d right                :: `None` means that no gradient was computed: nothing leads back to `first`. Its result was cut off.
+        e zero for None        :: A dead unit sends 0 back: `.grad` would be a tensor of zeros. `None` means that nothing was computed.
+        """),
+    13: _lettered(r"""
+        few inputs, many outputs: which direction
+        a right          :: One forward pass gives the slopes of all results with respect to one setting: a column of the Jacobian. There are three. And a tangent travels along with the values, so no step is kept for later.
+        b row for column :: A backward pass gives the slopes of one result: a row of the Jacobian. There are 10,000 rows, not three.
+        c summed         :: The sum of the results has three slopes. How each result depends on the settings is lost in the sum.
+        d row for column :: A forward pass gives the slopes of all results with respect to one setting. There are three settings.
+        e direction      :: That gives the right slopes with 3,333 times as many passes, and each of them needs what the 1,000 steps have kept.
+        """),
 }

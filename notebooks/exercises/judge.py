@@ -93,9 +93,8 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
             return Verdict(state, f"{told}\n\n{cause}", cause)
         return Verdict(state, told, meaning(got.error) or type(got.error).__name__)
     assert first is not None
-    if first == len(
-        got.seen
-    ):  # the probe could do no more with it: the right values, as a plain number or an array
+    if first == len(got.seen):
+        # the probe could do no more with it: the right values, as a plain number or an array
         label, _value, shown = got.seen[-1]
         told = known.advice if known else say("not a tensor")
         return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
@@ -462,14 +461,13 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
         label = f"`{name}({', '.join(describe(argument, 40) for argument in arguments)})`"
         watch = Watch(**dict(zip(parameters, arguments, strict=False)))
         value = function(*arguments)
-        if told := watch.told({VALUES, ITEMS}):  # what it gives back may be that very input
-            raise Complaint(told)
+        watch.complain({VALUES, ITEMS})  # what it gives back may be that very input
         if exercise.returns and value is not None:
             _several(exercise, value, reference(*untouched))
             yield from (
                 (f"{part} of {label}", item) for part, item in zip(exercise.returns, value, strict=True)
             )
-            _leaves_alone(watch)
+            watch.complain()
             continue
         wrong_type = exercise.gives and not isinstance(value, exercise.gives)
         if wrong_type and value is not None:
@@ -479,13 +477,8 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
             got = type(value).__name__
             raise Complaint(say("type", what=describe(value, 40), got=got, article=article, want=want))
         yield label, value
-        _leaves_alone(watch)
+        watch.complain()
     exercise.besides(function)
-
-
-def _leaves_alone(watch: Watch) -> None:
-    if told := watch.told():
-        raise Complaint(told)
 
 
 def _several(exercise: Exercise, value: Any, right: tuple) -> None:

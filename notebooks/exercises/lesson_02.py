@@ -13,6 +13,7 @@ from . import options
 from .answers import letters, read
 from .lessons import find_exercise
 from .model import Complaint, Exercise, Question, Wrong
+from .sheet import exercise, question
 from .values import plain
 
 Seen = Iterator[tuple[str, Any]]
@@ -143,9 +144,7 @@ def keeps(add: Any, mul: Any, scaled: Any, matmul: Any, why: Any) -> Seen:
     if reason not in ("a", "b", "c"):
         raise Complaint("`why` should be one letter in quotes, from `a` to `c`.")
     for name, kept in keepsakes().items():
-        for (
-            letter
-        ) in "xwd":  # the first letter that is wrong is talked about, and the others are left to find
+        for letter in "xwd":  # the first that is wrong is talked about, and the others are left to find
             if letter in said[name] ^ kept:
                 yield f"`{name}`", f"with {letter}" if letter in said[name] else f"without {letter}"
                 return
@@ -156,11 +155,8 @@ def keeps(add: Any, mul: Any, scaled: Any, matmul: Any, why: Any) -> Seen:
 def node_names() -> dict[str, str | None]:
     """The names that the machine gives, read from live results."""
     x, y = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 4.0], requires_grad=True)
-    rows, weight, bias = (
-        torch.ones(4, 3),
-        torch.ones(2, 3, requires_grad=True),
-        torch.ones(2, requires_grad=True),
-    )
+    rows = torch.ones(4, 3)
+    weight, bias = torch.ones(2, 3, requires_grad=True), torch.ones(2, requires_grad=True)
     linear = torch.nn.functional.linear
     made = {
         "minus": x - y,
@@ -289,224 +285,185 @@ def _functions_of_square_plus_three() -> int:
 
 
 QUESTIONS: list[Question] = [
-    Question(
-        "2.a",
-        asks="how many functions there are behind z = x * x + 3",
-        truth=_functions_of_square_plus_three,
-        found="Yes: one for the product, one for the addition, and one that collects for `x`.",
-        answers=r"""
-            2.0 :: One for each operation, that is right. And one more, for `x`: the place where its gradient is collected.
-            4.0 :: `x` is used twice, but it has one place where its gradient is collected. Two arrows lead to it.
-            1.0 :: Each operation gets its own: one for the product, one for the addition. And one collects for `x`.
-            5.0 :: You may have counted the tensors too. `x`, `y`, `z` and the 3 are not functions.
-        """,
-        missed="Three: `MulBackward0` for the product, `AddBackward0` for the addition, `AccumulateGrad` for `x`.",
-    ),
-    Question(
-        "2.b",
-        asks="whether a * 2 is a leaf, when a does not ask for a gradient",
-        truth=lambda: (torch.tensor([1.0]) * 2).is_leaf,
-        found="Yes, a leaf. No input asked, so nothing was recorded, and a tensor without a history is a leaf.",
-        answers=r"""
-            False :: It is one. It came out of an operation, but no input asked, so nothing was recorded; and a tensor without a history is a leaf.
-        """,
-        missed="It is `True`: no input asked, so nothing was recorded, and a tensor without a history is a leaf.",
-    ),
-    Question(
-        "2.c",
-        asks="how many tensors the function of x + y keeps",
-        truth=lambda: 0,
-        found="Yes, none. What goes back through an addition does not depend on what was added.",
-        answers=r"""
-            2.0 :: It would need them if its rule used them. Through an addition the gradient passes unchanged.
-            1.0 :: None at all: through an addition the gradient passes unchanged, whatever the numbers were.
-            3.0 :: Neither the two inputs nor the result: through an addition the gradient passes unchanged.
-            None :: right
-        """,
-        missed="None: through an addition the gradient passes unchanged, whatever was added.",
-    ),
+    question(r"""
+        2.a how many functions there are behind z = x * x + 3
+        truth: _functions_of_square_plus_three()
+        found: Yes: one for the product, one for the addition, and one that collects for `x`.
+        missed: Three: `MulBackward0` for the product, `AddBackward0` for the addition, `AccumulateGrad` for `x`.
+
+        2.0 :: One for each operation, that is right. And one more, for `x`: the place where its gradient is collected.
+        4.0 :: `x` is used twice, but it has one place where its gradient is collected. Two arrows lead to it.
+        1.0 :: Each operation gets its own: one for the product, one for the addition. And one collects for `x`.
+        5.0 :: You may have counted the tensors too. `x`, `y`, `z` and the 3 are not functions.
+        """),
+    question(r"""
+        2.b whether a * 2 is a leaf, when a does not ask for a gradient
+        truth: (torch.tensor([1.0]) * 2).is_leaf
+        found: Yes, a leaf. No input asked, so nothing was recorded, and a tensor without a history is a leaf.
+        missed: It is `True`: no input asked, so nothing was recorded, and a tensor without a history is a leaf.
+
+        False :: It is one. It came out of an operation, but no input asked, so nothing was recorded; and a tensor without a history is a leaf.
+        """),
+    question(r"""
+        2.c how many tensors the function of x + y keeps
+        truth: 0
+        found: Yes, none. What goes back through an addition does not depend on what was added.
+        missed: None: through an addition the gradient passes unchanged, whatever was added.
+
+        2.0 :: It would need them if its rule used them. Through an addition the gradient passes unchanged.
+        1.0 :: None at all: through an addition the gradient passes unchanged, whatever the numbers were.
+        3.0 :: Neither the two inputs nor the result: through an addition the gradient passes unchanged.
+        None :: right
+        """),
 ]
 
 EXERCISES: list[Exercise] = [
-    Exercise(
-        "2.1",
-        title="eight tensors",
-        names=("leaves", "asks", "has_function"),
-        solution="""
+    exercise(r"""
+        2.1 eight tensors
+        solution:
             leaves = "abcef"        # no history
             asks = "bdgh"           # asked, or made from one that asked
             has_function = "dgh"    # made from one that asked, by something that has a derivative
-            """,
-        why=(
-            "`is_leaf` is the same as having no `grad_fn`: the two answers have no letter in common, and together they cover all eight. "
-            "`requires_grad` is passed on from the inputs to the result, except where there is no derivative."
-        ),
-        shows="From these three you can tell for any tensor whether a gradient will reach it, pass through it, or neither.",
-        hints=(
-            "Go through them one at a time: is there an input that asks? Does the operation have a derivative?",
-            "If both are true, the result has a `grad_fn`, asks for a gradient, and is not a leaf. Otherwise it has no `grad_fn` and is a leaf.",
-            "Put them in a cell and print `.is_leaf`, `.requires_grad` and `.grad_fn` of each. But answer first.",
-        ),
-        probe=states,
-        answers=r"""
-        """,
-        patterns=tuple(_one_letter_wrong()),
-    ),
-    Exercise(
-        "2.2",
-        title="rebuild a picture",
-        names=("rebuild",),
-        solution=rebuild,
-        why="Read the picture from the result back: a sum, of an exponential, of an addition; one of its inputs is a product, the other is `p` itself.",
-        shows="A picture can be read as code and code as a picture: each function is one operation.",
-        hints=(
-            "Start at the result. Which operation came last? It is there in the line already.",
-            "`AddBackward0` has two arrows. One goes to `MulBackward0`; where does the other one go?",
-            "Inside the sum is an exponential: `torch.exp(...)`, of the product and `p` added together.",
-        ),
-        probe=graph_of_rebuild,
-        answers=r"""
-            (p * q).sum()                               :: There are two more functions in the picture, between the product and the sum.
-            (p * q + p).sum()                           :: One function is missing, between the addition and the sum.
-            torch.exp(p * q).sum()                      :: One function is missing, between the product and the exponential.
-            torch.exp(p * q + q).sum()                  :: Almost. Follow the second arrow of `AddBackward0`: to which leaf does it lead?
-            torch.exp(p * (q + 1)).sum()                :: The same number, and another graph! You multiply after adding; in the picture the addition comes after the product.
-            torch.exp(p * q).sum() + torch.exp(p).sum() :: In the picture there is one exponential, of the sum of the two. You have made two of them.
-            (torch.exp(p * q) + p).sum()                :: All the functions are there, but in another order: in the picture the addition comes before the exponential.
-            torch.exp(p * p + q).sum()                  :: Almost: the leaves are crossed. To which two leaves do the arrows of `MulBackward0` lead?
-            torch.exp(p * q - p).sum()                  :: A difference would leave a `SubBackward0`. What is in the picture between the product and the exponential?
-            torch.exp(p * q + p.detach()).sum()         :: The addition has lost an arrow: a plain number has none, nor has a value that `detach` cut off. In the picture it leads to a leaf.
-            (p * torch.exp(q + p)).sum()                :: The right functions, in another order: in the picture the *exponential* goes into the sum, and the product into the addition.
-            (p * torch.exp(q)).sum()                    :: Your exponential is applied to `q` alone. In the picture it comes after the addition.
-            torch.exp(p + q * q).sum()                  :: Both arrows of your product lead to `q`. In the picture they lead to `p` and to `q`.
-            torch.exp(p * q + p).mean()                 :: The last operation is a sum, not a mean.
-            torch.exp(p * q + p)                        :: The last operation is missing: the result is a sum.
-        """,
-    ),
-    Exercise(
-        "2.3",
-        title="what is kept",
-        names=("add", "mul", "scaled", "matmul", "why"),
-        solution="""
+        probe: states
+        patterns: tuple(_one_letter_wrong())
+        why: `is_leaf` is the same as having no `grad_fn`: the two answers have no letter in common, and together they cover all eight. `requires_grad` is passed on from the inputs to the result, except where there is no derivative.
+        shows: From these three you can tell for any tensor whether a gradient will reach it, pass through it, or neither.
+        hint: Go through them one at a time: is there an input that asks? Does the operation have a derivative?
+        hint: If both are true, the result has a `grad_fn`, asks for a gradient, and is not a leaf. Otherwise it has no `grad_fn` and is a leaf.
+        hint: Put them in a cell and print `.is_leaf`, `.requires_grad` and `.grad_fn` of each. But answer first.
+
+
+        """),
+    exercise(r"""
+        2.2 rebuild a picture
+        solution: rebuild
+        probe: graph_of_rebuild
+        why: Read the picture from the result back: a sum, of an exponential, of an addition; one of its inputs is a product, the other is `p` itself.
+        shows: A picture can be read as code and code as a picture: each function is one operation.
+        hint: Start at the result. Which operation came last? It is there in the line already.
+        hint: `AddBackward0` has two arrows. One goes to `MulBackward0`; where does the other one go?
+        hint: Inside the sum is an exponential: `torch.exp(...)`, of the product and `p` added together.
+
+        (p * q).sum()                               :: There are two more functions in the picture, between the product and the sum.
+        (p * q + p).sum()                           :: One function is missing, between the addition and the sum.
+        torch.exp(p * q).sum()                      :: One function is missing, between the product and the exponential.
+        torch.exp(p * q + q).sum()                  :: Almost. Follow the second arrow of `AddBackward0`: to which leaf does it lead?
+        torch.exp(p * (q + 1)).sum()                :: The same number, and another graph! You multiply after adding; in the picture the addition comes after the product.
+        torch.exp(p * q).sum() + torch.exp(p).sum() :: In the picture there is one exponential, of the sum of the two. You have made two of them.
+        (torch.exp(p * q) + p).sum()                :: All the functions are there, but in another order: in the picture the addition comes before the exponential.
+        torch.exp(p * p + q).sum()                  :: Almost: the leaves are crossed. To which two leaves do the arrows of `MulBackward0` lead?
+        torch.exp(p * q - p).sum()                  :: A difference would leave a `SubBackward0`. What is in the picture between the product and the exponential?
+        torch.exp(p * q + p.detach()).sum()         :: The addition has lost an arrow: a plain number has none, nor has a value that `detach` cut off. In the picture it leads to a leaf.
+        (p * torch.exp(q + p)).sum()                :: The right functions, in another order: in the picture the *exponential* goes into the sum, and the product into the addition.
+        (p * torch.exp(q)).sum()                    :: Your exponential is applied to `q` alone. In the picture it comes after the addition.
+        torch.exp(p + q * q).sum()                  :: Both arrows of your product lead to `q`. In the picture they lead to `p` and to `q`.
+        torch.exp(p * q + p).mean()                 :: The last operation is a sum, not a mean.
+        torch.exp(p * q + p)                        :: The last operation is missing: the result is a sum.
+        """),
+    exercise(r"""
+        2.3 what is kept
+        solution:
             add = ""        # passes on what arrives
             mul = "xw"      # each needs the other factor
             scaled = ""     # only the number 3
             matmul = "d"    # w asks, and needs the other factor; d does not ask
             why = "a"
-            """,
-        why="A function keeps what its rule will read: in sums and products, only for the inputs that asked.",
-        shows="You can tell what a network keeps in memory by reading its operations.",
-        hints=(
-            "For each input that asks: is the slope for it made of the other input, or of a fixed number?",
-            "A tensor that does not ask gets no gradient, so nothing is kept for it: that settles `d @ w`.",
-        ),
-        about={
-            "add": "Through an addition the gradient passes unchanged: times 1.",
-            "mul": "Both ask. The slope for `x` is `w`, and the slope for `w` is `x`.",
-            "scaled": "The slope for `x` is 3, a plain number.",
-            "matmul": "Only `w` asks. The slope for it is made of `d`.",
-            "why": "Make the inputs large, or small: does the local derivative of an addition change?",
-        },
-        probe=keeps,
-        answers=r"""
-            "xw", "xw", "", "d", "a"           :: The local derivative of an addition is 1, whatever `x` and `w` are. So neither of them is needed.
-            "w", "xw", "", "d", "a"            :: What arrives at `w` through an addition is what arrived at the result. `w` is not needed for that.
-            "d", "xw", "", "d", "a"            :: There is no `d` in `x + w`.
-            "", "w", "", "d", "a"              :: Both ask. `w` needs `x`, and `x` needs `w`: in a product each needs the *other* factor, so `x` is kept too.
-            "", "x", "", "d", "a"              :: Both ask. `x` needs `w`, and `w` needs `x`: in a product each needs the *other* factor, so `w` is kept too.
-            "", "xwd", "", "d", "a"            :: There is no `d` in `x * w`.
-            "", "xw", "x", "d", "a"            :: The slope of $3x$ is 3, whatever $x$ is. So the 3 is kept, and `x` is not.
-            "", "xw", "w", "d", "a"            :: There is no `w` in `x * 3`.
-            "", "xw", "d", "d", "a"            :: There is no `d` in `x * 3`.
-            "", "xw", "", "dx", "a"            :: There is no `x` in `d @ w`.
-            "", "xw", "", "dw", "a"            :: `w` would be needed for the gradient of `d`. But `d` did not ask.
-            "", "xw", "", "", "a"              :: `w` asks, and how much the product moves with `w` depends on `d`. So `d` is kept.
-            "", "xw", "", "d", "b"             :: All four are right. But plain numbers are not the reason: `x + w` of large matrices keeps nothing either.
-            "", "xw", "", "d", "c"             :: All four are right. But an addition of tensors that ask is recorded like any other operation.
-        """,
-    ),
-    Exercise(
-        "2.4",
-        title="what is it called",
-        names=("minus", "average", "larger", "layer", "no_bias"),
-        solution="""
+        probe: keeps
+        why: A function keeps what its rule will read: in sums and products, only for the inputs that asked.
+        shows: You can tell what a network keeps in memory by reading its operations.
+        about add: Through an addition the gradient passes unchanged: times 1.
+        about mul: Both ask. The slope for `x` is `w`, and the slope for `w` is `x`.
+        about scaled: The slope for `x` is 3, a plain number.
+        about matmul: Only `w` asks. The slope for it is made of `d`.
+        about why: Make the inputs large, or small: does the local derivative of an addition change?
+        hint: For each input that asks: is the slope for it made of the other input, or of a fixed number?
+        hint: A tensor that does not ask gets no gradient, so nothing is kept for it: that settles `d @ w`.
+
+        "xw", "xw", "", "d", "a"           :: The local derivative of an addition is 1, whatever `x` and `w` are. So neither of them is needed.
+        "w", "xw", "", "d", "a"            :: What arrives at `w` through an addition is what arrived at the result. `w` is not needed for that.
+        "d", "xw", "", "d", "a"            :: There is no `d` in `x + w`.
+        "", "w", "", "d", "a"              :: Both ask. `w` needs `x`, and `x` needs `w`: in a product each needs the *other* factor, so `x` is kept too.
+        "", "x", "", "d", "a"              :: Both ask. `x` needs `w`, and `w` needs `x`: in a product each needs the *other* factor, so `w` is kept too.
+        "", "xwd", "", "d", "a"            :: There is no `d` in `x * w`.
+        "", "xw", "x", "d", "a"            :: The slope of $3x$ is 3, whatever $x$ is. So the 3 is kept, and `x` is not.
+        "", "xw", "w", "d", "a"            :: There is no `w` in `x * 3`.
+        "", "xw", "d", "d", "a"            :: There is no `d` in `x * 3`.
+        "", "xw", "", "dx", "a"            :: There is no `x` in `d @ w`.
+        "", "xw", "", "dw", "a"            :: `w` would be needed for the gradient of `d`. But `d` did not ask.
+        "", "xw", "", "", "a"              :: `w` asks, and how much the product moves with `w` depends on `d`. So `d` is kept.
+        "", "xw", "", "d", "b"             :: All four are right. But plain numbers are not the reason: `x + w` of large matrices keeps nothing either.
+        "", "xw", "", "d", "c"             :: All four are right. But an addition of tensors that ask is recorded like any other operation.
+        """),
+    exercise(r"""
+        2.4 what is it called
+        solution:
             minus = "SubBackward0"
             average = "MeanBackward0"
             larger = None               # no derivative: nothing is recorded
             layer = "AddmmBackward0"    # the product and the addition in one operation
             no_bias = "MmBackward0"
-            """,
-        why="The name is the short name of the operation that *ran*. A layer with a bias is one operation, a product and an addition.",
-        shows="A name in a graph tells you which operation was run, and sometimes it is not the one that you typed.",
-        hints=(
-            "The short name of the operation that *ran*, then `Backward0`. Think of what you would write after `torch.`.",
-            "Not every result has a `grad_fn`. Where there is no slope, there is none.",
-        ),
-        about={
-            "minus": "Three letters: `torch.subtract` has a shorter name.",
-            "average": "The name of the method that was called.",
-            "larger": "Does a comparison have a slope?",
-            "layer": "You have seen it above: for rows and with a bias.",
-            "no_bias": "Without a bias only the product of two matrices is left: `(m @ m).grad_fn.name()` above.",
-        },
-        probe=names_given,
-        answers=r"""
-            minus = 'AddBackward0'                      :: $x - y$ is $x + (-y)$, but it has its own function.
-            minus = 'MinusBackward0'                    :: Almost: the short name of a difference is three letters, as in `torch.sub`.
-            minus = 'SubtractBackward0'                 :: Almost: names are short. `torch.subtract` is another name for the operation, and the function uses the short one.
-            minus = 'DifferenceBackward0'               :: The name is the operation's, in its short form: a difference is what is left when you *sub*tract.
-            minus = 'NegBackward0'                      :: `neg` changes a sign. Here two tensors are subtracted in one operation.
-            minus = None                                :: `minus` has a `grad_fn`: `x` and `y` ask, and a difference has a slope.
-            average = 'SumBackward0'                    :: A mean is not recorded as a sum and a division: it is one operation.
-            average = 'DivBackward0'                    :: It divides, but not in a separate operation: the mean is one operation with one name.
-            average = 'AverageBackward0'                :: It is named after the operation: which name did you call after the dot?
-            average = 'AvgBackward0'                    :: It is named after the operation, and the method was not called `.avg()`.
-            average = None                              :: `average` has a `grad_fn`: `x` asks, and a mean has a slope.
-            larger = 'GtBackward0'                      :: True and False have no slope. There is no way back through a comparison, so there is no function.
-            larger = 'GreaterBackward0'                 :: There is an operation of that name, and no way back through it: a comparison has no slope.
-            larger = 'CompareBackward0'                 :: What would it send back? Whether $x > 1$ does not move by a little when $x$ does.
-            larger = 'BoolBackward0'                    :: True and False cannot move a little, so nothing goes back through them.
-            layer = 'LinearBackward0'                   :: That would be the natural name. But rows with a bias are run as one operation named `addmm`: add a matrix product.
-            layer = 'AddBackward0'                      :: The product and the addition are one operation here. Its name has both in it.
-            layer = 'MmBackward0'                       :: There is a bias to be added as well, in the same operation.
-            layer = 'MatMulBackward0'                   :: `matmul` is what you would write. What ran multiplies *and adds the bias*, in one operation.
-            layer = 'MulBackward0'                      :: `*` works entry by entry. A layer multiplies by a matrix and adds its bias, in one operation.
-            layer = None                                :: `layer` has a `grad_fn`: the weights of a layer ask.
-            no_bias = 'AddmmBackward0'                  :: Without a bias there is nothing to add. What remains of `addmm`?
-            no_bias = 'LinearBackward0'                 :: It is named after the operation that was run, and that is a matrix product.
-            no_bias = 'MatMulBackward0'                 :: Tutorials draw that name. But for two matrices `@` runs a product with a shorter one: print `(m @ m).grad_fn` above.
-            no_bias = 'MulBackward0'                    :: `*` works entry by entry. Here a matrix is multiplied by a matrix.
-            no_bias = 'DotBackward0'                    :: `dot` is the product of two vectors. Here a matrix is multiplied by a matrix.
-            no_bias = 'MvBackward0'                     :: `mv` multiplies a matrix by a *vector*. Here the input has four rows.
-            no_bias = None                              :: `no_bias` has a `grad_fn`: the weights of a layer ask.
-        """,
-    ),
-    Exercise(
-        "2.5",
-        title="put the lines in order",
-        names=("order",),
-        solution='order = "DEBCA"',
-        why="Each line needs what the lines before it have made: `p` and `q` first, in either order, then `s`, `e`, `loss`.",
-        shows="A graph grows from the leaves to the result, because each function points to functions that are there already.",
-        hints=(
-            "Which lines use only `w`, `b` and `x`?",
-            "Two lines make a `p`. In the picture, an arrow leads from a `MulBackward0` to `w`.",
-            "Once `p` and `q` are there, there is only one way to go on.",
-        ),
-        probe=graph_of_order,
-        answers=r"""
-            "ACBED"                   :: That is the order in which the way *back* goes, from the result to the leaves. The code runs the other way.
-            "DBECA"                   :: The addition needs both of its inputs. Make `q` first.
-            "EBDCA"                   :: The addition needs both of its inputs. Make `p` first.
-            "DEBAC"                   :: `A` squares `e`, and `e` is made in `C`.
-            "DECBA"                   :: `C` takes 1 away from `s`, and `s` is made in `B`.
-            "FEBCA"                   :: It runs, and the graph is smaller than the one in the picture: with `F`, `w` plays no part.
-            "DEBC"                    :: It runs, but the last line is missing: there is no `loss`.
-            "DEBCAF"                  :: The graph is right. But one of your six lines makes nothing that `loss` uses: leave it out.
-            "DEBCAA"                  :: `a` is in `order` twice. Once is enough.
-            "DEBBCA"                  :: `b` is in `order` twice. Once is enough.
-            "BDECA"                   :: `B` adds `p` and `q`. Neither is there yet.
-            "CDEBA"                   :: `C` takes 1 away from `s`, and nothing is there yet.
-        """,
-    ),
+        probe: names_given
+        why: The name is the short name of the operation that *ran*. A layer with a bias is one operation, a product and an addition.
+        shows: A name in a graph tells you which operation was run, and sometimes it is not the one that you typed.
+        about minus: Three letters: `torch.subtract` has a shorter name.
+        about average: The name of the method that was called.
+        about larger: Does a comparison have a slope?
+        about layer: You have seen it above: for rows and with a bias.
+        about no_bias: Without a bias only the product of two matrices is left: `(m @ m).grad_fn.name()` above.
+        hint: The short name of the operation that *ran*, then `Backward0`. Think of what you would write after `torch.`.
+        hint: Not every result has a `grad_fn`. Where there is no slope, there is none.
+
+        minus = 'AddBackward0'                      :: $x - y$ is $x + (-y)$, but it has its own function.
+        minus = 'MinusBackward0'                    :: Almost: the short name of a difference is three letters, as in `torch.sub`.
+        minus = 'SubtractBackward0'                 :: Almost: names are short. `torch.subtract` is another name for the operation, and the function uses the short one.
+        minus = 'DifferenceBackward0'               :: The name is the operation's, in its short form: a difference is what is left when you *sub*tract.
+        minus = 'NegBackward0'                      :: `neg` changes a sign. Here two tensors are subtracted in one operation.
+        minus = None                                :: `minus` has a `grad_fn`: `x` and `y` ask, and a difference has a slope.
+        average = 'SumBackward0'                    :: A mean is not recorded as a sum and a division: it is one operation.
+        average = 'DivBackward0'                    :: It divides, but not in a separate operation: the mean is one operation with one name.
+        average = 'AverageBackward0'                :: It is named after the operation: which name did you call after the dot?
+        average = 'AvgBackward0'                    :: It is named after the operation, and the method was not called `.avg()`.
+        average = None                              :: `average` has a `grad_fn`: `x` asks, and a mean has a slope.
+        larger = 'GtBackward0'                      :: True and False have no slope. There is no way back through a comparison, so there is no function.
+        larger = 'GreaterBackward0'                 :: There is an operation of that name, and no way back through it: a comparison has no slope.
+        larger = 'CompareBackward0'                 :: What would it send back? Whether $x > 1$ does not move by a little when $x$ does.
+        larger = 'BoolBackward0'                    :: True and False cannot move a little, so nothing goes back through them.
+        layer = 'LinearBackward0'                   :: That would be the natural name. But rows with a bias are run as one operation named `addmm`: add a matrix product.
+        layer = 'AddBackward0'                      :: The product and the addition are one operation here. Its name has both in it.
+        layer = 'MmBackward0'                       :: There is a bias to be added as well, in the same operation.
+        layer = 'MatMulBackward0'                   :: `matmul` is what you would write. What ran multiplies *and adds the bias*, in one operation.
+        layer = 'MulBackward0'                      :: `*` works entry by entry. A layer multiplies by a matrix and adds its bias, in one operation.
+        layer = None                                :: `layer` has a `grad_fn`: the weights of a layer ask.
+        no_bias = 'AddmmBackward0'                  :: Without a bias there is nothing to add. What remains of `addmm`?
+        no_bias = 'LinearBackward0'                 :: It is named after the operation that was run, and that is a matrix product.
+        no_bias = 'MatMulBackward0'                 :: Tutorials draw that name. But for two matrices `@` runs a product with a shorter one: print `(m @ m).grad_fn` above.
+        no_bias = 'MulBackward0'                    :: `*` works entry by entry. Here a matrix is multiplied by a matrix.
+        no_bias = 'DotBackward0'                    :: `dot` is the product of two vectors. Here a matrix is multiplied by a matrix.
+        no_bias = 'MvBackward0'                     :: `mv` multiplies a matrix by a *vector*. Here the input has four rows.
+        no_bias = None                              :: `no_bias` has a `grad_fn`: the weights of a layer ask.
+        """),
+    exercise(r"""
+        2.5 put the lines in order
+        solution:
+            order = "DEBCA"
+        probe: graph_of_order
+        why: Each line needs what the lines before it have made: `p` and `q` first, in either order, then `s`, `e`, `loss`.
+        shows: A graph grows from the leaves to the result, because each function points to functions that are there already.
+        hint: Which lines use only `w`, `b` and `x`?
+        hint: Two lines make a `p`. In the picture, an arrow leads from a `MulBackward0` to `w`.
+        hint: Once `p` and `q` are there, there is only one way to go on.
+
+        "ACBED"                   :: That is the order in which the way *back* goes, from the result to the leaves. The code runs the other way.
+        "DBECA"                   :: The addition needs both of its inputs. Make `q` first.
+        "EBDCA"                   :: The addition needs both of its inputs. Make `p` first.
+        "DEBAC"                   :: `A` squares `e`, and `e` is made in `C`.
+        "DECBA"                   :: `C` takes 1 away from `s`, and `s` is made in `B`.
+        "FEBCA"                   :: It runs, and the graph is smaller than the one in the picture: with `F`, `w` plays no part.
+        "DEBC"                    :: It runs, but the last line is missing: there is no `loss`.
+        "DEBCAF"                  :: The graph is right. But one of your six lines makes nothing that `loss` uses: leave it out.
+        "DEBCAA"                  :: `a` is in `order` twice. Once is enough.
+        "DEBBCA"                  :: `b` is in `order` twice. Once is enough.
+        "BDECA"                   :: `B` adds `p` and `q`. Neither is there yet.
+        "CDEBA"                   :: `C` takes 1 away from `s`, and nothing is there yet.
+        """),
 ]

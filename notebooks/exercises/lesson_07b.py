@@ -10,6 +10,7 @@ import numpy as np
 from . import tiny_engine as engine
 from .lesson_07 import diamond, leaf
 from .model import Complaint, Exercise, Question
+from .sheet import exercise, question
 from .side_effects import unchanged
 from .tiny_engine import Node, Tensor
 from .values import describe, same
@@ -102,130 +103,109 @@ def _second_pass() -> float:
 
 
 QUESTIONS: list[Question] = [
-    Question(
-        "7b.a",
-        asks="x.grad after a second c.backward() with this engine",
-        truth=_second_pass,
-        found="Yes: 12 and 12 again. Our nodes free nothing, so the second pass runs, and `AccumulateGrad` adds.",
-        answers=r"""
-            12.0  :: 12 is what each pass brings. `AccumulateGrad` adds the second one to the first: 24.
-            None  :: PyTorch raises an error here, because the multiplications have freed what they kept. Our nodes free nothing.
-            144.0 :: Nothing is multiplied: the second 12 is *added* to the first.
-            36.0  :: The second pass begins with a 1 again, and brings 12, not 24. $12 + 12$.
-        """,
-        missed="The second pass brings 12 once more, and `AccumulateGrad` adds it to the 12 that is there: 24.",
-    ),
-    Question(
-        "7b.b",
-        asks="when a leaf near the loss gets its gradient",
-        truth=lambda: "b",
-        found="Yes: once the product has fired, `w` has everything it will ever get, and `AccumulateGrad` goes before everything else that is ready.",
-        answers=r"""
-            "a" :: Many pictures show it that way. But `w` has nothing to wait for once the product has fired, and its number is the highest of all.
-            "c" :: It goes before all other nodes that are *ready*. But it is not ready until the product has sent its part.
-        """,
-        missed="It is **b**: `w` is ready once the product has fired, and is then first in the queue.",
-    ),
+    question(r"""
+        7b.a x.grad after a second c.backward() with this engine
+        truth: _second_pass()
+        found: Yes: 12 and 12 again. Our nodes free nothing, so the second pass runs, and `AccumulateGrad` adds.
+        missed: The second pass brings 12 once more, and `AccumulateGrad` adds it to the 12 that is there: 24.
+
+        12.0  :: 12 is what each pass brings. `AccumulateGrad` adds the second one to the first: 24.
+        None  :: PyTorch raises an error here, because the multiplications have freed what they kept. Our nodes free nothing.
+        144.0 :: Nothing is multiplied: the second 12 is *added* to the first.
+        36.0  :: The second pass begins with a 1 again, and brings 12, not 24. $12 + 12$.
+        """),
+    question(r"""
+        7b.b when a leaf near the loss gets its gradient
+        truth: "b"
+        found: Yes: once the product has fired, `w` has everything it will ever get, and `AccumulateGrad` goes before everything else that is ready.
+        missed: It is **b**: `w` is ready once the product has fired, and is then first in the queue.
+
+        "a" :: Many pictures show it that way. But `w` has nothing to wait for once the product has fired, and its number is the highest of all.
+        "c" :: It goes before all other nodes that are *ready*. But it is not ready until the product has sent its part.
+        """),
 ]
 
 EXERCISES: list[Exercise] = [
-    Exercise(
-        "7b.1",
-        title="the newest first",
-        names=("choose",),
-        solution=engine.choose,
-        why="`max` with a `key` compares the sequence numbers and returns the node. `remove` takes that node out of the list.",
-        shows="Newest first, and AccumulateGrad, whose number is infinite, before everything: this is PyTorch's order.",
-        hints=(
-            "Two things: find the node, and take it out of the list.",
-            "`max(ready, key=lambda node: ...)` finds the node for which something is largest. What is it here?",
-            "The something is `node.sequence`. Then take the node out of the list: `ready.remove(node)`, and return it.",
-        ),
-        probe=choose_probe,
-        answers=r"""
-            ready.remove(node) => ready.pop() :: `pop()` takes out the last one of the list, whichever was chosen. Take out the chosen one: `ready.remove(node)`.
-            ready.pop()                                :: That is the one that was put into the list last. Take the one that was *made* last: the largest `node.sequence`.
-            ready.pop(0)                               :: That is the one that has waited longest. Take the largest `node.sequence`.
-            max => min :: That is the oldest: `min` takes the smallest number, `max` the largest.
-            max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
-            max(node.sequence for node in ready)       :: `choose` should return a node
-            max(ready)                                 :: Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.
+    exercise(r"""
+        7b.1 the newest first
+        solution: engine.choose
+        probe: choose_probe
+        why: `max` with a `key` compares the sequence numbers and returns the node. `remove` takes that node out of the list.
+        shows: Newest first, and AccumulateGrad, whose number is infinite, before everything: this is PyTorch's order.
+        hint: Two things: find the node, and take it out of the list.
+        hint: `max(ready, key=lambda node: ...)` finds the node for which something is largest. What is it here?
+        hint: The something is `node.sequence`. Then take the node out of the list: `ready.remove(node)`, and return it.
 
-            max(ready, key=lambda node: node.sequence) => max(ready, key=lambda n: n.sequence) ;; remove(node) => clear() :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
-            ready[0] :: That is the one that waits longest, and it stays in `ready`. Take the one with the largest `node.sequence`, and take it *out*.
-        """,
-    ),
-    Exercise(
-        "7b.2",
-        title="a step of training",
-        names=("train_step",),
-        solution=engine.train_step,
-        why="Clear, forward, backward, update. The gradient points uphill, so each parameter goes a little way against it.",
-        shows="Clear, forward, backward, step: with your engine below it, this is a whole training loop.",
-        look="Four things, once each: clear, forward, backward, and one move of `lr` times the gradient.",
-        hints=(
-            "Four things, in this order: clear each `p.grad`, compute the loss, go backward, move each parameter.",
-            "Clear: `p.grad = None`. Then `loss = loss_of()` and `loss.backward()`.",
-            "Move: `p.data -= lr * p.grad`, for each `p`. And return `loss.data.item()`.",
-        ),
-        probe=train_probe,
-        diagnose=runs_of_the_loss,
-        answers=r"""
-            p.grad = None => pass                         :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
-            p.data -= lr * p.grad => p.data += lr * p.grad                            :: It went uphill. The gradient says where the loss *grows*: go against it.
-            p.data -= lr * p.grad => p.data = lr * p.grad                    :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
-            p.data -= lr * p.grad => p.data -= p.grad                      :: The whole gradient was used as the step. Multiply it by `lr`.
-            p.data -= lr * p.grad => p.data - lr * p.grad                    :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
-            p.grad = None => pass ;; p.data -= lr * p.grad => p.data -= lr * p.grad; p.grad = None :: It clears *after* the step. What was in `.grad` before the first one, from an earlier pass, is then added. Clear at the beginning.
-            loss.backward() =>                           :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
-            loss = loss_of() => ;; loss.backward() => loss_of.backward() :: `loss_of` is a function. The loss is what it returns: `loss = loss_of()`.
-            return loss.data.item() => return loss :: Return the loss as a plain number: `loss.data.item()`.
-            p.data -= lr * p.grad => p -= lr * p.grad :: `p` is a Tensor, and our Tensors have no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
-            p.data -= lr * p.grad => p.data = p.data * (1 - lr * p.grad)                     :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
-            p.data -= lr * p.grad => p.data -= lr * np.sign(p.grad)                       :: The step has the length `lr`, however steep it is there. It is `lr` *times* the gradient.
-            return loss.data.item() => return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Return the loss that you ran backward from.
+        ready.remove(node) => ready.pop() :: `pop()` takes out the last one of the list, whichever was chosen. Take out the chosen one: `ready.remove(node)`.
+        ready.pop()                                :: That is the one that was put into the list last. Take the one that was *made* last: the largest `node.sequence`.
+        ready.pop(0)                               :: That is the one that has waited longest. Take the largest `node.sequence`.
+        max => min :: That is the oldest: `min` takes the smallest number, `max` the largest.
+        max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
+        max(node.sequence for node in ready)       :: `choose` should return a node
+        max(ready)                                 :: Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.
 
-            for p in parameters:
-                p.grad = None
-                loss = loss_of()
-                loss.backward()
-                p.data = p.data - lr * p.grad
-                return loss.data.item() :: Only the first parameter has moved. Is the `return` inside the `for`?
+        max(ready, key=lambda node: node.sequence) => max(ready, key=lambda n: n.sequence) ;; remove(node) => clear() :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
+        ready[0] :: That is the one that waits longest, and it stays in `ready`. Take the one with the largest `node.sequence`, and take it *out*.
+        """),
+    exercise(r"""
+        7b.2 a step of training
+        solution: engine.train_step
+        probe: train_probe
+        diagnose: runs_of_the_loss
+        why: Clear, forward, backward, update. The gradient points uphill, so each parameter goes a little way against it.
+        shows: Clear, forward, backward, step: with your engine below it, this is a whole training loop.
+        look: Four things, once each: clear, forward, backward, and one move of `lr` times the gradient.
+        hint: Four things, in this order: clear each `p.grad`, compute the loss, go backward, move each parameter.
+        hint: Clear: `p.grad = None`. Then `loss = loss_of()` and `loss.backward()`.
+        hint: Move: `p.data -= lr * p.grad`, for each `p`. And return `loss.data.item()`.
 
-            for p in parameters:
-                p.grad = None
-                loss = loss_of()
-                loss.backward()
-                p.data -= lr * p.grad
-            return loss.data.item() :: Everything is inside one loop, so for each parameter there is a separate loss and pass, from weights that have partly moved. Four separate things: clear *all*; one `loss_of()`; one `backward()`; move *all*.
-            loss.backward() => ;; p.data -= lr * p.grad => loss.backward(); p.data -= lr * p.grad :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and what they bring adds up. One pass fills all gradients.
-            lr * p => 0.3 * p                            :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
-            p.grad = None => parameters[0].grad = None :: Only the first parameter's gradient is cleared. Clear all of them before the pass.
-            lr * p.grad => lr * abs(p.grad)              :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
-            loss = loss_of() => ;; loss.backward() => for _ in parameters: loss = loss_of(); loss.backward() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
-            lr * p.grad => lr / 2 * p.grad               :: The step is half as long as it should be. `lr` times the gradient, nothing more.
-            lr * p.grad => lr / len(parameters) * p.grad :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
-            return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Return it as it is.
-        """,
-    ),
-    Exercise(
-        "7b.3",
-        title="does the order matter",
-        names=("answer",),
-        solution='answer = "b"',
-        why=(
-            "A node fires when all that it should receive has been added up, in every such order. So it receives the same sum, and passes on the "
-            "same. What the order changes is when, and with it the order of hooks and what is in memory at a time."
-        ),
-        shows="Waiting makes the numbers right, up to rounding. The order among ready nodes is a matter of taste, and of memory.",
-        hints=(
-            "Try it: give `choose` another form, `return ready.pop(0)`, and run the comparison again.",
-            "When a node becomes ready, what has been added up there? Does that depend on which node fired first?",
-        ),
-        answers=r"""
-            "a" :: The engine of lesson 7 passed twenty random graphs in exercise 7.6 while it took its nodes with `ready.pop()`. The numbers did not depend on it.
-            "c" :: The orders do differ: the comparison above shows it. The gradients are still the same. Why?
-            "d" :: `x` is used twice here, in `x * x`, and got 12 in both orders. What two edges bring is added up, whichever comes first.
-        """,
-    ),
+        p.grad = None => pass                         :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
+        p.data -= lr * p.grad => p.data += lr * p.grad                            :: It went uphill. The gradient says where the loss *grows*: go against it.
+        p.data -= lr * p.grad => p.data = lr * p.grad                    :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
+        p.data -= lr * p.grad => p.data -= p.grad                      :: The whole gradient was used as the step. Multiply it by `lr`.
+        p.data -= lr * p.grad => p.data - lr * p.grad                    :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
+        p.grad = None => pass ;; p.data -= lr * p.grad => p.data -= lr * p.grad; p.grad = None :: It clears *after* the step. What was in `.grad` before the first one, from an earlier pass, is then added. Clear at the beginning.
+        loss.backward() =>                           :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
+        loss = loss_of() => ;; loss.backward() => loss_of.backward() :: `loss_of` is a function. The loss is what it returns: `loss = loss_of()`.
+        return loss.data.item() => return loss :: Return the loss as a plain number: `loss.data.item()`.
+        p.data -= lr * p.grad => p -= lr * p.grad :: `p` is a Tensor, and our Tensors have no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
+        p.data -= lr * p.grad => p.data = p.data * (1 - lr * p.grad)                     :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
+        p.data -= lr * p.grad => p.data -= lr * np.sign(p.grad)                       :: The step has the length `lr`, however steep it is there. It is `lr` *times* the gradient.
+        return loss.data.item() => return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Return the loss that you ran backward from.
+
+        for p in parameters:
+            p.grad = None
+            loss = loss_of()
+            loss.backward()
+            p.data = p.data - lr * p.grad
+            return loss.data.item() :: Only the first parameter has moved. Is the `return` inside the `for`?
+
+        for p in parameters:
+            p.grad = None
+            loss = loss_of()
+            loss.backward()
+            p.data -= lr * p.grad
+        return loss.data.item() :: Everything is inside one loop, so for each parameter there is a separate loss and pass, from weights that have partly moved. Four separate things: clear *all*; one `loss_of()`; one `backward()`; move *all*.
+        loss.backward() => ;; p.data -= lr * p.grad => loss.backward(); p.data -= lr * p.grad :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and what they bring adds up. One pass fills all gradients.
+        lr * p => 0.3 * p                            :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
+        p.grad = None => parameters[0].grad = None :: Only the first parameter's gradient is cleared. Clear all of them before the pass.
+        lr * p.grad => lr * abs(p.grad)              :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
+        loss = loss_of() => ;; loss.backward() => for _ in parameters: loss = loss_of(); loss.backward() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
+        lr * p.grad => lr / 2 * p.grad               :: The step is half as long as it should be. `lr` times the gradient, nothing more.
+        lr * p.grad => lr / len(parameters) * p.grad :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
+        return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Return it as it is.
+        """),
+    exercise(r"""
+        7b.3 does the order matter
+        solution:
+            answer = "b"
+        why: A node fires when all that it should receive has been added up, in every such order. So it receives the same sum, and passes on the same. What the order changes is when, and with it the order of hooks and what is in memory at a time.
+        shows: Waiting makes the numbers right, up to rounding. The order among ready nodes is a matter of taste, and of memory.
+        hint: Try it: give `choose` another form, `return ready.pop(0)`, and run the comparison again.
+        hint: When a node becomes ready, what has been added up there? Does that depend on which node fired first?
+
+        "a" :: The engine of lesson 7 passed twenty random graphs in exercise 7.6 while it took its nodes with `ready.pop()`. The numbers did not depend on it.
+        "c" :: The orders do differ: the comparison above shows it. The gradients are still the same. Why?
+        "d" :: `x` is used twice here, in `x * x`, and got 12 in both orders. What two edges bring is added up, whichever comes first.
+        """),
 ]

@@ -6,6 +6,7 @@ import minigrad as torch
 
 from .bytecode import uses
 from .model import Complaint, Exercise, Question, returned
+from .sheet import exercise, question
 from .side_effects import ASKS, VALUES, Watch
 
 
@@ -240,321 +241,270 @@ SWITCHES = {
 }
 
 QUESTIONS: list[Question] = [
-    Question(
-        "8.a",
-        asks="the gradient of x through y * 3 + y.detach() * 5",
-        truth=_grad_of_sum,
-        found="Yes: only the attached path leads back, $3 \\cdot 2 = 6$. For the gradient the detached part is a constant.",
-        answers=r"""
-            16.0 :: 16 is the slope of the *values*. The gradient does not see the detached part: $3 \cdot 2 = 6$.
-            10.0 :: $5 \cdot 2$ is the detached path. The *other* one leads back.
-            3.0  :: 3 arrives at `y`. On the way to `x` it is multiplied by 2: 6.
-            None :: One path is cut, the other is whole. Through that one 6 arrives.
-            0.0  :: One path is cut, the other is whole. Through that one 6 arrives.
-            8.0  :: The mean of 6 and 10. Nothing is averaged where paths meet, and one of these is cut: 6.
-            32.0 :: 32 is the *value* of `out`. The gradient says how fast it moves along the attached path: 6.
-        """,
-        missed="Only the attached path counts: 3, and then 2 from `y` to `x`. That makes 6.",
-    ),
-    Question(
-        "8.b",
-        asks="the gradient of b with the cut behind it",
-        truth=_grad_before_cut,
-        found="Yes. The walk never gets to `b`, so nothing is computed for it: `None`.",
-        answers=r"""
-            0.0  :: A zero would be a computed answer. The walk never gets to `b`: `None`.
-            40.0 :: The cut is between `b` and `y`. The walk from `y` ends there and never gets to `b`: `None`.
-        """,
-        missed="The walk begins at `y` and ends at the cut. `b` lies behind it: `b.grad` is `None`.",
-    ),
-    Question(
-        "8.c",
-        asks="what the first layer gets when the second one's result is detached",
-        truth=_starved,
-        found="Yes: no path leads there, so nothing is computed. `None`, and for the second layer as well.",
-        answers=r"""
-            "a" :: The exercise says so. But a zero would be a computed answer, *it does not matter*. No path leads there, so nothing is computed: `None`.
-            "c" :: The cut comes after the *second* layer, so the walk never gets to the first. Nothing is computed: `None`.
-        """,
-        missed="It is **b**: no path leads to the first layer, so nothing is computed for it.",
-    ),
-    Question(
-        "8.d",
-        asks="what freezing the middle does to the first weight, by flag and by block",
-        truth=_flag_and_block,
-        found="Yes. The flag leaves out one gradient; the block cuts the path, and everything before it is lost.",
-        answers=r"""
-            "a" :: With the block the middle layer was not recorded, so there is no path on to `a`.
-            "c" :: The other way round: with the flag the multiplication is recorded, because `h1` asks; in the block it is not.
-            "d" :: With the flag the multiplication is recorded, because `h1` asks for its gradient. The walk goes past `b`.
-        """,
-        missed="With the flag a number, 60; with the block `None`: an operation that is not recorded cuts the path.",
-    ),
+    question(r"""
+        8.a the gradient of x through y * 3 + y.detach() * 5
+        truth: _grad_of_sum()
+        found: Yes: only the attached path leads back, $3 \cdot 2 = 6$. For the gradient the detached part is a constant.
+        missed: Only the attached path counts: 3, and then 2 from `y` to `x`. That makes 6.
+
+        16.0 :: 16 is the slope of the *values*. The gradient does not see the detached part: $3 \cdot 2 = 6$.
+        10.0 :: $5 \cdot 2$ is the detached path. The *other* one leads back.
+        3.0  :: 3 arrives at `y`. On the way to `x` it is multiplied by 2: 6.
+        None :: One path is cut, the other is whole. Through that one 6 arrives.
+        0.0  :: One path is cut, the other is whole. Through that one 6 arrives.
+        8.0  :: The mean of 6 and 10. Nothing is averaged where paths meet, and one of these is cut: 6.
+        32.0 :: 32 is the *value* of `out`. The gradient says how fast it moves along the attached path: 6.
+        """),
+    question(r"""
+        8.b the gradient of b with the cut behind it
+        truth: _grad_before_cut()
+        found: Yes. The walk never gets to `b`, so nothing is computed for it: `None`.
+        missed: The walk begins at `y` and ends at the cut. `b` lies behind it: `b.grad` is `None`.
+
+        0.0  :: A zero would be a computed answer. The walk never gets to `b`: `None`.
+        40.0 :: The cut is between `b` and `y`. The walk from `y` ends there and never gets to `b`: `None`.
+        """),
+    question(r"""
+        8.c what the first layer gets when the second one's result is detached
+        truth: _starved()
+        found: Yes: no path leads there, so nothing is computed. `None`, and for the second layer as well.
+        missed: It is **b**: no path leads to the first layer, so nothing is computed for it.
+
+        "a" :: The exercise says so. But a zero would be a computed answer, *it does not matter*. No path leads there, so nothing is computed: `None`.
+        "c" :: The cut comes after the *second* layer, so the walk never gets to the first. Nothing is computed: `None`.
+        """),
+    question(r"""
+        8.d what freezing the middle does to the first weight, by flag and by block
+        truth: _flag_and_block()
+        found: Yes. The flag leaves out one gradient; the block cuts the path, and everything before it is lost.
+        missed: With the flag a number, 60; with the block `None`: an operation that is not recorded cuts the path.
+
+        "a" :: With the block the middle layer was not recorded, so there is no path on to `a`.
+        "c" :: The other way round: with the flag the multiplication is recorded, because `h1` asks; in the block it is not.
+        "d" :: With the flag the multiplication is recorded, because `h1` asks for its gradient. The walk goes past `b`.
+        """),
 ]
 
 EXERCISES: list[Exercise] = [
-    Exercise(
-        "8.1",
-        title="repair the example",
-        names=("repaired",),
-        solution=repaired,
-        why="The detached $y$ still has its value, so the sum is right. The gradient sees only $5y$, and $5 \\cdot 2 = 10$.",
-        shows="A value and its gradient need not agree. With `detach` you decide which part the gradient sees.",
-        look="The result is $3y$, hidden, and a part that is seen. Which part, so that the sum is $8y$?",
-        hints=(
-            "You have $3y$ already. How much is missing from $8y$?",
-            "The part that you add is the one that the gradient sees. So it must not be detached.",
-            "`y * 5`: five from the result to `y`, two from `y` to `x`, together 10.",
-        ),
-        probe=_repaired_probe,
-        answers=r"""
-            z + y * 5 => z * y * 5 :: The two parts are multiplied. They should add up to $8y$.
-            x * 2 * 3 + (x * 2).detach() * 5            :: You have hidden the five and shown the three: `x.grad` is 6. It should be the other way round.
-            x * 2 * 3 + x * 2 * 5                       :: Nothing is hidden: `x.grad` is 16. The part with the 3 should stay detached.
-            (x * 2).detach() * 3 + 20                   :: The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be made of `y`.
-            (x * 2).detach() * 3 + 10                   :: 10 is what `x.grad` should be. What has to be added is a part made of `y`, and its slope in `x` should be 10.
-            (x * 2).detach() * 3 + x * 2 * 8            :: That is $3y + 8y$. The $3y$ counts in the value as well: how much is missing from $8y$?
-            (x * 2).detach() * 3 + x * 2 * 3            :: That is $3y + 3y$. What is still missing from $8y$?
-            (x * 2).detach() * 3 + x * 5                :: The factor is right, but it belongs to `y`, and `y` is $2x$.
-            (x * 2).detach() * 3 + x * 2 * 10           :: 10 is the gradient in `x`. In `y` the slope is half of it, because $y = 2x$.
-            (x * 2).detach() * 3 + x * x * 5            :: At $x = 2$ the value is right, but that is a curve: its slope there is 20. Use `y`.
-            (x * 2).detach() * 3 + (x * 2).detach() * 5 :: Both are cut, so nothing leads back to `x`, and `backward()` would raise. Leave one attached.
-            (x * 2).detach() * 3 * 5                    :: The hidden part is multiplied, and nothing attached is added. Add a part made of `y`.
-            (x * 2).detach() * 3 + 26                   :: The value is right at $x = 2$ only if the sum is 32; and a plain number does not move with `x`. The second part has to be made of `y`.
-            (x * 2).detach() * 3 + x * 2                :: That is $3y + y$. What is still missing from $8y$?
-            x * 2 * 5                                   :: The gradient is right, but the value lost its $3y$. Detaching keeps the value.
-            x.detach() * 3 + x * 2 * 5                  :: The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.
-            x * 5 + x.detach() * 11                     :: The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.
+    exercise(r"""
+        8.1 repair the example
+        solution: repaired
+        probe: _repaired_probe
+        why: The detached $y$ still has its value, so the sum is right. The gradient sees only $5y$, and $5 \cdot 2 = 10$.
+        shows: A value and its gradient need not agree. With `detach` you decide which part the gradient sees.
+        look: The result is $3y$, hidden, and a part that is seen. Which part, so that the sum is $8y$?
+        hint: You have $3y$ already. How much is missing from $8y$?
+        hint: The part that you add is the one that the gradient sees. So it must not be detached.
+        hint: `y * 5`: five from the result to `y`, two from `y` to `x`, together 10.
 
-            z = y.detach() * 3 => ;; z + y * 5 => y * 5 + 12 :: 12 is $3y$ at one place only, at $x = 2$. The hidden part has to have the value of $3y$ wherever $x$ is: `y.detach() * 3`.
-        """,
-    ),
-    Exercise(
-        "8.2",
-        title="six cuts",
-        names=("plain", "detached", "b_frozen", "block", "both", "weighted"),
-        solution="""
+        z + y * 5 => z * y * 5 :: The two parts are multiplied. They should add up to $8y$.
+        x * 2 * 3 + (x * 2).detach() * 5            :: You have hidden the five and shown the three: `x.grad` is 6. It should be the other way round.
+        x * 2 * 3 + x * 2 * 5                       :: Nothing is hidden: `x.grad` is 16. The part with the 3 should stay detached.
+        (x * 2).detach() * 3 + 20                   :: The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be made of `y`.
+        (x * 2).detach() * 3 + 10                   :: 10 is what `x.grad` should be. What has to be added is a part made of `y`, and its slope in `x` should be 10.
+        (x * 2).detach() * 3 + x * 2 * 8            :: That is $3y + 8y$. The $3y$ counts in the value as well: how much is missing from $8y$?
+        (x * 2).detach() * 3 + x * 2 * 3            :: That is $3y + 3y$. What is still missing from $8y$?
+        (x * 2).detach() * 3 + x * 5                :: The factor is right, but it belongs to `y`, and `y` is $2x$.
+        (x * 2).detach() * 3 + x * 2 * 10           :: 10 is the gradient in `x`. In `y` the slope is half of it, because $y = 2x$.
+        (x * 2).detach() * 3 + x * x * 5            :: At $x = 2$ the value is right, but that is a curve: its slope there is 20. Use `y`.
+        (x * 2).detach() * 3 + (x * 2).detach() * 5 :: Both are cut, so nothing leads back to `x`, and `backward()` would raise. Leave one attached.
+        (x * 2).detach() * 3 * 5                    :: The hidden part is multiplied, and nothing attached is added. Add a part made of `y`.
+        (x * 2).detach() * 3 + 26                   :: The value is right at $x = 2$ only if the sum is 32; and a plain number does not move with `x`. The second part has to be made of `y`.
+        (x * 2).detach() * 3 + x * 2                :: That is $3y + y$. What is still missing from $8y$?
+        x * 2 * 5                                   :: The gradient is right, but the value lost its $3y$. Detaching keeps the value.
+        x.detach() * 3 + x * 2 * 5                  :: The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.
+        x * 5 + x.detach() * 11                     :: The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.
+
+        z = y.detach() * 3 => ;; z + y * 5 => y * 5 + 12 :: 12 is $3y$ at one place only, at $x = 2$. The hidden part has to have the value of $3y$ wherever $x$ is: `y.detach() * 3`.
+        """),
+    exercise(r"""
+        8.2 six cuts
+        solution:
             plain = 15      # b * x
             detached = None # the only way is cut
             b_frozen = 15   # b keeps its value: the walk passes through
             block = None    # h was not recorded
             both = 15       # only the attached half
             weighted = 150   # b * x, times the constant h = 10
-            """,
-        why=(
-            "Ask of each line: is there a path back from `y` to `a`, and what is multiplied along it? Detached tensors are constants; "
-            "constants still multiply."
-        ),
-        shows="You can read off which gradients are there from the cuts alone, before anything runs.",
-        look={
-            "plain": "On the way from `y` to `a`: what is `h` multiplied by, and what is `a`?",
-            "detached": "Is there any path from `y` to `a`?",
-            "b_frozen": "Freezing changes which tensors are *given* a gradient. Does it change the path to `a`, or the value of `b`?",
-            "block": "What was recorded when `h` was made?",
-            "both": "Two halves: which of them leads back to `a`, and what does it bring?",
-            "weighted": "Put in 10 for `h.detach()`. What is left is $10\\,b\\,a\\,x$.",
-        },
-        hints=(
-            "First decide which are `None`: where is there no path from `y` back to `a` at all?",
-            "Without a cut: 1 arrives at `y`, times $b = 3$ at `h`, times $x = 5$ at `a`.",
-            "Freezing `b` does not change its value, nor the path past it.",
-            "In the last line `h.detach()` is the constant 10. So $y = 10\\,b\\,h$ as far as the gradient can see.",
-        ),
-        answers=r"""
-            both = 60.0                         :: Without `detach` it would be 30, and here even less leads back: one of the two halves.
-            both = 45.0                         :: The two halves bring 15 and nothing.
-            weighted = 450.0                     :: `b` counts once, in $b\,h \cdot 10$: that is $3 \cdot 5 \cdot 10$.
-            weighted = 600.0                     :: `a` itself is not a factor of its slope: $10 \cdot b \cdot x$.
-            plain = 75.0                        :: $x$ comes in once: $b \cdot x$.
-            b_frozen = 3.0                      :: 3 is what arrives at `h`. From there to `a` it is multiplied by $x$, frozen or not.
-            b_frozen = 10.0                     :: 10 is `h`, and what `b` would get. `a` gets $b \cdot x$, frozen or not.
-            plain = 5                           :: 5 is $x$, what `a` is multiplied by. But 1 did not arrive at `h` unchanged: it was multiplied by $b$ on its way.
-            plain = 1                           :: 1 is where the walk begins. Two multiplications lie between it and `a`.
-            plain = 0                           :: `y` moves when `a` does. A gradient of 0 would mean that it does not.
-            b_frozen = 30                       :: 30 is the value of `y`, frozen or not. The question is how it moves with `a`.
-            b_frozen = 7.5                      :: That is half of it. Freezing `b` does not share anything out: `a` gets all that it gets in the first line.
-            b_frozen = 1                        :: Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.
-            both = 5                            :: 5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.
-            both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
-            weighted = 50                        :: $10 \cdot 5$: the constant and $x$ are there, and $b$ is missing.
-            weighted = 75                        :: That is half of it. The constant is not divided between the two `h`: all of it multiplies.
-            weighted = 1                         :: 1 is where the walk begins. From `y` to `a` it meets the constant, $b$ and $x$.
-            15, 0, 15, 0, 15, 150               :: The right places, but nothing is computed where there is no path: `None`, not 0.
-            detached = 15                       :: The number is that of `plain`. But `detach` cuts the only path from `y` to `a`.
-            detached = 3                        :: `detach` cuts the only path from `y` to `a`. What is left of it does not count for `a`.
-            plain = 30                          :: 30 is the value of `y`. Its slope in `a`: $b$ times $x$.
-            plain = 6                           :: $2 \cdot 3$: but `a` does not meet itself. It meets $x$, and then $b$.
-            plain = 8                           :: Added: $5 + 3$. Along a path the numbers are multiplied.
-            plain = 4                           :: The mean of 5 and 3. Along a path the numbers are multiplied, nothing is averaged.
-            plain = 7.5                         :: That is half of it. Nothing is shared out or averaged along a path: it is $b$ times $x$.
-            plain = 10                          :: 10 is the value of `h`, and what `b` gets. `a` gets what *it* meets on its way: $x$, and then $b$.
-            plain = 3                           :: 3 is what arrives at `h`. On the way to `a` it is multiplied by $x = 5$.
-            plain = None                        :: Nothing is cut here: there is a path from `y` to `a`.
-            b_frozen = 0                        :: Freezing `b` leaves out the gradient *of* `b`. It leaves `a` alone: the value of `b` is 3 as before.
-            b_frozen = 5                        :: The value of `b` is 3 as before, and `a` meets it on its way. Frozen is not gone.
-            block = 0                           :: There is no path to `a`, because `h` was made in the block. Nothing is computed: not even a zero.
-            block = 5                           :: The walk from `y` gets to `b` and no further: `h` has no `grad_fn`.
-            both = 7.5                          :: Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.
-            both = 0                            :: One half is cut. The other is whole, and brings what `plain` brings.
-            weighted = 30                        :: 30 is $b\,h$, the value of the first half. How far does $10\,b\,a\,x$ move with `a`?
-            weighted = 0                         :: One of the two `h` is attached: there is a way back, and the constant multiplies.
-            weighted = 1500                      :: The constant counts once: $10 \cdot b \cdot x$.
-            15, None, None, None, 15, 150       :: Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.
-            15, None, 15, 15, 15, 150           :: In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no path to `a`.
-            15, None, 15, None, 30, 150         :: In the line `both` only the attached half leads back. Without `detach` it would be 30.
-            15, None, 15, None, None, 150       :: In the line `both` one half is cut, the other is whole.
-            15, None, 15, None, 15, 300         :: 300 is the slope of $b\,h^2$, with both factors seen. One of them is a constant here: half of it.
-            15, None, 15, None, 15, 15          :: In the last line `h.detach()` is a constant, but a constant that *multiplies*: it is 10.
-            15, None, 15, None, 15, None        :: In the last line one of the two `h` is attached: there is a way back.
-            10, None, 10, None, 10, 100         :: 10 is what `b` gets. For `a` it is what `a` meets on its way: $x = 5$ and then $b = 3$.
-            3, None, 3, None, 3, 30             :: That is what arrives at `h`. From `h` to `a` it is multiplied by $x = 5$.
-        """,
-    ),
-    Exercise(
-        "8.3",
-        title="freeze the middle",
-        names=("loss_of",),
-        solution=loss_of,
-        why=(
-            "The parameters of the middle layer stop asking, so they get no gradient. The layer itself is recorded, "
-            "because what comes into it asks, and the walk goes through it to the first layer."
-        ),
-        shows="Frozen, and not cut: the first layer gets the same gradient as when nothing is frozen.",
-        look="Only the two lines of the loop should be filled in; what is below them stays as it is.",
-        hints=(
-            "`middle.parameters()` gives the layer's weight and bias, one after the other.",
-            "`requires_grad_` takes one argument: should it ask, True or False?",
-            "The lines below need no change. A `no_grad` or `detach` there would starve `first`.",
-        ),
-        probe=_freeze_probe,
-        answers=r"""
-            param.requires_grad_(False) => pass ;; torch.tanh(middle(torch.tanh(first(x)))) => torch.no_grad()(lambda h: torch.tanh(middle(h)))(torch.tanh(first(x))) :: The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the path. Turn off its parameters.
-            h = torch.tanh(middle(torch.tanh(first(x)).detach())); return (last(h) ** 2).mean() :: The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.
-            middle.parameters() => [*first.parameters(), *last.parameters()] :: The other way round: you have frozen those that should learn.
-            middle.parameters() => first.parameters() :: You have frozen `first`. Look at whose parameters the loop goes through.
-            middle.parameters() => last.parameters()  :: You have frozen `last`. Look at whose parameters the loop goes through.
-            middle.parameters() => [*first.parameters(), *middle.parameters()] :: The first layer is frozen too. It should learn: only `middle.parameters()`.
-            parameters(): => parameters: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: `parameters` is a method: `middle.parameters()`, with brackets.
-            middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: A layer is not a list. `middle.parameters()` gives its weight and its bias.
-            requires_grad_(False) => requires_grad_(True) :: `requires_grad_(True)` changes nothing
-            middle.eval(); return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `eval()` changes how layers such as dropout behave.
-            param.requires_grad_(False) => param.grad = None :: That empties a gradient. The pass that comes after it fills it again
-            param.requires_grad_(False) => pass :: Does the loop go through any of them
-            middle.requires_grad = False; return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: on the layer itself it only makes a new attribute
-            param.requires_grad_(False) => param.requires_grad_(False); middle.weight.data.zero_() :: The weights of `middle` have become zeros. Freezing leaves all values as they are.
-            w, b = middle.weight.detach(), middle.bias.detach()
-            h = torch.tanh(torch.tanh(first(x)) @ w.T + b)
-            return (last(h) ** 2).mean() :: The gradients are right, but the parameters of `middle` still ask: you have computed with copies of them. Freeze the parameters themselves, `requires_grad_(False)`.
-            return (last(h) ** 2).mean() => loss = (last(h) ** 2).mean(); loss.backward(); return loss :: Your function leaves a gradient in `first.weight.grad`
-            mean() => sum() :: The squares are added up. The loss is their *mean*, as in the cell.
-            return (last(h) ** 2).mean() => middle.eval(); return (last(h) ** 2).mean() :: `middle` is left in eval mode
+        why: Ask of each line: is there a path back from `y` to `a`, and what is multiplied along it? Detached tensors are constants; constants still multiply.
+        shows: You can read off which gradients are there from the cuts alone, before anything runs.
+        look plain: On the way from `y` to `a`: what is `h` multiplied by, and what is `a`?
+        look detached: Is there any path from `y` to `a`?
+        look b_frozen: Freezing changes which tensors are *given* a gradient. Does it change the path to `a`, or the value of `b`?
+        look block: What was recorded when `h` was made?
+        look both: Two halves: which of them leads back to `a`, and what does it bring?
+        look weighted: Put in 10 for `h.detach()`. What is left is $10\,b\,a\,x$.
+        hint: First decide which are `None`: where is there no path from `y` back to `a` at all?
+        hint: Without a cut: 1 arrives at `y`, times $b = 3$ at `h`, times $x = 5$ at `a`.
+        hint: Freezing `b` does not change its value, nor the path past it.
+        hint: In the last line `h.detach()` is the constant 10. So $y = 10\,b\,h$ as far as the gradient can see.
 
-            instead of middle.parameters():
-            [middle.bias]                :: The bias is frozen; the weight still learns. `middle.parameters()` gives both.
-            [middle.weight]              :: The weight is frozen; the bias still learns. `middle.parameters()` gives both.
-        """,
-    ),
-    Exercise(
-        "8.4",
-        title="a safe copy",
-        names=("safe_copy",),
-        solution=safe_copy,
-        why="`detach` takes away the history, `clone` gives the values their own memory. You need both.",
-        shows="What is written into the copy stays in the copy, and the backward pass of `t` still works.",
-        look="The same values, in their own memory, and no history.",
-        hints=(
-            "You need two things: no history, and its own memory. Each is one method.",
-            "`t.clone()` copies the values, and is an operation like any other: it is recorded.",
-            "`t.detach().clone()`",
-        ),
-        probe=_copy_probe,
-        answers=r"""
-            t.detach()   :: No history, but the same memory: what is written into it shows up in `t`. Copy it: `.clone()`.
-            t.clone()    :: Its own memory, but it still asks for gradients: the copying was recorded like any operation. Detach it as well.
-            t            :: That is `t` itself, with its history.
-            clone() => clone().requires_grad_(True) :: Almost. It was right before you made it ask for gradients again: leave out the last step.
-            return t.detach().clone() => t.detach_(); return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. Leave `t` itself as it is.
-            t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
-            torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
-            t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.
-            t.detach() + 1                 :: Its own memory, and no history. But the values are different: copy them, `clone()`, and change nothing.
-        """,
-    ),
-    Exercise(
-        "8.5",
-        title="choose",
-        names=("target", "backbone", "validate", "serve", "shared_loop"),
-        solution='target, backbone, validate, serve, shared_loop = "b", "c", "a", "e", "d"',
-        why=(
-            "One value as a constant: `detach`. Weights that stay as they are: `requires_grad_(False)`. No recording for a while: "
-            "`no_grad`; for ever: `inference_mode`; by a flag: `set_grad_enabled`."
-        ),
-        shows="First say what it is about: a value, a weight, or a stretch of code. Then there is hardly any choice left.",
-        hints=(
-            "Is it about *one value*, about *weights*, or about *a stretch of code*?",
-            "A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and which one must never come back to training?",
-        ),
-        words=SWITCHES,
-        answers=r"""
-            target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but here it is about *one value*, and for that there is a method.
-            target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.
-            target = 'd'               :: `set_grad_enabled` takes a flag, for a stretch of code. Here there is no flag, and only one value.
-            target = 'e'               :: What is made in `inference_mode` cannot be part of a loss that you train with: the backward pass would need it.
-            backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.
-            backbone = 'b'             :: `detach` after a layer in the middle starves all the layers before it. For weights that stay there is a flag.
-            backbone = 'd'             :: `set_grad_enabled(False)` around a layer is a `no_grad` block: it starves all the layers before it.
-            backbone = 'e'             :: `inference_mode` around a layer in the middle starves all the layers before it, and more. All others should train.
-            validate = 'b'             :: `detach` is for one value. A whole validation has thousands; switch off a *stretch of code*.
-            validate = 'c'             :: You would have to freeze every weight, and unfreeze it after each epoch. Switch off a *stretch of code*.
-            validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a simpler one.
-            validate = 'e'             :: After validation the numbers go back into training code. `inference_mode` forbids nearly all of that.
-            serve = 'a'                :: `no_grad` works. But a program that *only ever* answers can promise more, and saves work: which switch is `no_grad` plus a promise?
-            serve = 'b'                :: `detach` is for one value. A program that only makes predictions never needs a graph at all.
-            serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only makes predictions can promise more, for a whole stretch of code.
-            serve = 'd'                :: `set_grad_enabled` takes a flag. Here nothing is ever switched on again.
-            shared_loop = 'a'          :: `no_grad` is always off. The loop runs for training as well: the switch has to take the flag.
-            shared_loop = 'b'          :: `detach` is for one value, and it always cuts. The loop trains as well: the switch has to take the flag.
-            shared_loop = 'c'          :: Weights that do not ask would not train in the other run. It is the *recording* that the flag should switch.
-            shared_loop = 'e'          :: In `inference_mode` nothing trains. The loop runs for training as well: the switch has to take the flag.
-        """,
-    ),
-    Exercise(
-        "8.6",
-        title="train behind a cut",
-        names=("step_behind_a_cut",),
-        solution=step_behind_a_cut,
-        why=(
-            "`detach` behind `two` removes the way back to `two` and to `one`. Their gradients stay `None`, and the "
-            "optimizer skips them; `three` comes after the cut, and learns."
-        ),
-        shows="The exercise asks for zero gradients, and you found `None`: a starved layer stays as it is.",
-        look="Two blanks: what goes into `three`, and the two calls after the loss.",
-        hints=(
-            "The first blank is the second layer, its `tanh`, and the cut behind it.",
-            "After the loss: backward, then the optimizer's step.",
-            "`torch.tanh(two(h)).detach()`",
-        ),
-        probe=_cut_probe,
-        answers=r"""
-            torch.tanh(two(h)).detach() => torch.tanh(two(h)) :: Nothing is cut: all three layers learn. Put `.detach()` after layer `two`.
-            torch.tanh(two(h)).detach() => torch.tanh(two(h.detach())) :: The cut is in *front* of `two`, so `two` still learns. It should come after `two`.
-            torch.tanh(two(h)).detach() => two(h).detach()    :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is different.
-            torch.tanh(two(h)).detach() => h.detach()         :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
-            optimizer.step() => :: The gradients are there, but no step was taken: `optimizer.step()` is missing.
-            torch.tanh(two(h)).detach() => torch.tanh(h).detach() :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
-            optimizer.step() => optimizer.zero_grad() :: The second call is `optimizer.step()`. `zero_grad` has run already, at the beginning; here it clears what the step needs.
-            loss.backward() =>    :: No backward pass has run: before it can step, the optimizer needs gradients.
-            loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward() :: The step comes before the backward pass, when all gradients are `None`. The other way round.
-            loss.backward() => loss.backward(); optimizer.zero_grad() :: The gradients are cleared between the backward pass and the step: the step finds nothing.
+        both = 60.0                         :: Without `detach` it would be 30, and here even less leads back: one of the two halves.
+        both = 45.0                         :: The two halves bring 15 and nothing.
+        weighted = 450.0                     :: `b` counts once, in $b\,h \cdot 10$: that is $3 \cdot 5 \cdot 10$.
+        weighted = 600.0                     :: `a` itself is not a factor of its slope: $10 \cdot b \cdot x$.
+        plain = 75.0                        :: $x$ comes in once: $b \cdot x$.
+        b_frozen = 3.0                      :: 3 is what arrives at `h`. From there to `a` it is multiplied by $x$, frozen or not.
+        b_frozen = 10.0                     :: 10 is `h`, and what `b` would get. `a` gets $b \cdot x$, frozen or not.
+        plain = 5                           :: 5 is $x$, what `a` is multiplied by. But 1 did not arrive at `h` unchanged: it was multiplied by $b$ on its way.
+        plain = 1                           :: 1 is where the walk begins. Two multiplications lie between it and `a`.
+        plain = 0                           :: `y` moves when `a` does. A gradient of 0 would mean that it does not.
+        b_frozen = 30                       :: 30 is the value of `y`, frozen or not. The question is how it moves with `a`.
+        b_frozen = 7.5                      :: That is half of it. Freezing `b` does not share anything out: `a` gets all that it gets in the first line.
+        b_frozen = 1                        :: Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.
+        both = 5                            :: 5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.
+        both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
+        weighted = 50                        :: $10 \cdot 5$: the constant and $x$ are there, and $b$ is missing.
+        weighted = 75                        :: That is half of it. The constant is not divided between the two `h`: all of it multiplies.
+        weighted = 1                         :: 1 is where the walk begins. From `y` to `a` it meets the constant, $b$ and $x$.
+        15, 0, 15, 0, 15, 150               :: The right places, but nothing is computed where there is no path: `None`, not 0.
+        detached = 15                       :: The number is that of `plain`. But `detach` cuts the only path from `y` to `a`.
+        detached = 3                        :: `detach` cuts the only path from `y` to `a`. What is left of it does not count for `a`.
+        plain = 30                          :: 30 is the value of `y`. Its slope in `a`: $b$ times $x$.
+        plain = 6                           :: $2 \cdot 3$: but `a` does not meet itself. It meets $x$, and then $b$.
+        plain = 8                           :: Added: $5 + 3$. Along a path the numbers are multiplied.
+        plain = 4                           :: The mean of 5 and 3. Along a path the numbers are multiplied, nothing is averaged.
+        plain = 7.5                         :: That is half of it. Nothing is shared out or averaged along a path: it is $b$ times $x$.
+        plain = 10                          :: 10 is the value of `h`, and what `b` gets. `a` gets what *it* meets on its way: $x$, and then $b$.
+        plain = 3                           :: 3 is what arrives at `h`. On the way to `a` it is multiplied by $x = 5$.
+        plain = None                        :: Nothing is cut here: there is a path from `y` to `a`.
+        b_frozen = 0                        :: Freezing `b` leaves out the gradient *of* `b`. It leaves `a` alone: the value of `b` is 3 as before.
+        b_frozen = 5                        :: The value of `b` is 3 as before, and `a` meets it on its way. Frozen is not gone.
+        block = 0                           :: There is no path to `a`, because `h` was made in the block. Nothing is computed: not even a zero.
+        block = 5                           :: The walk from `y` gets to `b` and no further: `h` has no `grad_fn`.
+        both = 7.5                          :: Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.
+        both = 0                            :: One half is cut. The other is whole, and brings what `plain` brings.
+        weighted = 30                        :: 30 is $b\,h$, the value of the first half. How far does $10\,b\,a\,x$ move with `a`?
+        weighted = 0                         :: One of the two `h` is attached: there is a way back, and the constant multiplies.
+        weighted = 1500                      :: The constant counts once: $10 \cdot b \cdot x$.
+        15, None, None, None, 15, 150       :: Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.
+        15, None, 15, 15, 15, 150           :: In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no path to `a`.
+        15, None, 15, None, 30, 150         :: In the line `both` only the attached half leads back. Without `detach` it would be 30.
+        15, None, 15, None, None, 150       :: In the line `both` one half is cut, the other is whole.
+        15, None, 15, None, 15, 300         :: 300 is the slope of $b\,h^2$, with both factors seen. One of them is a constant here: half of it.
+        15, None, 15, None, 15, 15          :: In the last line `h.detach()` is a constant, but a constant that *multiplies*: it is 10.
+        15, None, 15, None, 15, None        :: In the last line one of the two `h` is attached: there is a way back.
+        10, None, 10, None, 10, 100         :: 10 is what `b` gets. For `a` it is what `a` meets on its way: $x = 5$ and then $b = 3$.
+        3, None, 3, None, 3, 30             :: That is what arrives at `h`. From `h` to `a` it is multiplied by $x = 5$.
+        """),
+    exercise(r"""
+        8.3 freeze the middle
+        solution: loss_of
+        probe: _freeze_probe
+        why: The parameters of the middle layer stop asking, so they get no gradient. The layer itself is recorded, because what comes into it asks, and the walk goes through it to the first layer.
+        shows: Frozen, and not cut: the first layer gets the same gradient as when nothing is frozen.
+        look: Only the two lines of the loop should be filled in; what is below them stays as it is.
+        hint: `middle.parameters()` gives the layer's weight and bias, one after the other.
+        hint: `requires_grad_` takes one argument: should it ask, True or False?
+        hint: The lines below need no change. A `no_grad` or `detach` there would starve `first`.
 
-            for param in [*one.parameters(), *two.parameters()]:
-                param.requires_grad_(False)
-            return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they no longer ask, in later steps either. A cut leaves them as they are.
+        param.requires_grad_(False) => pass ;; torch.tanh(middle(torch.tanh(first(x)))) => torch.no_grad()(lambda h: torch.tanh(middle(h)))(torch.tanh(first(x))) :: The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the path. Turn off its parameters.
+        h = torch.tanh(middle(torch.tanh(first(x)).detach())); return (last(h) ** 2).mean() :: The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.
+        middle.parameters() => [*first.parameters(), *last.parameters()] :: The other way round: you have frozen those that should learn.
+        middle.parameters() => first.parameters() :: You have frozen `first`. Look at whose parameters the loop goes through.
+        middle.parameters() => last.parameters()  :: You have frozen `last`. Look at whose parameters the loop goes through.
+        middle.parameters() => [*first.parameters(), *middle.parameters()] :: The first layer is frozen too. It should learn: only `middle.parameters()`.
+        parameters(): => parameters: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: `parameters` is a method: `middle.parameters()`, with brackets.
+        middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: A layer is not a list. `middle.parameters()` gives its weight and its bias.
+        requires_grad_(False) => requires_grad_(True) :: `requires_grad_(True)` changes nothing
+        middle.eval(); return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `eval()` changes how layers such as dropout behave.
+        param.requires_grad_(False) => param.grad = None :: That empties a gradient. The pass that comes after it fills it again
+        param.requires_grad_(False) => pass :: Does the loop go through any of them
+        middle.requires_grad = False; return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: on the layer itself it only makes a new attribute
+        param.requires_grad_(False) => param.requires_grad_(False); middle.weight.data.zero_() :: The weights of `middle` have become zeros. Freezing leaves all values as they are.
+        w, b = middle.weight.detach(), middle.bias.detach()
+        h = torch.tanh(torch.tanh(first(x)) @ w.T + b)
+        return (last(h) ** 2).mean() :: The gradients are right, but the parameters of `middle` still ask: you have computed with copies of them. Freeze the parameters themselves, `requires_grad_(False)`.
+        return (last(h) ** 2).mean() => loss = (last(h) ** 2).mean(); loss.backward(); return loss :: Your function leaves a gradient in `first.weight.grad`
+        mean() => sum() :: The squares are added up. The loss is their *mean*, as in the cell.
+        return (last(h) ** 2).mean() => middle.eval(); return (last(h) ** 2).mean() :: `middle` is left in eval mode
 
-            optimizer.zero_grad() => ;; h = torch.tanh(one(x)) => ;; (two(h)).detach() => (two(torch.tanh(one(x)))).detach() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
-            loss.item() => (three(h) ** 2).mean().item() :: That is the loss *after* the step. Return the one that you went backward from: `loss.item()`.
-            loss.backward() => loss.backward(); loss.backward() :: `backward()` is called twice. The second call comes to nodes whose saved values the first has freed: one pass is enough.
-            optimizer.step() => optimizer.step(); optimizer.step() :: Two steps are taken with one gradient. One `step()` for each `backward()`.
-        """,
-    ),
+        instead of middle.parameters():
+        [middle.bias]                :: The bias is frozen; the weight still learns. `middle.parameters()` gives both.
+        [middle.weight]              :: The weight is frozen; the bias still learns. `middle.parameters()` gives both.
+        """),
+    exercise(r"""
+        8.4 a safe copy
+        solution: safe_copy
+        probe: _copy_probe
+        why: `detach` takes away the history, `clone` gives the values their own memory. You need both.
+        shows: What is written into the copy stays in the copy, and the backward pass of `t` still works.
+        look: The same values, in their own memory, and no history.
+        hint: You need two things: no history, and its own memory. Each is one method.
+        hint: `t.clone()` copies the values, and is an operation like any other: it is recorded.
+        hint: `t.detach().clone()`
+
+        t.detach()   :: No history, but the same memory: what is written into it shows up in `t`. Copy it: `.clone()`.
+        t.clone()    :: Its own memory, but it still asks for gradients: the copying was recorded like any operation. Detach it as well.
+        t            :: That is `t` itself, with its history.
+        clone() => clone().requires_grad_(True) :: Almost. It was right before you made it ask for gradients again: leave out the last step.
+        return t.detach().clone() => t.detach_(); return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. Leave `t` itself as it is.
+        t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
+        torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
+        t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.
+        t.detach() + 1                 :: Its own memory, and no history. But the values are different: copy them, `clone()`, and change nothing.
+        """),
+    exercise(r"""
+        8.5 choose
+        solution:
+            target, backbone, validate, serve, shared_loop = "b", "c", "a", "e", "d"
+        names: ("target", "backbone", "validate", "serve", "shared_loop")
+        words: SWITCHES
+        why: One value as a constant: `detach`. Weights that stay as they are: `requires_grad_(False)`. No recording for a while: `no_grad`; for ever: `inference_mode`; by a flag: `set_grad_enabled`.
+        shows: First say what it is about: a value, a weight, or a stretch of code. Then there is hardly any choice left.
+        hint: Is it about *one value*, about *weights*, or about *a stretch of code*?
+        hint: A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and which one must never come back to training?
+
+        target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but here it is about *one value*, and for that there is a method.
+        target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.
+        target = 'd'               :: `set_grad_enabled` takes a flag, for a stretch of code. Here there is no flag, and only one value.
+        target = 'e'               :: What is made in `inference_mode` cannot be part of a loss that you train with: the backward pass would need it.
+        backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.
+        backbone = 'b'             :: `detach` after a layer in the middle starves all the layers before it. For weights that stay there is a flag.
+        backbone = 'd'             :: `set_grad_enabled(False)` around a layer is a `no_grad` block: it starves all the layers before it.
+        backbone = 'e'             :: `inference_mode` around a layer in the middle starves all the layers before it, and more. All others should train.
+        validate = 'b'             :: `detach` is for one value. A whole validation has thousands; switch off a *stretch of code*.
+        validate = 'c'             :: You would have to freeze every weight, and unfreeze it after each epoch. Switch off a *stretch of code*.
+        validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a simpler one.
+        validate = 'e'             :: After validation the numbers go back into training code. `inference_mode` forbids nearly all of that.
+        serve = 'a'                :: `no_grad` works. But a program that *only ever* answers can promise more, and saves work: which switch is `no_grad` plus a promise?
+        serve = 'b'                :: `detach` is for one value. A program that only makes predictions never needs a graph at all.
+        serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only makes predictions can promise more, for a whole stretch of code.
+        serve = 'd'                :: `set_grad_enabled` takes a flag. Here nothing is ever switched on again.
+        shared_loop = 'a'          :: `no_grad` is always off. The loop runs for training as well: the switch has to take the flag.
+        shared_loop = 'b'          :: `detach` is for one value, and it always cuts. The loop trains as well: the switch has to take the flag.
+        shared_loop = 'c'          :: Weights that do not ask would not train in the other run. It is the *recording* that the flag should switch.
+        shared_loop = 'e'          :: In `inference_mode` nothing trains. The loop runs for training as well: the switch has to take the flag.
+        """),
+    exercise(r"""
+        8.6 train behind a cut
+        solution: step_behind_a_cut
+        probe: _cut_probe
+        why: `detach` behind `two` removes the way back to `two` and to `one`. Their gradients stay `None`, and the optimizer skips them; `three` comes after the cut, and learns.
+        shows: The exercise asks for zero gradients, and you found `None`: a starved layer stays as it is.
+        look: Two blanks: what goes into `three`, and the two calls after the loss.
+        hint: The first blank is the second layer, its `tanh`, and the cut behind it.
+        hint: After the loss: backward, then the optimizer's step.
+        hint: `torch.tanh(two(h)).detach()`
+
+        torch.tanh(two(h)).detach() => torch.tanh(two(h)) :: Nothing is cut: all three layers learn. Put `.detach()` after layer `two`.
+        torch.tanh(two(h)).detach() => torch.tanh(two(h.detach())) :: The cut is in *front* of `two`, so `two` still learns. It should come after `two`.
+        torch.tanh(two(h)).detach() => two(h).detach()    :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is different.
+        torch.tanh(two(h)).detach() => h.detach()         :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
+        optimizer.step() => :: The gradients are there, but no step was taken: `optimizer.step()` is missing.
+        torch.tanh(two(h)).detach() => torch.tanh(h).detach() :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
+        optimizer.step() => optimizer.zero_grad() :: The second call is `optimizer.step()`. `zero_grad` has run already, at the beginning; here it clears what the step needs.
+        loss.backward() =>    :: No backward pass has run: before it can step, the optimizer needs gradients.
+        loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward() :: The step comes before the backward pass, when all gradients are `None`. The other way round.
+        loss.backward() => loss.backward(); optimizer.zero_grad() :: The gradients are cleared between the backward pass and the step: the step finds nothing.
+
+        for param in [*one.parameters(), *two.parameters()]:
+            param.requires_grad_(False)
+        return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they no longer ask, in later steps either. A cut leaves them as they are.
+
+        optimizer.zero_grad() => ;; h = torch.tanh(one(x)) => ;; (two(h)).detach() => (two(torch.tanh(one(x)))).detach() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
+        loss.item() => (three(h) ** 2).mean().item() :: That is the loss *after* the step. Return the one that you went backward from: `loss.item()`.
+        loss.backward() => loss.backward(); loss.backward() :: `backward()` is called twice. The second call comes to nodes whose saved values the first has freed: one pass is enough.
+        optimizer.step() => optimizer.step(); optimizer.step() :: Two steps are taken with one gradient. One `step()` for each `backward()`.
+        """),
 ]

@@ -9,6 +9,7 @@ import minigrad as torch
 from .bytecode import uses
 from .lesson_09 import _points, _start
 from .model import Complaint, Exercise, Question, returned
+from .sheet import exercise, question
 from .side_effects import GRAD, VALUES, Watch
 
 mse_loss = torch.nn.functional.mse_loss
@@ -158,8 +159,7 @@ def _cured(function, steps: int, lr: float) -> Iterator[tuple]:
     yield f"The losses of {steps} steps", losses
     yield f"The weight after {steps} steps", model.weight.detach()
     yield f"The bias after {steps} steps", model.bias.detach()
-    if told := watch.told():
-        raise Complaint(told)
+    watch.complain()
 
 
 def _gradients_at(
@@ -299,9 +299,7 @@ def _parameters() -> list:
 def _step_probe(function) -> Iterator[tuple]:
     for lr in (0.1, 0.3):
         handed = _parameters()
-        parameters = list(
-            handed
-        )  # what the model and the optimizer hold: these, whatever becomes of the list
+        parameters = list(handed)  # what model and optimizer hold, whatever becomes of the list
         before = [p.detach().clone() for p in parameters]
         function(handed, lr)
         if not all(p.is_leaf and p.requires_grad for p in parameters):
@@ -367,8 +365,7 @@ def _averaged(function, steps: int, lr: float) -> Iterator[tuple]:
             "The loop learns, and the number is right. But it has a `grad_fn`: it holds the graphs of every step. Add up *values*."
         )
     yield f"The mean of the losses of {steps} steps", average
-    if told := watch.told():
-        raise Complaint(told)
+    watch.complain()
 
 
 def _paired_probe(function) -> Iterator[tuple]:
@@ -427,395 +424,348 @@ def _bias_grad() -> float:
 
 
 QUESTIONS: list[Question] = [
-    Question(
-        "9b.a",
-        asks="what is in the .grad of the bias in the second step",
-        truth=_bias_grad,
-        found="Yes: nothing has cleared it, so $-4 + 0.5$.",
-        answers=r"""
-            0.5   :: That is what the second pass brings. But `.grad` was not empty: $-4 + 0.5$.
-            -4.0  :: That was there after the first step. The second pass adds its 0.5 to it.
-            -4.5  :: 0.5 is positive: $-4 + 0.5$.
-            4.5   :: $-4$ and 0.5 are added, with their signs.
-            -1.75 :: Nothing is averaged: passes add up in `.grad`.
-            -2.0  :: Passes add up, they are not multiplied: $-4 + 0.5$.
-            0.0   :: Nothing clears it in this loop. Which line would?
-            -1.05 :: That is the learning rate times `.grad`. The question is what is in `.grad` itself: $-4 + 0.5$.
-        """,
-        missed="$-4 + 0.5 = -3.5$: nothing has cleared it.",
-    ),
-    Question(
-        "9b.b",
-        asks="what is in h after the detached tensor was shifted",
-        truth=_first_activation,
-        found="Yes: one memory, two names. $0.5 - 0.5 = 0$.",
-        answers=r"""
-            0.5  :: `detach()` makes no copy. Whatever is written into `shown` is also in `h`: $0.5 - 0.5 = 0$.
-            -0.5 :: The mean of the four is 0.5, and it is subtracted once: $0.5 - 0.5 = 0$.
-        """,
-        missed="It is 0: `shown` and `h` share their memory.",
-    ),
-    Question(
-        "9b.c",
-        asks="the shape of (4, 1) minus (4,)",
-        truth=_shape_of_the_difference,
-        found="Yes: the column is repeated to the right and the row downwards. Sixteen differences, and no error.",
-        answers=r"""
-            "a" :: The flat list counts as a *row*, (1, 4), so both are repeated until they fit: **c**, (4, 4).
-            "b" :: The longer shape does not lose its dimension: the flat list counts as a row, (1, 4), and both are repeated: **c**, (4, 4).
-            "d" :: Only where shapes cannot be broadcast. These can: a column and a row give a table, **c**.
-        """,
-        missed="**c**: a column of 4 and a row of 4 are broadcast to a table of (4, 4).",
-    ),
-    Question(
-        "9b.d",
-        asks="the first cross entropy with ten classes",
-        truth=_first_loss,
-        found="Yes: each class has the probability 1/10, and $-\\log(1/10) = \\log 10 = 2.303$.",
-        answers=r"""
-            0.1  :: That is the probability. The loss is minus its logarithm: $\log 10 = 2.303$.
-            1.0  :: That is the logarithm to the base 10. PyTorch's `log` is the natural one: 2.303.
-            10.0 :: That is the number of classes. The loss is its logarithm: 2.303.
-            0.0  :: A loss of 0 would mean that the network is sure and right. It knows nothing yet: $\log 10 = 2.303$.
-            -2.303 :: The right size. *Minus* the logarithm of 1/10 is positive.
-            0.9  :: That is the share of wrong answers to expect. The cross entropy is minus the logarithm of 1/10: 2.303.
-            3.322 :: That is the logarithm to the base 2. PyTorch's `log` is the natural one: 2.303.
-        """,
-        missed="$-\\log(1/10) = \\log 10 = 2.303$: minus the natural logarithm of 1/10.",
-    ),
+    question(r"""
+        9b.a what is in the .grad of the bias in the second step
+        truth: _bias_grad()
+        found: Yes: nothing has cleared it, so $-4 + 0.5$.
+        missed: $-4 + 0.5 = -3.5$: nothing has cleared it.
+
+        0.5   :: That is what the second pass brings. But `.grad` was not empty: $-4 + 0.5$.
+        -4.0  :: That was there after the first step. The second pass adds its 0.5 to it.
+        -4.5  :: 0.5 is positive: $-4 + 0.5$.
+        4.5   :: $-4$ and 0.5 are added, with their signs.
+        -1.75 :: Nothing is averaged: passes add up in `.grad`.
+        -2.0  :: Passes add up, they are not multiplied: $-4 + 0.5$.
+        0.0   :: Nothing clears it in this loop. Which line would?
+        -1.05 :: That is the learning rate times `.grad`. The question is what is in `.grad` itself: $-4 + 0.5$.
+        """),
+    question(r"""
+        9b.b what is in h after the detached tensor was shifted
+        truth: _first_activation()
+        found: Yes: one memory, two names. $0.5 - 0.5 = 0$.
+        missed: It is 0: `shown` and `h` share their memory.
+
+        0.5  :: `detach()` makes no copy. Whatever is written into `shown` is also in `h`: $0.5 - 0.5 = 0$.
+        -0.5 :: The mean of the four is 0.5, and it is subtracted once: $0.5 - 0.5 = 0$.
+        """),
+    question(r"""
+        9b.c the shape of (4, 1) minus (4,)
+        truth: _shape_of_the_difference()
+        found: Yes: the column is repeated to the right and the row downwards. Sixteen differences, and no error.
+        missed: **c**: a column of 4 and a row of 4 are broadcast to a table of (4, 4).
+
+        "a" :: The flat list counts as a *row*, (1, 4), so both are repeated until they fit: **c**, (4, 4).
+        "b" :: The longer shape does not lose its dimension: the flat list counts as a row, (1, 4), and both are repeated: **c**, (4, 4).
+        "d" :: Only where shapes cannot be broadcast. These can: a column and a row give a table, **c**.
+        """),
+    question(r"""
+        9b.d the first cross entropy with ten classes
+        truth: _first_loss()
+        found: Yes: each class has the probability 1/10, and $-\log(1/10) = \log 10 = 2.303$.
+        missed: $-\log(1/10) = \log 10 = 2.303$: minus the natural logarithm of 1/10.
+
+        0.1  :: That is the probability. The loss is minus its logarithm: $\log 10 = 2.303$.
+        1.0  :: That is the logarithm to the base 10. PyTorch's `log` is the natural one: 2.303.
+        10.0 :: That is the number of classes. The loss is its logarithm: 2.303.
+        0.0  :: A loss of 0 would mean that the network is sure and right. It knows nothing yet: $\log 10 = 2.303$.
+        -2.303 :: The right size. *Minus* the logarithm of 1/10 is positive.
+        0.9  :: That is the share of wrong answers to expect. The cross entropy is minus the logarithm of 1/10: 2.303.
+        3.322 :: That is the logarithm to the base 2. PyTorch's `log` is the natural one: 2.303.
+        """),
 ]
 
 EXERCISES: list[Exercise] = [
-    Exercise(
-        "9b.1",
-        title="cure patients 1 and 2",
-        names=("cured_2",),
-        solution=cured_2,
-        why="Whatever clears `.grad` must not come between `backward()`, which fills it, and `step()`, which uses it.",
-        shows="Clear before the backward pass or after the step. In between, it clears what the step needs.",
-        hints=(
-            "Three calls are missing: `optimizer.zero_grad()`, `loss.backward()`, `optimizer.step()`.",
-            "The backward pass fills `.grad`, the step uses it. What must not come in between?",
-            "At the end of each iteration, append `loss.item()` to the list.",
-        ),
-        probe=_cured_2_probe,
-        answers=r"""
-            optimizer.step() => optimizer.step(); loss.backward() :: One graph is walked twice: `backward()` is called twice in an iteration. Once is enough.
-            optimizer.zero_grad() => loss.backward() ;; loss.backward() => optimizer.zero_grad()             :: they were cleared *between* `backward()` and `step()`.
-            optimizer.zero_grad() =>                     :: That is patient 1: where is `zero_grad()`?
-            optimizer.step() =>                     :: The optimizer never steps
-            loss.backward() =>                         :: No backward pass runs
-            loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward()             :: The step comes before the backward pass of its iteration.
-            optimizer.step() => optimizer.step(); optimizer.step()     :: In 4 iterations your loop ran 4 backward passes and took 8 steps.
-            return losses => >>                            :: In 4 iterations your loop ran 1 backward pass and took 1 step.
-            losses.append(loss.item()) =>                  :: for 4 steps you return 0 losses
-            loss.item() => torch.nn.functional.mse_loss(model(x), t).item() :: Those are the losses *after* each step. Append the one from before it.
-            (loss.item()) => (loss)                        :: what you return holds the graph of each step
-            losses = [] => losses, loss = [], torch.nn.functional.mse_loss(model(x), t) ;; loss = torch.nn.functional.mse_loss(model(x), t) => ;; loss.backward() => loss.backward(retain_graph=True) :: The forward line belongs *in* the loop: each iteration needs the loss of the new weights.
-            losses = [] => losses, optimizer = [], torch.optim.SGD(model.parameters(), lr=0.1) :: Use `optimizer`, the argument
-            return losses => return loss                   :: Return the list `losses`
-            (steps): => (4):                               :: In 6 iterations your loop ran 4 backward passes and took 4 steps.
-            torch.nn.functional.mse_loss(model(x), t) => ((model(x) - t) ** 2).sum() :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
-            torch.nn.functional.mse_loss(model(x), t) => (model(x) - t).mean() :: That is the mean *error*, which falls without end. The loss is the mean of the *squared* errors, `mse_loss`.
-            (loss.item()) => (loss.item() / steps)         :: Each loss is divided by the number of steps. Append it as it is: `loss.item()`.
-            losses.append(loss.item()) => losses = [loss.item()] :: for 4 steps you return 1 loss
-            losses = [] => model.eval(); losses = []       :: `model` is left in eval mode
-            (model(x), t) => (model(t), x)                 :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
-        """,
-    ),
-    Exercise(
-        "9b.2",
-        title="cure patient 3",
-        names=("loss_of",),
-        solution=loss_of,
-        why="`w` itself is in the product, so the product is recorded and a path leads back to `w`.",
-        shows="Both parameters get a gradient. `item()` is for printing, not for computing.",
-        look="The prediction is a line with the slope `w` and the intercept `b`.",
-        hints=("Which of the two is not in the picture, and what was done to it?", "`w * x + b`"),
-        probe=_both_learn,
-        answers=r"""
-            (w * x + b - t).mean()           :: That adds up the distances with their signs: distances above and below the line cancel, and there is no lowest point. Square them: leave the last line as it was.
-            ((w * x + b - t) ** 2).sum()     :: That is the sum of the squares. The loss is their *mean*.
-            ((w * x + b - t).abs()).mean()   :: Those are the distances, not their squares: `** 2`.
-            ((w * x + b) ** 2 - t**2).mean() :: First the difference, then the square: `(prediction - t) ** 2`.
-            instead of w * x + b:
-            w.item() * x + b        :: `w` is still not in the graph.
-            w * x + b.item()        :: the other half does not
-            w.item() * x + b.item() :: Now neither of the two is in the graph
-            w * x                   :: Without the bias every line goes through 0. Add `b`.
-            w + b * x               :: `w` and `b` have changed places: `w` multiplies `x`.
-            w * x - b               :: The bias is added.
-            w * x + w               :: That adds `w`. The intercept of the line is `b`.
-            (w + b) * x             :: That makes `b` part of the slope. Add it to the product: $w\,x + b$.
-            x + b                   :: The slope is missing: `w` multiplies `x`.
-            w + b                   :: `x` is not in it. The line is $w\,x + b$.
-            b                       :: That is the intercept alone, the same for each point. Add $w\,x$.
-            w                       :: That is the slope alone. The line is $w\,x + b$.
-            2 * x + 1               :: That is the line that the model should find. There is nothing left to learn. Use `w` and `b`.
-            w * (x + b)             :: The bias is added after the product: $w\,x + b$.
-            abs(w) * x + b          :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
-        """,
-    ),
-    Exercise(
-        "9b.3",
-        title="cure patient 4",
-        names=("one_step",),
-        solution=one_step,
-        why="The log gets a tensor without history; the loss keeps its own, and `backward()` starts from that.",
-        shows="`detach()` gives a *new* tensor for the log, and leaves `loss` as it is.",
-        look="Two things: the value goes into the log, and the backward pass starts from the loss itself.",
-        hints=(
-            "`loss` must keep its history, or `backward()` has nowhere to go.",
-            "What goes into the log is another tensor, or a plain number.",
-            "`log.append(loss.detach())`, and then `loss.backward()`.",
-        ),
-        probe=_one_step_probe,
-        answers=r"""
-            (loss.detach()) => (loss) :: Put the *value* into the log.
-            (model(x), t) => (model(x), t).detach() ;; (loss.detach()) => (loss) :: There is no graph left: the loss, or the prediction in it, is detached. That is patient 4 unchanged. Detach only what goes into the log.
-            detach => backward ;; loss.backward() => :: `None` is in the log
-            detach => item ;; loss.backward() => :: No gradient has arrived
-            mse_loss(model(x), t).backward(); return :: there are 0 entries in the log
-            log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(model.weight.grad.item()) :: That is a gradient. The log is for the *loss*.
-            log.append(loss.detach()) => loss.detach(); log.append(loss) :: `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log.
-            log.append(loss.detach()) => log.append(loss.item()); model.zero_grad() :: That clears the gradients of the first step. Leave that to the loop and its optimizer.
-            loss.detach() => 9.0 :: 9.0 is the loss of the first step only. Append the loss that was just computed, whatever it is.
-            log.append(loss.detach()) => log.append(loss.item()); log.append(loss.item()) :: After 1 step there are 2 entries in the log.
-            log.append(loss.detach()) => log.clear(); log.append(loss.item()) :: After 2 steps there is 1 entry in the log.
-        """,
-    ),
-    Exercise(
-        "9b.4",
-        title="cure patient 5",
-        names=("class_loss",),
-        solution=class_loss,
-        why="The cross entropy is minus the logarithm of the probability of the right class, on average. It moves with each score.",
-        shows="Train with a loss that has a slope; count wrong answers for the report.",
-        look="The mean, over the rows, of minus the logarithm of the right class's probability.",
-        hints=(
-            "`torch.nn.functional` has it under its name.",
-            "It takes the scores as they are, and the numbers of the classes. It applies the softmax itself.",
-            "`torch.nn.functional.cross_entropy(scores, labels)`",
-        ),
-        probe=_class_probe,
-        answers=r"""
-            torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: That is the probability of the right class itself. It should become *large*, and a loss should become small: take minus its logarithm.
-            torch.nn.functional.cross_entropy(scores, labels) => (scores.argmax(1) != labels).float().mean() :: There is still no path back to the scores
-            torch.nn.functional.cross_entropy(scores, labels) => _share_of_wrong(scores, labels).requires_grad_(True) :: Now the loss requires a gradient, but as a leaf
-            cross_entropy(torch.softmax(scores, 1), labels) :: `cross_entropy` applies the softmax itself. Applied twice, it flattens the probabilities and the gradients.
-            cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. You need its mean, or the step would depend on the size of the batch.
-            torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The sign is wrong: that goes *up* when the right class becomes more probable, and a loss must go down.
-            -torch.log_softmax(scores, 1).mean()         :: That is the mean over all classes. Only the right one of each row counts.
-            -torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.
-            torch.nn.functional.nll_loss(scores, labels) :: That treats the *scores* as logarithms of probabilities. Without the softmax it can fall without end.
-            1 - torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: you need minus the *logarithm* of the probability.
-            mse_loss(scores, (labels.reshape(-1, 1) == torch.arange(3)).float()) :: That pulls each score to 1 or 0. A score may be any number; only the differences count.
-            cross_entropy(scores.T, labels)              :: The scores are transposed. Each *row* belongs to one example: leave them as they are.
-            mse_loss(scores.max(1).values, labels.float()) :: That compares the largest *score* with the *number* of a class. A class number is a name, not a size.
-            cross_entropy(labels, scores)                :: The scores come first, as they are, then the labels. (A position, from `argmax`, is not a score.)
-            cross_entropy(scores.detach().requires_grad_(), labels) :: The scores were copied out of the graph
-            -torch.log(scores[torch.arange(len(labels)), labels]).mean() :: That is the logarithm of the *scores*. They are not probabilities, and a negative one has no logarithm: softmax first.
-            cross_entropy(scores, labels) / len(labels)  :: That divides by the number of rows twice: `cross_entropy` returns the mean already.
-            cross_entropy(scores[:3], labels[:3])        :: That takes the first three rows only. There may be more of them.
-            cross_entropy(scores, labels) * 3 / len(labels) :: 3 is the number of rows in one call. `cross_entropy` has divided by their number already.
+    exercise(r"""
+        9b.1 cure patients 1 and 2
+        solution: cured_2
+        probe: _cured_2_probe
+        why: Whatever clears `.grad` must not come between `backward()`, which fills it, and `step()`, which uses it.
+        shows: Clear before the backward pass or after the step. In between, it clears what the step needs.
+        hint: Three calls are missing: `optimizer.zero_grad()`, `loss.backward()`, `optimizer.step()`.
+        hint: The backward pass fills `.grad`, the step uses it. What must not come in between?
+        hint: At the end of each iteration, append `loss.item()` to the list.
 
-            torch.nn.CrossEntropyLoss(scores, labels) :: `CrossEntropyLoss(...)` only makes the loss function, and takes its options. Call what it makes with the scores and the labels.
-        """,
-    ),
-    Exercise(
-        "9b.5",
-        title="cure patient 6",
-        names=("to_show",),
-        solution=to_show,
-        why="`h.detach() - ...` computes a *new* tensor. Only `-=` would have written into the memory of `h`.",
-        shows="The backward pass behind `h` works, and the picture has its numbers.",
-        look="The values of `h`, each minus the mean of all.",
-        hints=(
-            "What is the difference between `a -= b` and `a - b`?",
-            "Without history: detach first. Without writing: no `-=`, and no name that ends in `_`.",
-            "`h.detach() - h.detach().mean()`",
-        ),
-        probe=_show_probe,
-        answers=r"""
-            h.detach() - h.detach().mean() => h.detach() - 1 :: 1 is not the mean of all: subtract `h.detach().mean()`.
-            h.detach().sub_(h.mean().item())     :: and names that end in `_` do
-            h - h.mean()                         :: But what you return has a history.
-            h.detach()                           :: That is `h` as it was. Its mean should be 0.
-            h.detach() - 0.5                     :: 0.5 was the mean in the lesson. Use the mean of the `h` that you are given.
-            h.detach() - h.detach().sum()        :: That subtracts the *sum* of all. The mean is the sum divided by how many there are.
-            h.detach() - h.detach().max()        :: That makes the largest 0. The *mean* should be 0.
-            (h.detach() - h.detach().mean()) / h.detach().std() :: That shifts and stretches. Only shift.
-            h.detach().mean()                    :: That is the mean itself. Subtract it from each entry.
-            h.detach().mean() - h.detach()       :: The other way round: subtract the mean from `h`.
-            h.detach() / h.detach().mean()       :: After dividing, the mean is 1. It should be 0: subtract.
-            h.detach() - h.detach()[0]           :: That subtracts the first entry. Subtract the *mean* of all.
-            h.detach() - h.detach().median()     :: That subtracts the median. Subtract the *mean*.
-            torch.zeros_like(h)                  :: The mean of zeros is 0, but nothing of `h` is left. Subtract the mean of `h` from each entry.
-            h.detach() - h.detach().mean() + 0.1 :: 0.1 has been added. Their mean should be 0.
-        """,
-    ),
-    Exercise(
-        "9b.6",
-        title="your own SGD",
-        names=("step",),
-        solution=step,
-        why="Inside `no_grad` a leaf may be written to, and `p -= ...` writes into the very tensor that the model holds.",
-        shows="This is `optimizer.step()` and `zero_grad()` in five lines. The parameters stay the same leaves.",
-        look="Each value minus `lr` times its gradient.",
-        hints=(
-            "A loop over the parameters, inside `with torch.no_grad():`.",
-            "`p -= lr * p.grad` writes into `p`; `p = p - lr * p.grad` makes another tensor.",
-            "First ask `if p.grad is not None:`. After the step, `p.grad = None`.",
-        ),
-        probe=_step_probe,
-        answers=r"""
-            if p.grad is not None: => if p.grad is None: break ;; p -= lr * p.grad => << p -= lr * p.grad ;; p.grad = None => << :: The loop ends at the first parameter that has no gradient (`return`, `break`), and those after it do not move. Skip only that one.
-            grad is not None: => grad:            :: `if p.grad:` asks whether its *numbers* are true. To ask whether there is a gradient at all, write `if p.grad is not None:`.
-            with torch.no_grad(): => if True: ;; p -= lr * p.grad => p = p - lr * p.grad ;; p.grad = None => :: `p = p - ...` makes a new tensor and gives it the name `p`
-            with torch.no_grad(): => if True: :: While operations are recorded, a leaf that requires a gradient must not be written to. Put the loop under `torch.no_grad()`.
-            if p.grad is not None: => ;; p -= lr * p.grad => << ;; p.grad = None => << :: One of the parameters has no gradient: skip it, `if p.grad is not None:`. And clear a gradient only after its step.
-            p -= lr * p.grad => p.sub_(lr * p.grad) ;; p.grad = None => None :: It moves, but `.grad` is not cleared: the next backward pass would add to what is there.
+        optimizer.step() => optimizer.step(); loss.backward() :: One graph is walked twice: `backward()` is called twice in an iteration. Once is enough.
+        optimizer.zero_grad() => loss.backward() ;; loss.backward() => optimizer.zero_grad()             :: they were cleared *between* `backward()` and `step()`.
+        optimizer.zero_grad() =>                     :: That is patient 1: where is `zero_grad()`?
+        optimizer.step() =>                     :: The optimizer never steps
+        loss.backward() =>                         :: No backward pass runs
+        loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward()             :: The step comes before the backward pass of its iteration.
+        optimizer.step() => optimizer.step(); optimizer.step()     :: In 4 iterations your loop ran 4 backward passes and took 8 steps.
+        return losses => >>                            :: In 4 iterations your loop ran 1 backward pass and took 1 step.
+        losses.append(loss.item()) =>                  :: for 4 steps you return 0 losses
+        loss.item() => torch.nn.functional.mse_loss(model(x), t).item() :: Those are the losses *after* each step. Append the one from before it.
+        (loss.item()) => (loss)                        :: what you return holds the graph of each step
+        losses = [] => losses, loss = [], torch.nn.functional.mse_loss(model(x), t) ;; loss = torch.nn.functional.mse_loss(model(x), t) => ;; loss.backward() => loss.backward(retain_graph=True) :: The forward line belongs *in* the loop: each iteration needs the loss of the new weights.
+        losses = [] => losses, optimizer = [], torch.optim.SGD(model.parameters(), lr=0.1) :: Use `optimizer`, the argument
+        return losses => return loss                   :: Return the list `losses`
+        (steps): => (4):                               :: In 6 iterations your loop ran 4 backward passes and took 4 steps.
+        torch.nn.functional.mse_loss(model(x), t) => ((model(x) - t) ** 2).sum() :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
+        torch.nn.functional.mse_loss(model(x), t) => (model(x) - t).mean() :: That is the mean *error*, which falls without end. The loss is the mean of the *squared* errors, `mse_loss`.
+        (loss.item()) => (loss.item() / steps)         :: Each loss is divided by the number of steps. Append it as it is: `loss.item()`.
+        losses.append(loss.item()) => losses = [loss.item()] :: for 4 steps you return 1 loss
+        losses = [] => model.eval(); losses = []       :: `model` is left in eval mode
+        (model(x), t) => (model(t), x)                 :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
+        """),
+    exercise(r"""
+        9b.2 cure patient 3
+        solution: loss_of
+        probe: _both_learn
+        why: `w` itself is in the product, so the product is recorded and a path leads back to `w`.
+        shows: Both parameters get a gradient. `item()` is for printing, not for computing.
+        look: The prediction is a line with the slope `w` and the intercept `b`.
+        hint: Which of the two is not in the picture, and what was done to it?
+        hint: `w * x + b`
 
-            with torch.no_grad():
-                for p in parameters:
-                    p.grad = None
-                    if p.grad is not None:
-                        p -= lr * p.grad :: The gradients are cleared, and nothing has moved.
-            with torch.no_grad(): => if True: ;; p -= lr * p.grad => p.grad -= lr * p.grad ;; p.grad = None => :: the line writes into `p.grad`. Write into `p`.
-            for p in parameters: => for p in parameters[:1]: :: Only the first parameter moves. You need a loop over all of them.
-            for i, p in enumerate(parameters):
+        (w * x + b - t).mean()           :: That adds up the distances with their signs: distances above and below the line cancel, and there is no lowest point. Square them: leave the last line as it was.
+        ((w * x + b - t) ** 2).sum()     :: That is the sum of the squares. The loss is their *mean*.
+        ((w * x + b - t).abs()).mean()   :: Those are the distances, not their squares: `** 2`.
+        ((w * x + b) ** 2 - t**2).mean() :: First the difference, then the square: `(prediction - t) ** 2`.
+        instead of w * x + b:
+        w.item() * x + b        :: `w` is still not in the graph.
+        w * x + b.item()        :: the other half does not
+        w.item() * x + b.item() :: Now neither of the two is in the graph
+        w * x                   :: Without the bias every line goes through 0. Add `b`.
+        w + b * x               :: `w` and `b` have changed places: `w` multiplies `x`.
+        w * x - b               :: The bias is added.
+        w * x + w               :: That adds `w`. The intercept of the line is `b`.
+        (w + b) * x             :: That makes `b` part of the slope. Add it to the product: $w\,x + b$.
+        x + b                   :: The slope is missing: `w` multiplies `x`.
+        w + b                   :: `x` is not in it. The line is $w\,x + b$.
+        b                       :: That is the intercept alone, the same for each point. Add $w\,x$.
+        w                       :: That is the slope alone. The line is $w\,x + b$.
+        2 * x + 1               :: That is the line that the model should find. There is nothing left to learn. Use `w` and `b`.
+        w * (x + b)             :: The bias is added after the product: $w\,x + b$.
+        abs(w) * x + b          :: `abs` takes the sign away: where `w` is negative, the line falls. Use `w` itself.
+        """),
+    exercise(r"""
+        9b.3 cure patient 4
+        solution: one_step
+        probe: _one_step_probe
+        why: The log gets a tensor without history; the loss keeps its own, and `backward()` starts from that.
+        shows: `detach()` gives a *new* tensor for the log, and leaves `loss` as it is.
+        look: Two things: the value goes into the log, and the backward pass starts from the loss itself.
+        hint: `loss` must keep its history, or `backward()` has nowhere to go.
+        hint: What goes into the log is another tensor, or a plain number.
+        hint: `log.append(loss.detach())`, and then `loss.backward()`.
+
+        (loss.detach()) => (loss) :: Put the *value* into the log.
+        (model(x), t) => (model(x), t).detach() ;; (loss.detach()) => (loss) :: There is no graph left: the loss, or the prediction in it, is detached. That is patient 4 unchanged. Detach only what goes into the log.
+        detach => backward ;; loss.backward() => :: `None` is in the log
+        detach => item ;; loss.backward() => :: No gradient has arrived
+        mse_loss(model(x), t).backward(); return :: there are 0 entries in the log
+        log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(model.weight.grad.item()) :: That is a gradient. The log is for the *loss*.
+        log.append(loss.detach()) => loss.detach(); log.append(loss) :: `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log.
+        log.append(loss.detach()) => log.append(loss.item()); model.zero_grad() :: That clears the gradients of the first step. Leave that to the loop and its optimizer.
+        loss.detach() => 9.0 :: 9.0 is the loss of the first step only. Append the loss that was just computed, whatever it is.
+        log.append(loss.detach()) => log.append(loss.item()); log.append(loss.item()) :: After 1 step there are 2 entries in the log.
+        log.append(loss.detach()) => log.clear(); log.append(loss.item()) :: After 2 steps there is 1 entry in the log.
+        """),
+    exercise(r"""
+        9b.4 cure patient 5
+        solution: class_loss
+        probe: _class_probe
+        why: The cross entropy is minus the logarithm of the probability of the right class, on average. It moves with each score.
+        shows: Train with a loss that has a slope; count wrong answers for the report.
+        look: The mean, over the rows, of minus the logarithm of the right class's probability.
+        hint: `torch.nn.functional` has it under its name.
+        hint: It takes the scores as they are, and the numbers of the classes. It applies the softmax itself.
+        hint: `torch.nn.functional.cross_entropy(scores, labels)`
+
+        torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: That is the probability of the right class itself. It should become *large*, and a loss should become small: take minus its logarithm.
+        torch.nn.functional.cross_entropy(scores, labels) => (scores.argmax(1) != labels).float().mean() :: There is still no path back to the scores
+        torch.nn.functional.cross_entropy(scores, labels) => _share_of_wrong(scores, labels).requires_grad_(True) :: Now the loss requires a gradient, but as a leaf
+        cross_entropy(torch.softmax(scores, 1), labels) :: `cross_entropy` applies the softmax itself. Applied twice, it flattens the probabilities and the gradients.
+        cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. You need its mean, or the step would depend on the size of the batch.
+        torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The sign is wrong: that goes *up* when the right class becomes more probable, and a loss must go down.
+        -torch.log_softmax(scores, 1).mean()         :: That is the mean over all classes. Only the right one of each row counts.
+        -torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.
+        torch.nn.functional.nll_loss(scores, labels) :: That treats the *scores* as logarithms of probabilities. Without the softmax it can fall without end.
+        1 - torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: you need minus the *logarithm* of the probability.
+        mse_loss(scores, (labels.reshape(-1, 1) == torch.arange(3)).float()) :: That pulls each score to 1 or 0. A score may be any number; only the differences count.
+        cross_entropy(scores.T, labels)              :: The scores are transposed. Each *row* belongs to one example: leave them as they are.
+        mse_loss(scores.max(1).values, labels.float()) :: That compares the largest *score* with the *number* of a class. A class number is a name, not a size.
+        cross_entropy(labels, scores)                :: The scores come first, as they are, then the labels. (A position, from `argmax`, is not a score.)
+        cross_entropy(scores.detach().requires_grad_(), labels) :: The scores were copied out of the graph
+        -torch.log(scores[torch.arange(len(labels)), labels]).mean() :: That is the logarithm of the *scores*. They are not probabilities, and a negative one has no logarithm: softmax first.
+        cross_entropy(scores, labels) / len(labels)  :: That divides by the number of rows twice: `cross_entropy` returns the mean already.
+        cross_entropy(scores[:3], labels[:3])        :: That takes the first three rows only. There may be more of them.
+        cross_entropy(scores, labels) * 3 / len(labels) :: 3 is the number of rows in one call. `cross_entropy` has divided by their number already.
+
+        torch.nn.CrossEntropyLoss(scores, labels) :: `CrossEntropyLoss(...)` only makes the loss function, and takes its options. Call what it makes with the scores and the labels.
+        """),
+    exercise(r"""
+        9b.5 cure patient 6
+        solution: to_show
+        probe: _show_probe
+        why: `h.detach() - ...` computes a *new* tensor. Only `-=` would have written into the memory of `h`.
+        shows: The backward pass behind `h` works, and the picture has its numbers.
+        look: The values of `h`, each minus the mean of all.
+        hint: What is the difference between `a -= b` and `a - b`?
+        hint: Without history: detach first. Without writing: no `-=`, and no name that ends in `_`.
+        hint: `h.detach() - h.detach().mean()`
+
+        h.detach() - h.detach().mean() => h.detach() - 1 :: 1 is not the mean of all: subtract `h.detach().mean()`.
+        h.detach().sub_(h.mean().item())     :: and names that end in `_` do
+        h - h.mean()                         :: But what you return has a history.
+        h.detach()                           :: That is `h` as it was. Its mean should be 0.
+        h.detach() - 0.5                     :: 0.5 was the mean in the lesson. Use the mean of the `h` that you are given.
+        h.detach() - h.detach().sum()        :: That subtracts the *sum* of all. The mean is the sum divided by how many there are.
+        h.detach() - h.detach().max()        :: That makes the largest 0. The *mean* should be 0.
+        (h.detach() - h.detach().mean()) / h.detach().std() :: That shifts and stretches. Only shift.
+        h.detach().mean()                    :: That is the mean itself. Subtract it from each entry.
+        h.detach().mean() - h.detach()       :: The other way round: subtract the mean from `h`.
+        h.detach() / h.detach().mean()       :: After dividing, the mean is 1. It should be 0: subtract.
+        h.detach() - h.detach()[0]           :: That subtracts the first entry. Subtract the *mean* of all.
+        h.detach() - h.detach().median()     :: That subtracts the median. Subtract the *mean*.
+        torch.zeros_like(h)                  :: The mean of zeros is 0, but nothing of `h` is left. Subtract the mean of `h` from each entry.
+        h.detach() - h.detach().mean() + 0.1 :: 0.1 has been added. Their mean should be 0.
+        """),
+    exercise(r"""
+        9b.6 your own SGD
+        solution: step
+        probe: _step_probe
+        why: Inside `no_grad` a leaf may be written to, and `p -= ...` writes into the very tensor that the model holds.
+        shows: This is `optimizer.step()` and `zero_grad()` in five lines. The parameters stay the same leaves.
+        look: Each value minus `lr` times its gradient.
+        hint: A loop over the parameters, inside `with torch.no_grad():`.
+        hint: `p -= lr * p.grad` writes into `p`; `p = p - lr * p.grad` makes another tensor.
+        hint: First ask `if p.grad is not None:`. After the step, `p.grad = None`.
+
+        if p.grad is not None: => if p.grad is None: break ;; p -= lr * p.grad => << p -= lr * p.grad ;; p.grad = None => << :: The loop ends at the first parameter that has no gradient (`return`, `break`), and those after it do not move. Skip only that one.
+        grad is not None: => grad:            :: `if p.grad:` asks whether its *numbers* are true. To ask whether there is a gradient at all, write `if p.grad is not None:`.
+        with torch.no_grad(): => if True: ;; p -= lr * p.grad => p = p - lr * p.grad ;; p.grad = None => :: `p = p - ...` makes a new tensor and gives it the name `p`
+        with torch.no_grad(): => if True: :: While operations are recorded, a leaf that requires a gradient must not be written to. Put the loop under `torch.no_grad()`.
+        if p.grad is not None: => ;; p -= lr * p.grad => << ;; p.grad = None => << :: One of the parameters has no gradient: skip it, `if p.grad is not None:`. And clear a gradient only after its step.
+        p -= lr * p.grad => p.sub_(lr * p.grad) ;; p.grad = None => None :: It moves, but `.grad` is not cleared: the next backward pass would add to what is there.
+
+        with torch.no_grad():
+            for p in parameters:
+                p.grad = None
                 if p.grad is not None:
-                    parameters[i] = (p - lr * p.grad).detach().requires_grad_()
-            return :: that is what patient 7 died of
+                    p -= lr * p.grad :: The gradients are cleared, and nothing has moved.
+        with torch.no_grad(): => if True: ;; p -= lr * p.grad => p.grad -= lr * p.grad ;; p.grad = None => :: the line writes into `p.grad`. Write into `p`.
+        for p in parameters: => for p in parameters[:1]: :: Only the first parameter moves. You need a loop over all of them.
+        for i, p in enumerate(parameters):
+            if p.grad is not None:
+                parameters[i] = (p - lr * p.grad).detach().requires_grad_()
+        return :: that is what patient 7 died of
 
-            lr * p.grad => lr * abs(p.grad)       :: `abs` removes the sign, so every number goes down. Where the gradient is negative, the parameter must go *up*.
-            p -= lr * p.grad => p -= 0.1 * p.grad :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
+        lr * p.grad => lr * abs(p.grad)       :: `abs` removes the sign, so every number goes down. Where the gradient is negative, the parameter must go *up*.
+        p -= lr * p.grad => p -= 0.1 * p.grad :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
 
-            with torch.no_grad():
-                for p in parameters:
-                    if p.grad is not None:
-                        p -= lr * p.grad
-                p.grad = None :: `.grad = None` comes after the loop, so only the last parameter's gradient is cleared. Indent it.
-            instead of p -= lr * p.grad:
-            p.add_(lr * p.grad)  :: Uphill: the gradient is subtracted.
-            p.sub_(p.grad)       :: That subtracts the whole gradient. Multiply it by the learning rate.
-            p.copy_(lr * p.grad) :: Now the parameter *is* the step. It should move by it.
-            p.mul_(1 - lr)       :: The gradient is not used: that shrinks each parameter.
-            p.sub_(lr)           :: Each moves by `lr` alone. It should move by `lr` times the gradient.
-            p.sub_(p.grad / lr)  :: That divides by `lr`: the smaller the rate, the longer the step. Multiply.
-        """,
-    ),
-    Exercise(
-        "9b.7",
-        title="cure patient 8",
-        names=("train_and_average",),
-        solution=train_and_average,
-        why="The pass starts at the loss of *this* step. Only its value is added up, so the total holds no graph.",
-        shows="Each pass goes through its own graph, and `retain_graph` is not needed.",
-        look="Take the healthy loop, and add up the values of its losses.",
-        hints=(
-            "From which tensor should `backward()` start, so that it goes through this step's graph only?",
-            "What can you add to `total` so that it holds no graph?",
-            "`optimizer.zero_grad()`, the loss, `loss.backward()`, `optimizer.step()`, `total = total + loss.item()`.",
-        ),
-        probe=_average_probe,
-        answers=r"""
-            loss.backward() => ;; total = total + loss.item() => total = total + loss; total.backward(retain_graph=True); optimizer.step() ;; optimizer.step() => :: `backward()` starts at the total, so each pass goes through the earlier steps again. That is patient 8.
-            loss.backward() => ;; total = total + loss.item() => total = total + loss; total.backward(); optimizer.step() ;; optimizer.step() => :: The total leads into the graph of the previous step, which was freed by that step's pass. Start at `loss`.
-            loss.item() => loss :: it holds the graphs of every step
-            optimizer.zero_grad() => :: That is patient 1: where is `zero_grad()`?
-            loss.backward() => ;; total = total + loss.item() => total = total + loss.detach(); total.backward(); optimizer.step() ;; optimizer.step() => :: `backward()` starts at a tensor that has been detached, so nothing leads back from it. Call it on the loss first, and detach only what you add up.
-            total / steps => total :: That is the sum of the losses. The mean is the sum divided by `steps`.
-            optimizer.step() =>        :: The optimizer never steps
-            loss.item() => loss.item() / 5 :: That divides twice, in the loop and again at the end. Once is enough.
-            total + loss.item() => total :: The loop learns, but nothing is added to the total.
-            loss.item() => 1 :: That counts the steps. Add up the *losses*.
-            total = total + loss.item() => total = loss.item() :: Only the last loss is in it. Add them up.
+        with torch.no_grad():
+            for p in parameters:
+                if p.grad is not None:
+                    p -= lr * p.grad
+            p.grad = None :: `.grad = None` comes after the loop, so only the last parameter's gradient is cleared. Indent it.
+        instead of p -= lr * p.grad:
+        p.add_(lr * p.grad)  :: Uphill: the gradient is subtracted.
+        p.sub_(p.grad)       :: That subtracts the whole gradient. Multiply it by the learning rate.
+        p.copy_(lr * p.grad) :: Now the parameter *is* the step. It should move by it.
+        p.mul_(1 - lr)       :: The gradient is not used: that shrinks each parameter.
+        p.sub_(lr)           :: Each moves by `lr` alone. It should move by `lr` times the gradient.
+        p.sub_(p.grad / lr)  :: That divides by `lr`: the smaller the rate, the longer the step. Multiply.
+        """),
+    exercise(r"""
+        9b.7 cure patient 8
+        solution: train_and_average
+        probe: _average_probe
+        why: The pass starts at the loss of *this* step. Only its value is added up, so the total holds no graph.
+        shows: Each pass goes through its own graph, and `retain_graph` is not needed.
+        look: Take the healthy loop, and add up the values of its losses.
+        hint: From which tensor should `backward()` start, so that it goes through this step's graph only?
+        hint: What can you add to `total` so that it holds no graph?
+        hint: `optimizer.zero_grad()`, the loss, `loss.backward()`, `optimizer.step()`, `total = total + loss.item()`.
 
-            total = 0.0
-            for _step in range(steps):
-                optimizer.zero_grad()
-                mse_loss(model(x), t).backward()
-                optimizer.step()
-                total = total + mse_loss(model(x), t).item()
-            return total / steps :: Those are the losses *after* each step. You need the mean of the losses before it.
+        loss.backward() => ;; total = total + loss.item() => total = total + loss; total.backward(retain_graph=True); optimizer.step() ;; optimizer.step() => :: `backward()` starts at the total, so each pass goes through the earlier steps again. That is patient 8.
+        loss.backward() => ;; total = total + loss.item() => total = total + loss; total.backward(); optimizer.step() ;; optimizer.step() => :: The total leads into the graph of the previous step, which was freed by that step's pass. Start at `loss`.
+        loss.item() => loss :: it holds the graphs of every step
+        optimizer.zero_grad() => :: That is patient 1: where is `zero_grad()`?
+        loss.backward() => ;; total = total + loss.item() => total = total + loss.detach(); total.backward(); optimizer.step() ;; optimizer.step() => :: `backward()` starts at a tensor that has been detached, so nothing leads back from it. Call it on the loss first, and detach only what you add up.
+        total / steps => total :: That is the sum of the losses. The mean is the sum divided by `steps`.
+        optimizer.step() =>        :: The optimizer never steps
+        loss.item() => loss.item() / 5 :: That divides twice, in the loop and again at the end. Once is enough.
+        total + loss.item() => total :: The loop learns, but nothing is added to the total.
+        loss.item() => 1 :: That counts the steps. Add up the *losses*.
+        total = total + loss.item() => total = loss.item() :: Only the last loss is in it. Add them up.
 
-            optimizer.zero_grad() => ;; loss.backward() => loss.backward(); optimizer.zero_grad() :: they were cleared *between* `backward()` and `step()`
-            return total / steps => >> :: Only one iteration has run: the `return` is inside the loop. Put it after the loop.
-            total / steps => total / 5 :: 5 is the number of steps in one call. Divide by `steps`, whatever it is.
-            total + loss.item() => max(total, loss.item()) ;; total / steps => total :: That is the largest loss. For the mean, add them all up and divide by `steps`.
-            total = total + loss.item() => total = loss.item() ;; total / steps => total :: That is the last loss alone. Add them all up and divide by `steps`.
-        """,
-    ),
-    Exercise(
-        "9b.8",
-        title="cure patient 9",
-        names=("gentle_loss",),
-        solution=gentle_loss,
-        why="The square pulls towards 0 as well, and its slope $2w$ is 0 at 0: no rule has to divide. With plain SGD it does the same as weight decay.",
-        shows="Both parameters learn from the first step on.",
-        look="0.01 times the square of `w`, and nothing for `b`.",
-        hints=("The square of $w$ needs no root at all.", "`loss + 0.01 * w * w`"),
-        probe=_gentle_probe,
-        answers=r"""
-            0.01 * w * w => 0.01 * b * b                 :: That pulls `b`. It is `w` that should stay small.
-            0.01 * w * w => 0.01 * (w * w + b * b)       :: That pulls `b` too. Only `w` should stay small.
-            ((w * x + b - t) ** 2).mean() + 0.01 * w ^ 2 :: `^` is not a power in Python. Write `w ** 2` or `w * w`.
-            ((w * x + b - t) ** 2).mean() * 1.01         :: That makes the *loss* a hundredth larger. Add a hundredth of the square of `w`.
-            ((w * x + b - t) ** 2).mean() + 0.01 * (w * x + b - t).mean() ** 2 :: That pulls the mean *error* to 0. It is `w` that should stay small: `0.01 * w * w`.
-            ((w * x + b - t) ** 2 + 0.01 * w * w).sum()  :: That adds up the squares. The loss is their *mean*, and the penalty is added once.
-            ((w * x + b - t) ** 2).mean() + 0.01 + w * w :: That adds 0.01. It is a factor of the square: `0.01 * w * w`.
-            instead of 0.01 * w * w:
-            0.01 * torch.sqrt(w * w)          :: The root is still there: at 0 its rule divides by 0. The square needs no root.
-            0.01 * w.abs()                    :: That is finite now, but it is the size. Take the *square*: its pull fades as `w` comes near 0.
-            0.01 * torch.sqrt(w * w) ** 2     :: The square of a root still goes through the root, and on the way back through its rule, which divides by 0.
-            w * w                             :: The factor 0.01 is missing: that pulls a hundred times as hard.
-            0.01 * w                          :: That has no lowest point at 0: it pulls `w` down for ever. Square it.
-            0.005 * w * w                     :: That is half of it: use 0.01 times the whole square.
-            0.1 * w * w                       :: That pulls ten times as hard: the factor is 0.01.
-            0.01 * w**3                       :: That is the cube. Use the *square* (a cube would even pull a negative `w` further down).
-            0.02 * w                          :: $2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.
-            0.01 * (w * w).detach()           :: The number is added, but nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.
-            -0.01 * w * w                     :: With a minus it pushes `w` *away* from 0.
-            (0.01 * w) ** 2                   :: The 0.01 is squared too. Square `w` alone.
-            0.0                               :: The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.
-            0.01 * torch.relu(w) ** 2         :: With `relu` a negative `w` is not pulled at all. The square needs no `relu`.
-            0.01 * w * abs(w)                 :: Where `w` is negative, that is negative too, and pushes `w` away from 0. The square is never negative: `w * w`.
-            0.01 * torch.clamp(w, max=2) ** 2 :: With the clamp a large `w` is not pulled any harder. The square needs no limit.
-        """,
-    ),
-    Exercise(
-        "9b.9",
-        title="cure patient 10",
-        names=("paired_loss",),
-        solution=paired_loss,
-        why="`target.reshape(prediction.shape)` gives the targets the shape of the predictions, so each meets its own.",
-        shows="A shape that is written down cannot be broadcast by accident. Some write `assert prediction.shape == target.shape`.",
-        look="Bring both to one shape first. Then the mean of the squared differences.",
-        hints=(
-            "Which operation changes the shape of a tensor and keeps its numbers?",
-            "The shape to aim at is there: `prediction.shape`. Or flatten both.",
-            "`((prediction - target.reshape(prediction.shape)) ** 2).mean()`",
-        ),
-        probe=_paired_probe,
-        answers=r"""
-            target.reshape(prediction.shape) => target.mean() :: Each prediction is compared with the *mean* of the targets. Each has a target of its own.
-            target.reshape(prediction.shape) => target[0] :: Each prediction is compared with the *first* target. Each has a target of its own.
-            ((prediction - target) ** 2).mean() :: That is the patient unchanged: (4, 1) minus (4,) is (4, 4), in `mse_loss` too. Bring both to one shape first.
-            ((prediction - target.reshape(-1, 1)) ** 2).mean() :: That helps if the predictions are a column. If they are flat and the targets a column, it is the same bug the other way round.
-            ((prediction - target.unsqueeze(-1)) ** 2).mean() :: That helps if the targets are flat and the predictions a column. Other shapes get one dimension too many.
-            ((prediction.squeeze() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
-            ((prediction.flatten() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
-            ((prediction - target.flatten()) ** 2).mean() :: Flat targets and a column of predictions are broadcast to a table. Give both the same shape.
-            (prediction - target.reshape(prediction.shape)).mean() ** 2 :: That compares the two means: errors of both signs cancel. First square each difference, then take the mean.
-            ((prediction - target.reshape(prediction.shape)) ** 2).sum() :: That is the sum. You need the mean.
-            ((prediction - target.reshape(prediction.shape)) ** 2) :: A loss is one number: take the mean.
-            (prediction - target.reshape(prediction.shape)).abs().mean() :: Those are the distances. Square them.
-            ((prediction.detach() - target.reshape(prediction.shape)) ** 2).mean() :: nothing leads back to the predictions
-            ((prediction.flatten() - target.flatten()) ** 2).mean() / len(target) :: That divides by the number twice: `mean` does it already.
-            ((prediction - target.reshape(4, 1)) ** 2).mean() :: 4 is the size in one call. Use `prediction.shape`, whatever it is.
-            ((prediction.reshape(4) - target) ** 2).mean() :: 4 is the size in one call. Use `target.shape`, whatever it is.
-            ((prediction[0] - target) ** 2).mean() :: That compares the first prediction with every target.
-        """,
-    ),
+        total = 0.0
+        for _step in range(steps):
+            optimizer.zero_grad()
+            mse_loss(model(x), t).backward()
+            optimizer.step()
+            total = total + mse_loss(model(x), t).item()
+        return total / steps :: Those are the losses *after* each step. You need the mean of the losses before it.
+
+        optimizer.zero_grad() => ;; loss.backward() => loss.backward(); optimizer.zero_grad() :: they were cleared *between* `backward()` and `step()`
+        return total / steps => >> :: Only one iteration has run: the `return` is inside the loop. Put it after the loop.
+        total / steps => total / 5 :: 5 is the number of steps in one call. Divide by `steps`, whatever it is.
+        total + loss.item() => max(total, loss.item()) ;; total / steps => total :: That is the largest loss. For the mean, add them all up and divide by `steps`.
+        total = total + loss.item() => total = loss.item() ;; total / steps => total :: That is the last loss alone. Add them all up and divide by `steps`.
+        """),
+    exercise(r"""
+        9b.8 cure patient 9
+        solution: gentle_loss
+        probe: _gentle_probe
+        why: The square pulls towards 0 as well, and its slope $2w$ is 0 at 0: no rule has to divide. With plain SGD it does the same as weight decay.
+        shows: Both parameters learn from the first step on.
+        look: 0.01 times the square of `w`, and nothing for `b`.
+        hint: The square of $w$ needs no root at all.
+        hint: `loss + 0.01 * w * w`
+
+        0.01 * w * w => 0.01 * b * b                 :: That pulls `b`. It is `w` that should stay small.
+        0.01 * w * w => 0.01 * (w * w + b * b)       :: That pulls `b` too. Only `w` should stay small.
+        ((w * x + b - t) ** 2).mean() + 0.01 * w ^ 2 :: `^` is not a power in Python. Write `w ** 2` or `w * w`.
+        ((w * x + b - t) ** 2).mean() * 1.01         :: That makes the *loss* a hundredth larger. Add a hundredth of the square of `w`.
+        ((w * x + b - t) ** 2).mean() + 0.01 * (w * x + b - t).mean() ** 2 :: That pulls the mean *error* to 0. It is `w` that should stay small: `0.01 * w * w`.
+        ((w * x + b - t) ** 2 + 0.01 * w * w).sum()  :: That adds up the squares. The loss is their *mean*, and the penalty is added once.
+        ((w * x + b - t) ** 2).mean() + 0.01 + w * w :: That adds 0.01. It is a factor of the square: `0.01 * w * w`.
+        instead of 0.01 * w * w:
+        0.01 * torch.sqrt(w * w)          :: The root is still there: at 0 its rule divides by 0. The square needs no root.
+        0.01 * w.abs()                    :: That is finite now, but it is the size. Take the *square*: its pull fades as `w` comes near 0.
+        0.01 * torch.sqrt(w * w) ** 2     :: The square of a root still goes through the root, and on the way back through its rule, which divides by 0.
+        w * w                             :: The factor 0.01 is missing: that pulls a hundred times as hard.
+        0.01 * w                          :: That has no lowest point at 0: it pulls `w` down for ever. Square it.
+        0.005 * w * w                     :: That is half of it: use 0.01 times the whole square.
+        0.1 * w * w                       :: That pulls ten times as hard: the factor is 0.01.
+        0.01 * w**3                       :: That is the cube. Use the *square* (a cube would even pull a negative `w` further down).
+        0.02 * w                          :: $2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.
+        0.01 * (w * w).detach()           :: The number is added, but nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.
+        -0.01 * w * w                     :: With a minus it pushes `w` *away* from 0.
+        (0.01 * w) ** 2                   :: The 0.01 is squared too. Square `w` alone.
+        0.0                               :: The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.
+        0.01 * torch.relu(w) ** 2         :: With `relu` a negative `w` is not pulled at all. The square needs no `relu`.
+        0.01 * w * abs(w)                 :: Where `w` is negative, that is negative too, and pushes `w` away from 0. The square is never negative: `w * w`.
+        0.01 * torch.clamp(w, max=2) ** 2 :: With the clamp a large `w` is not pulled any harder. The square needs no limit.
+        """),
+    exercise(r"""
+        9b.9 cure patient 10
+        solution: paired_loss
+        probe: _paired_probe
+        why: `target.reshape(prediction.shape)` gives the targets the shape of the predictions, so each meets its own.
+        shows: A shape that is written down cannot be broadcast by accident. Some write `assert prediction.shape == target.shape`.
+        look: Bring both to one shape first. Then the mean of the squared differences.
+        hint: Which operation changes the shape of a tensor and keeps its numbers?
+        hint: The shape to aim at is there: `prediction.shape`. Or flatten both.
+        hint: `((prediction - target.reshape(prediction.shape)) ** 2).mean()`
+
+        target.reshape(prediction.shape) => target.mean() :: Each prediction is compared with the *mean* of the targets. Each has a target of its own.
+        target.reshape(prediction.shape) => target[0] :: Each prediction is compared with the *first* target. Each has a target of its own.
+        ((prediction - target) ** 2).mean() :: That is the patient unchanged: (4, 1) minus (4,) is (4, 4), in `mse_loss` too. Bring both to one shape first.
+        ((prediction - target.reshape(-1, 1)) ** 2).mean() :: That helps if the predictions are a column. If they are flat and the targets a column, it is the same bug the other way round.
+        ((prediction - target.unsqueeze(-1)) ** 2).mean() :: That helps if the targets are flat and the predictions a column. Other shapes get one dimension too many.
+        ((prediction.squeeze() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
+        ((prediction.flatten() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
+        ((prediction - target.flatten()) ** 2).mean() :: Flat targets and a column of predictions are broadcast to a table. Give both the same shape.
+        (prediction - target.reshape(prediction.shape)).mean() ** 2 :: That compares the two means: errors of both signs cancel. First square each difference, then take the mean.
+        ((prediction - target.reshape(prediction.shape)) ** 2).sum() :: That is the sum. You need the mean.
+        ((prediction - target.reshape(prediction.shape)) ** 2) :: A loss is one number: take the mean.
+        (prediction - target.reshape(prediction.shape)).abs().mean() :: Those are the distances. Square them.
+        ((prediction.detach() - target.reshape(prediction.shape)) ** 2).mean() :: nothing leads back to the predictions
+        ((prediction.flatten() - target.flatten()) ** 2).mean() / len(target) :: That divides by the number twice: `mean` does it already.
+        ((prediction - target.reshape(4, 1)) ** 2).mean() :: 4 is the size in one call. Use `prediction.shape`, whatever it is.
+        ((prediction.reshape(4) - target) ** 2).mean() :: 4 is the size in one call. Use `target.shape`, whatever it is.
+        ((prediction[0] - target) ** 2).mean() :: That compares the first prediction with every target.
+        """),
 ]

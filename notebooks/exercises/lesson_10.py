@@ -11,6 +11,7 @@ from minigrad.utils.checkpoint import checkpoint
 from .answers import letters
 from .lessons import find_exercise
 from .model import Complaint, Exercise, Question, returned
+from .sheet import exercise, question
 from .side_effects import ASKS, Watch
 
 LEAKING = "adeg"
@@ -121,8 +122,7 @@ def _averaged(function, model, batches) -> Iterator[tuple]:
             "pass was recorded for nothing. Switch recording off around it."
         )
     yield "Do the parameters still require gradients?", all(p.requires_grad for p in model.parameters())
-    if told := watch.told():
-        raise Complaint(told)
+    watch.complain()
 
 
 def _two_groups_probe(function) -> Iterator[tuple]:
@@ -194,285 +194,240 @@ def _recorded(model, batches):
 
 
 QUESTIONS: list[Question] = [
-    Question(
-        "10.a",
-        asks="how many of six functions keep a thousand numbers",
-        truth=_keeping,
-        found="Yes: the product, the sigmoid and the square. Sums and means need no tensor.",
-        answers=r"""
-            6 :: Many texts say so. A node keeps what its *rule* needs: sums pass on what arrives, a mean needs only a count. Three keep a tensor.
-            5 :: The two sums keep nothing either: what arrives is passed on as it is. Three keep a tensor.
-            4 :: One of the sums, or the mean? Neither needs a value of the tensor for its rule. Three keep a tensor.
-            2 :: One is missing. The product, the sigmoid and the square: the rule of each reads a tensor.
-            1 :: Not only one: the product keeps $x$, the sigmoid its result, the square its input.
-            0 :: Then there would be nothing to multiply by on the way back. Lesson 2 looked at `_saved_self`.
-        """,
-        missed="Three: the product keeps $x$, the sigmoid its result, the square its input.",
-    ),
-    Question(
-        "10.b",
-        asks="what is there after the backward pass",
-        truth=_after_the_pass,
-        found="Yes. Each node drops its values when it has used them; the nodes are held by `loss`.",
-        answers=r"""
-            "a" :: They are dropped one by one during the pass: each node drops what it has used.
-            "b" :: The values are gone. The nodes live as long as a name holds the result, and `loss` does.
-            "d" :: The sigmoid's rule has used its result, and then it was dropped as well.
-        """,
-        missed="It is **c**: the values are dropped, the nodes stay while `loss` is held.",
-    ),
-    Question(
-        "10.c",
-        asks="what grows with the batch",
-        truth=_grows_with_the_batch,
-        found="Yes: only they have a row for each example.",
-        answers=r"""
-            "a" :: The parameters are the same for any batch: that is what makes them parameters.
-            "b" :: A gradient has the shape of its parameter. The rows of the batch are summed up in it.
-            "d" :: Parameters and gradients have their own shapes, whatever comes in. Only the activations have a row for each example.
-        """,
-        missed="It is **c**: activations have a row for each row of the batch.",
-    ),
+    question(r"""
+        10.a how many of six functions keep a thousand numbers
+        truth: _keeping()
+        found: Yes: the product, the sigmoid and the square. Sums and means need no tensor.
+        missed: Three: the product keeps $x$, the sigmoid its result, the square its input.
+
+        6 :: Many texts say so. A node keeps what its *rule* needs: sums pass on what arrives, a mean needs only a count. Three keep a tensor.
+        5 :: The two sums keep nothing either: what arrives is passed on as it is. Three keep a tensor.
+        4 :: One of the sums, or the mean? Neither needs a value of the tensor for its rule. Three keep a tensor.
+        2 :: One is missing. The product, the sigmoid and the square: the rule of each reads a tensor.
+        1 :: Not only one: the product keeps $x$, the sigmoid its result, the square its input.
+        0 :: Then there would be nothing to multiply by on the way back. Lesson 2 looked at `_saved_self`.
+        """),
+    question(r"""
+        10.b what is there after the backward pass
+        truth: _after_the_pass()
+        found: Yes. Each node drops its values when it has used them; the nodes are held by `loss`.
+        missed: It is **c**: the values are dropped, the nodes stay while `loss` is held.
+
+        "a" :: They are dropped one by one during the pass: each node drops what it has used.
+        "b" :: The values are gone. The nodes live as long as a name holds the result, and `loss` does.
+        "d" :: The sigmoid's rule has used its result, and then it was dropped as well.
+        """),
+    question(r"""
+        10.c what grows with the batch
+        truth: _grows_with_the_batch()
+        found: Yes: only they have a row for each example.
+        missed: It is **c**: activations have a row for each row of the batch.
+
+        "a" :: The parameters are the same for any batch: that is what makes them parameters.
+        "b" :: A gradient has the shape of its parameter. The rows of the batch are summed up in it.
+        "d" :: Parameters and gradients have their own shapes, whatever comes in. Only the activations have a row for each example.
+        """),
 ]
 
 EXERCISES: list[Exercise] = [
-    Exercise(
-        "10.1",
-        title="which rule reads what?",
-        rtol=1e-5,
-        names=("both", "data", "total", "growth", "whole"),
-        counts=4,
-        solution="""
+    exercise(r"""
+        10.1 which rule reads what?
+        solution:
             both = 8000    # for u's gradient v is needed, for v's gradient u
             data = 4000    # only u asks: the other factor, d
             total = 0      # what arrives is passed on
             growth = 4000  # the slope of e^u is e^u: the result
             whole = 0      # each entry gets what arrives; a size will do
-            """,
-        why="Write down the rule of each. The tensors in it are kept, for each input that requires a gradient; nothing else is.",
-        shows="The rule tells you what is kept. An addition is free; a product costs the other factor of each input that requires a gradient.",
-        look={
-            "both": "Write down the gradients of `u` and `v`. Which tensors are in them?",
-            "data": "Which tensor requires a gradient, and what does the rule need for it?",
-            "total": "Write the rule of the addition. Is there a tensor in it?",
-            "growth": "The slope of $e^u$ is $e^u$. How many tensors is that?",
-            "whole": "What does each entry of `u` get? Does that need a value of `u`?",
-        },
-        hints=(
-            "Lesson 3: each rule is what arrives, times something. If that something is a tensor, it is kept.",
-            "For a product, the gradient of `u` needs the *other* factor. If `u` requires no gradient, nothing is needed on its behalf.",
-            "A sum passes on what arrives: for `u + v` to both, for `u.sum()` to each entry.",
-        ),
-        answers=r"""
-            both = 8192   :: A kilobyte is 1,000 bytes here, and a number has 4: $2 \cdot 1000 \cdot 4$.
-            total = 4.0                  :: Not even the number of entries is kept: what arrives is passed on as it is.
-            both = 0.0                   :: You need two gradients, and each is what arrives times the *other* factor. So both factors have to be there.
-            both = 16000.0               :: Each of the two is kept once, and each takes 4,000 bytes.
-            both = 2666.667              :: Nothing is divided: two tensors of 4,000 bytes.
-            data = 2000.0                :: Nothing is halved: a whole tensor is kept, or none.
-            growth = 2000.0              :: Nothing is halved: the whole result is kept, because each entry is its own slope.
-            both = 4000                  :: You need two gradients. For the gradient of `u` the rule needs `v`, for that of `v` it needs `u`.
-            both = 12000                 :: The result is not kept: a product's rule needs the two factors only.
-            both = 2000                  :: That counts numbers. Each takes 4 bytes.
-            both = 8                     :: That would be right for one number each. Here `u` and `v` hold 1,000 numbers.
-            data = 4                     :: That would be right for one number. Here `d` holds 1,000.
-            data = 8000                  :: `d` requires no gradient, so nothing is kept for *its* gradient. That of `u` needs one factor.
-            data = 0                     :: `u` requires a gradient, and it is what arrives times `d`.
-            data = 1000                  :: That counts numbers, and each takes 4 bytes.
-            total = 8000                 :: Remembering both inputs would cost that. But the rule passes on what arrives: it reads neither.
-            total = 4000                 :: The result is not needed either: the rule passes on what arrives.
-            both = 24000                 :: Two tensors are kept, $u$ and $v$, each once: 2,000 numbers of 4 bytes.
-            growth = 0                   :: What arrives is multiplied by the slope $e^u$. That has to be there.
-            growth = 8000                :: One tensor will do: the result $e^u$ is itself the slope.
-            growth = 1000                :: That is the count of numbers; in bytes it is four times as much.
-            whole = 4000                 :: Each entry gets what arrives, whatever its own value is. A size will do.
-            whole = 4                    :: Not even the result is kept: each entry gets what arrives, as it is.
-            8000, 8000, 8000, 4000, 4000 :: That is *every node remembers its inputs*. Ask of each node what its rule reads.
-        """,
-    ),
-    Exercise(
-        "10.2",
-        title="bytes of a network",
-        rtol=1e-5,
-        names=("first", "relu", "second", "doubled"),
-        counts=4,
-        solution="""
+        rtol: 1e-5
+        counts: 4
+        why: Write down the rule of each. The tensors in it are kept, for each input that requires a gradient; nothing else is.
+        shows: The rule tells you what is kept. An addition is free; a product costs the other factor of each input that requires a gradient.
+        look both: Write down the gradients of `u` and `v`. Which tensors are in them?
+        look data: Which tensor requires a gradient, and what does the rule need for it?
+        look total: Write the rule of the addition. Is there a tensor in it?
+        look growth: The slope of $e^u$ is $e^u$. How many tensors is that?
+        look whole: What does each entry of `u` get? Does that need a value of `u`?
+        hint: Lesson 3: each rule is what arrives, times something. If that something is a tensor, it is kept.
+        hint: For a product, the gradient of `u` needs the *other* factor. If `u` requires no gradient, nothing is needed on its behalf.
+        hint: A sum passes on what arrives: for `u + v` to both, for `u.sum()` to each entry.
+
+        both = 8192   :: A kilobyte is 1,000 bytes here, and a number has 4: $2 \cdot 1000 \cdot 4$.
+        total = 4.0                  :: Not even the number of entries is kept: what arrives is passed on as it is.
+        both = 0.0                   :: You need two gradients, and each is what arrives times the *other* factor. So both factors have to be there.
+        both = 16000.0               :: Each of the two is kept once, and each takes 4,000 bytes.
+        both = 2666.667              :: Nothing is divided: two tensors of 4,000 bytes.
+        data = 2000.0                :: Nothing is halved: a whole tensor is kept, or none.
+        growth = 2000.0              :: Nothing is halved: the whole result is kept, because each entry is its own slope.
+        both = 4000                  :: You need two gradients. For the gradient of `u` the rule needs `v`, for that of `v` it needs `u`.
+        both = 12000                 :: The result is not kept: a product's rule needs the two factors only.
+        both = 2000                  :: That counts numbers. Each takes 4 bytes.
+        both = 8                     :: That would be right for one number each. Here `u` and `v` hold 1,000 numbers.
+        data = 4                     :: That would be right for one number. Here `d` holds 1,000.
+        data = 8000                  :: `d` requires no gradient, so nothing is kept for *its* gradient. That of `u` needs one factor.
+        data = 0                     :: `u` requires a gradient, and it is what arrives times `d`.
+        data = 1000                  :: That counts numbers, and each takes 4 bytes.
+        total = 8000                 :: Remembering both inputs would cost that. But the rule passes on what arrives: it reads neither.
+        total = 4000                 :: The result is not needed either: the rule passes on what arrives.
+        both = 24000                 :: Two tensors are kept, $u$ and $v$, each once: 2,000 numbers of 4 bytes.
+        growth = 0                   :: What arrives is multiplied by the slope $e^u$. That has to be there.
+        growth = 8000                :: One tensor will do: the result $e^u$ is itself the slope.
+        growth = 1000                :: That is the count of numbers; in bytes it is four times as much.
+        whole = 4000                 :: Each entry gets what arrives, whatever its own value is. A size will do.
+        whole = 4                    :: Not even the result is kept: each entry gets what arrives, as it is.
+        8000, 8000, 8000, 4000, 4000 :: That is *every node remembers its inputs*. Ask of each node what its rule reads.
+        """),
+    exercise(r"""
+        10.2 bytes of a network
+        solution:
             first = 50 * 10 * 4   # its input, for the gradient of its weights
             relu = 50 * 20 * 4    # its result
             second = 0            # its input is that same result, its weights are parameters
             doubled = 2 * (2000 + 4000)
-            """,
-        why=(
-            "A layer keeps its input, for the gradient of its weights. It would need its weights for the gradient of its input; but they exist "
-            "anyway, as parameters."
-        ),
-        shows="So a chain of layers keeps the data, and one tensor for each activation. Everything else is a second name for one of these.",
-        look={
-            "first": "What does the gradient of the weights need? How many numbers is that, and how many bytes?",
-            "relu": "How many numbers does ReLU return, and how many bytes is that?",
-            "second": "It needs its input. Where does that come from, and is it kept already?",
-            "doubled": "Add the three for 50 rows. What changes when there are 100?",
-        },
-        hints=(
-            "Rows times columns times 4.",
-            "The data: 50 rows of 10. After the first layer: 50 rows of 20.",
-            "What goes into the second layer is what came out of ReLU, and its node holds that tensor already.",
-        ),
-        about={"doubled": "Everything that is kept has a row for each row of the batch."},
-        answers=r"""
-            first = 200   :: $50 \cdot 4$: that counts one number per example. An example has 10.
-            first = 1000.0       :: That would be two bytes per number. Here a number takes 4.
-            first = 666.667      :: Nothing is divided. It is rows times columns times 4, of what goes in.
-            relu = 1333.333      :: Nothing is divided: rows times columns times 4, of what ReLU returns.
-            doubled = 0.0        :: Each of the first two keeps something, and more with 100 rows.
-            doubled = 4000.0     :: That is the data of 100 rows alone. ReLU keeps its result as well.
-            doubled = 8000.0     :: That is what ReLU keeps for 100 rows. The data is kept as well.
-            first = 500          :: That is the count of numbers. Each takes 4 bytes.
-            first = 800          :: Those are the bytes of its weights: $20 \cdot 10 \cdot 4$. They are parameters, which do not count here.
-            first = 880          :: Those are the bytes of its weights and biases. Parameters do not count here.
-            first = 2800         :: The weights would be needed for the gradient of the data, and the data requires none.
-            first = 4000         :: 50 rows of 20 is what comes *out*. Its rule needs what went in.
-            first = 6000         :: What goes in counts; but the rule of a linear layer does not read what comes out.
-            first = 0            :: For the gradient of its weights it needs its input.
-            relu = 1000          :: That is how many numbers come out; in bytes it is four times as much.
-            relu = 8000          :: The result alone is kept: it is positive where the input was.
-            relu = 2000          :: ReLU works on what the first layer gave: 50 rows of 20.
-            relu = 0             :: Its rule must know where the input was positive. It reads that off its result.
-            second = 4000        :: It holds that tensor, but it is the same one that ReLU's node holds. Memory is counted once.
-            second = 4080        :: Its input is the tensor that ReLU's node holds already, and its weights are parameters.
-            doubled = 6400       :: Double each of the three: $2 \cdot (2000 + 4000 + 0)$.
-            second = 80          :: Those are its weights, which exist anyway, as parameters.
-            second = 200         :: That is the output, 50 rows of 1. Its rule does not need it.
-            doubled = 6000       :: That is for 50 rows.
-            doubled = 3000       :: That counts numbers for 100 rows. Each takes 4 bytes.
-            doubled = 20000      :: That counts the input of the second layer again. It is the result of ReLU.
-            doubled = 24000      :: That is doubled twice: 50 rows keep 6,000 bytes.
-        """,
-    ),
-    Exercise(
-        "10.3",
-        title="leak hunt",
-        names=("leaking",),
-        solution='leaking = "adeg"',
-        why=(
-            "A list, a sum, a best-so-far and a dictionary all hold a tensor with a `grad_fn`, and so its whole graph. "
-            "`item()` and `detach()` take the value out first."
-        ),
-        shows="A leak is a name that outlives the iteration and holds a tensor with a `grad_fn`. Nothing else matters.",
-        hints=(
-            "After the line: is there a name, outside the iteration, that leads to a tensor with a `grad_fn`?",
-            "`item()` gives a Python number, `detach()` a tensor without history.",
-            "`worst` in line **e** holds one loss: one graph, not one per iteration. It is held all the same.",
-        ),
-        probe=_leaks,
-        answers=r"""
-            "adg"                :: One is missing. `worst` is the loss of *some* iteration: that tensor, with the graph behind it.
-            "aeg"                :: One is missing. A sum keeps nothing for its rule, but its node leads to those before it.
-            "ade"                :: One is missing: what led to `output` stays alive as long as `seen` holds it.
-            "deg"                :: One is missing: a list holds what is in it.
-            "de"                 :: Two are missing: a list holds what is in it, and so does a dictionary.
-            "adf"                :: `output.detach()` holds no graph, so **f** does not leak. Two others do: a best-so-far, and an output with its history.
-            "ad"                 :: Two are missing. It need not be a list: any name that outlives the iteration will do.
-            "ag"                 :: Two are missing. It need not be a list or a dictionary: any name will do.
-            "a"                  :: That one, yes. But it need not be a list: any name that outlives the iteration will do.
-            "abdeg"              :: One is too many. `item()` gives a plain Python number, which holds nothing.
-            "acdeg"              :: One is too many. `loss.detach()` has no history, and neither does the sum of such tensors.
-            "adefg"              :: One is too many. A detached output holds its numbers, and no graph.
-            "bcf"                :: The other way round: those are the ones that hold *no* graph.
-            "abcdefg"            :: Not all of them. Which ones take the value out of the graph first?
-            ""                   :: Some do. Which names hold a tensor with a `grad_fn` when the iteration is over?
-        """,
-    ),
-    Exercise(
-        "10.4",
-        title="validate, and keep nothing",
-        names=("average_loss",),
-        solution=average_loss,
-        why="Inside `no_grad` nothing is recorded, so nothing is kept, and `total` is a tensor without a history.",
-        shows="You get the same number, and not a byte is kept for a backward pass that never comes.",
-        look="The average is the sum of the losses divided by the number of batches. Change nothing else about the value.",
-        hints=(
-            "`total` is the sum. The average is that, divided by how many batches there are.",
-            "`detach()` or `item()` on the loss frees the graph at the end of each iteration. It was there until then.",
-            "Put `with torch.no_grad():` around the whole loop.",
-        ),
-        probe=_average_probe,
-        answers=r"""
-            with torch.no_grad():
-                return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean() :: That is the mean over all *rows*. The batches are not equally large, and you need the mean of their losses: each counts once.
+        rtol: 1e-5
+        counts: 4
+        why: A layer keeps its input, for the gradient of its weights. It would need its weights for the gradient of its input; but they exist anyway, as parameters.
+        shows: So a chain of layers keeps the data, and one tensor for each activation. Everything else is a second name for one of these.
+        look first: What does the gradient of the weights need? How many numbers is that, and how many bytes?
+        look relu: How many numbers does ReLU return, and how many bytes is that?
+        look second: It needs its input. Where does that come from, and is it kept already?
+        look doubled: Add the three for 50 rows. What changes when there are 100?
+        about doubled: Everything that is kept has a row for each row of the batch.
+        hint: Rows times columns times 4.
+        hint: The data: 50 rows of 10. After the first layer: 50 rows of 20.
+        hint: What goes into the second layer is what came out of ReLU, and its node holds that tensor already.
 
-            _recorded                   :: The value is right. But it has a `grad_fn`: holding it means holding every graph of the loop.
-            with torch.no_grad(): => if True: ;; total / len(batches) => total :: That is the sum of the losses, and it holds every graph. Divide it, and record nothing.
-            _item_each                  :: and what you return holds nothing. But within the iterations
-            total / len(batches) => total :: That is the sum of the losses. Divide it by the number of batches, `len(batches)`.
-            total = 0.0 => ;; total = total + loss => ;; total / len(batches) => loss :: That is the loss of the last batch alone. Add them up.
-            total = 0.0 => ;; total = total + loss => ;; return total / len(batches) => return loss / len(batches) :: That is the last loss alone, divided by the number of batches. Add them up first.
-            total = total + loss => return loss :: That is the loss of a single batch, the first or the largest. Is the `return` inside the loop, or is there a `max` instead of a sum?
-            for p in model.parameters():
-                p.requires_grad_(False)
-            return _recorded(model, batches) :: Nothing is kept, but the parameters no longer require gradients, and nothing turns them on again: the next training step learns nothing.
+        first = 200   :: $50 \cdot 4$: that counts one number per example. An example has 10.
+        first = 1000.0       :: That would be two bytes per number. Here a number takes 4.
+        first = 666.667      :: Nothing is divided. It is rows times columns times 4, of what goes in.
+        relu = 1333.333      :: Nothing is divided: rows times columns times 4, of what ReLU returns.
+        doubled = 0.0        :: Each of the first two keeps something, and more with 100 rows.
+        doubled = 4000.0     :: That is the data of 100 rows alone. ReLU keeps its result as well.
+        doubled = 8000.0     :: That is what ReLU keeps for 100 rows. The data is kept as well.
+        first = 500          :: That is the count of numbers. Each takes 4 bytes.
+        first = 800          :: Those are the bytes of its weights: $20 \cdot 10 \cdot 4$. They are parameters, which do not count here.
+        first = 880          :: Those are the bytes of its weights and biases. Parameters do not count here.
+        first = 2800         :: The weights would be needed for the gradient of the data, and the data requires none.
+        first = 4000         :: 50 rows of 20 is what comes *out*. Its rule needs what went in.
+        first = 6000         :: What goes in counts; but the rule of a linear layer does not read what comes out.
+        first = 0            :: For the gradient of its weights it needs its input.
+        relu = 1000          :: That is how many numbers come out; in bytes it is four times as much.
+        relu = 8000          :: The result alone is kept: it is positive where the input was.
+        relu = 2000          :: ReLU works on what the first layer gave: 50 rows of 20.
+        relu = 0             :: Its rule must know where the input was positive. It reads that off its result.
+        second = 4000        :: It holds that tensor, but it is the same one that ReLU's node holds. Memory is counted once.
+        second = 4080        :: Its input is the tensor that ReLU's node holds already, and its weights are parameters.
+        doubled = 6400       :: Double each of the three: $2 \cdot (2000 + 4000 + 0)$.
+        second = 80          :: Those are its weights, which exist anyway, as parameters.
+        second = 200         :: That is the output, 50 rows of 1. Its rule does not need it.
+        doubled = 6000       :: That is for 50 rows.
+        doubled = 3000       :: That counts numbers for 100 rows. Each takes 4 bytes.
+        doubled = 20000      :: That counts the input of the second layer again. It is the result of ReLU.
+        doubled = 24000      :: That is doubled twice: 50 rows keep 6,000 bytes.
+        """),
+    exercise(r"""
+        10.3 leak hunt
+        solution:
+            leaking = "adeg"
+        probe: _leaks
+        why: A list, a sum, a best-so-far and a dictionary all hold a tensor with a `grad_fn`, and so its whole graph. `item()` and `detach()` take the value out first.
+        shows: A leak is a name that outlives the iteration and holds a tensor with a `grad_fn`. Nothing else matters.
+        hint: After the line: is there a name, outside the iteration, that leads to a tensor with a `grad_fn`?
+        hint: `item()` gives a Python number, `detach()` a tensor without history.
+        hint: `worst` in line **e** holds one loss: one graph, not one per iteration. It is held all the same.
 
-            torch.set_grad_enabled(False); return _recorded(model, batches) :: Your code has switched recording off and left it off.
-            len(batches) => 3 :: 3 is the number of batches in one call. Divide by `len(batches)`, whatever it is.
-            total = 0.0 => total = 0.0; model.eval() :: `model` is left in eval mode
-            loss = ((model(x) - t) ** 2).mean() => total = total + ((model(x) - t) ** 2).sum() ;; total = total + loss => :: `sum()` adds up the squares of a batch. The loss of a batch is their mean.
-            loss = ((model(x) - t) ** 2).mean() => total = total + (model(x) - t).abs().mean() ;; total = total + loss => :: Those are the distances, not their squares: `((model(x) - t) ** 2).mean()`.
-            for x, t in batches => for t, x in batches :: In each batch the input comes first, then the target: `for x, t in batches`.
-            float(len(batches))         :: That is how many batches there are. Return the mean of their *losses*.
-            total = 0.0 => total = 0.0; batches.pop() :: Your function changes the list `batches`
-            total = total + loss => return loss / len(batches) :: That is the loss of the first batch, divided by their number: the `return` is inside the loop.
-        """,
-    ),
-    Exercise(
-        "10.5",
-        title="four blocks, two groups",
-        names=("in_two_groups",),
-        solution=in_two_groups,
-        why=(
-            "Two inputs are kept: `x`, and what comes out of the first group. The backward pass begins at the last group: it runs "
-            "blocks 2 and 3 again, and later 0 and 1."
-        ),
-        shows="Forward 0, 1, 2, 3; on the way back 2, 3 and then 0, 1. The gradients are the same as without checkpoints.",
-        look="Two calls of `checkpoint`, each with a function of two blocks and that function's input.",
-        hints=(
-            "Write `last` like `first`, with the other two blocks.",
-            "The result of the first `checkpoint` is the input of the second one.",
-            "`checkpoint(last, x, use_reentrant=False)`: the function itself, then its input.",
-        ),
-        probe=_two_groups_probe,
-        diagnose=_order_of_blocks,
-        answers=r"""
-            blocks[3](blocks[2](t)) => blocks[2](blocks[3](t)) :: In the last group the fourth block runs before the third. The inner call runs first.
-            blocks[3](blocks[2](t)) => blocks[3](t)   :: The third block, number 2, does not run: it belongs to the last group as well.
-            blocks[3](blocks[2](t)) => blocks[2](t)   :: The last block, number 3, does not run.
-            for block in blocks: x = checkpoint(block, x, use_reentrant=False)
-            return x :: Each block is its own group, so four inputs are kept. Two blocks should share a checkpoint.
+        "adg"                :: One is missing. `worst` is the loss of *some* iteration: that tensor, with the graph behind it.
+        "aeg"                :: One is missing. A sum keeps nothing for its rule, but its node leads to those before it.
+        "ade"                :: One is missing: what led to `output` stays alive as long as `seen` holds it.
+        "deg"                :: One is missing: a list holds what is in it.
+        "de"                 :: Two are missing: a list holds what is in it, and so does a dictionary.
+        "adf"                :: `output.detach()` holds no graph, so **f** does not leak. Two others do: a best-so-far, and an output with its history.
+        "ad"                 :: Two are missing. It need not be a list: any name that outlives the iteration will do.
+        "ag"                 :: Two are missing. It need not be a list or a dictionary: any name will do.
+        "a"                  :: That one, yes. But it need not be a list: any name that outlives the iteration will do.
+        "abdeg"              :: One is too many. `item()` gives a plain Python number, which holds nothing.
+        "acdeg"              :: One is too many. `loss.detach()` has no history, and neither does the sum of such tensors.
+        "adefg"              :: One is too many. A detached output holds its numbers, and no graph.
+        "bcf"                :: The other way round: those are the ones that hold *no* graph.
+        "abcdefg"            :: Not all of them. Which ones take the value out of the graph first?
+        ""                   :: Some do. Which names hold a tensor with a `grad_fn` when the iteration is over?
+        """),
+    exercise(r"""
+        10.4 validate, and keep nothing
+        solution: average_loss
+        probe: _average_probe
+        why: Inside `no_grad` nothing is recorded, so nothing is kept, and `total` is a tensor without a history.
+        shows: You get the same number, and not a byte is kept for a backward pass that never comes.
+        look: The average is the sum of the losses divided by the number of batches. Change nothing else about the value.
+        hint: `total` is the sum. The average is that, divided by how many batches there are.
+        hint: `detach()` or `item()` on the loss frees the graph at the end of each iteration. It was there until then.
+        hint: Put `with torch.no_grad():` around the whole loop.
 
-            def run(t):
-                for block in blocks:
-                    t = block(t)
-                return t
+        with torch.no_grad():
+            return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean() :: That is the mean over all *rows*. The batches are not equally large, and you need the mean of their losses: each counts once.
 
-            return checkpoint(run, x, use_reentrant=False) :: That is one group of four: all four blocks have their tensors in memory at once on the way back. There should be two groups.
+        _recorded                   :: The value is right. But it has a `grad_fn`: holding it means holding every graph of the loop.
+        with torch.no_grad(): => if True: ;; total / len(batches) => total :: That is the sum of the losses, and it holds every graph. Divide it, and record nothing.
+        _item_each                  :: and what you return holds nothing. But within the iterations
+        total / len(batches) => total :: That is the sum of the losses. Divide it by the number of batches, `len(batches)`.
+        total = 0.0 => ;; total = total + loss => ;; total / len(batches) => loss :: That is the loss of the last batch alone. Add them up.
+        total = 0.0 => ;; total = total + loss => ;; return total / len(batches) => return loss / len(batches) :: That is the last loss alone, divided by the number of batches. Add them up first.
+        total = total + loss => return loss :: That is the loss of a single batch, the first or the largest. Is the `return` inside the loop, or is there a `max` instead of a sum?
+        for p in model.parameters():
+            p.requires_grad_(False)
+        return _recorded(model, batches) :: Nothing is kept, but the parameters no longer require gradients, and nothing turns them on again: the next training step learns nothing.
 
-            checkpoint(last, x, use_reentrant=False) => last(x)                :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
-            checkpoint(first, x, use_reentrant=False) => first(x)                 :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
-            for block in blocks: x = block(x)
-            return x :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
-            checkpoint(last, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Pass `last` to the second `checkpoint`.
-            blocks[1](blocks[0](t)) => blocks[2](blocks[1](blocks[0](t))) ;; blocks[3](blocks[2](t)) => blocks[3](t) :: The groups have three blocks and one. They should have two each.
-            checkpoint(first, x, use_reentrant=False) => checkpoint(first(x), use_reentrant=False) :: `checkpoint` needs the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.
-            blocks[1](blocks[0](t)) => blocks[0](blocks[1](t)) ;; blocks[3](blocks[2](t)) => blocks[2](blocks[3](t)) :: The blocks of a group run in the wrong order: the inner call runs first.
-            checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: Only the first group runs. You need the result of the second one.
-            x = checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The second group gets the original `x`. It should get the result of the first group.
-            checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False).detach() :: Something cuts the path between the groups: blocks 0 and 1 are never run again, and get no gradient.
-            x = checkpoint(first, x, use_reentrant=False) => x = torch.no_grad()(first)(x) ;; checkpoint(last, x, use_reentrant=False) => torch.no_grad()(last)(x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
-            x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Pass `use_reentrant=False`, as in the line that is there.
-            blocks[0](x)               :: Only the first block has run. Four blocks, in two groups.
-            return x                   :: No block has run: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
-            blocks[1](blocks[0](t)) => blocks[3](blocks[2](t)) ;; blocks[3](blocks[2](t)) => blocks[1](blocks[0](t)) :: The two groups are in the wrong order: blocks 0 and 1 come first.
-            x = checkpoint(first, x, use_reentrant=False) => x = checkpoint(first, x, use_reentrant=False); x = checkpoint(first, x, use_reentrant=False) :: The first group runs twice. Each block runs once on the way forward.
-        """,
-        seconds=10.0,
-    ),
+        torch.set_grad_enabled(False); return _recorded(model, batches) :: Your code has switched recording off and left it off.
+        len(batches) => 3 :: 3 is the number of batches in one call. Divide by `len(batches)`, whatever it is.
+        total = 0.0 => total = 0.0; model.eval() :: `model` is left in eval mode
+        loss = ((model(x) - t) ** 2).mean() => total = total + ((model(x) - t) ** 2).sum() ;; total = total + loss => :: `sum()` adds up the squares of a batch. The loss of a batch is their mean.
+        loss = ((model(x) - t) ** 2).mean() => total = total + (model(x) - t).abs().mean() ;; total = total + loss => :: Those are the distances, not their squares: `((model(x) - t) ** 2).mean()`.
+        for x, t in batches => for t, x in batches :: In each batch the input comes first, then the target: `for x, t in batches`.
+        float(len(batches))         :: That is how many batches there are. Return the mean of their *losses*.
+        total = 0.0 => total = 0.0; batches.pop() :: Your function changes the list `batches`
+        total = total + loss => return loss / len(batches) :: That is the loss of the first batch, divided by their number: the `return` is inside the loop.
+        """),
+    exercise(r"""
+        10.5 four blocks, two groups
+        solution: in_two_groups
+        probe: _two_groups_probe
+        diagnose: _order_of_blocks
+        seconds: 10.0
+        why: Two inputs are kept: `x`, and what comes out of the first group. The backward pass begins at the last group: it runs blocks 2 and 3 again, and later 0 and 1.
+        shows: Forward 0, 1, 2, 3; on the way back 2, 3 and then 0, 1. The gradients are the same as without checkpoints.
+        look: Two calls of `checkpoint`, each with a function of two blocks and that function's input.
+        hint: Write `last` like `first`, with the other two blocks.
+        hint: The result of the first `checkpoint` is the input of the second one.
+        hint: `checkpoint(last, x, use_reentrant=False)`: the function itself, then its input.
+
+        blocks[3](blocks[2](t)) => blocks[2](blocks[3](t)) :: In the last group the fourth block runs before the third. The inner call runs first.
+        blocks[3](blocks[2](t)) => blocks[3](t)   :: The third block, number 2, does not run: it belongs to the last group as well.
+        blocks[3](blocks[2](t)) => blocks[2](t)   :: The last block, number 3, does not run.
+        for block in blocks: x = checkpoint(block, x, use_reentrant=False)
+        return x :: Each block is its own group, so four inputs are kept. Two blocks should share a checkpoint.
+
+        def run(t):
+            for block in blocks:
+                t = block(t)
+            return t
+
+        return checkpoint(run, x, use_reentrant=False) :: That is one group of four: all four blocks have their tensors in memory at once on the way back. There should be two groups.
+
+        checkpoint(last, x, use_reentrant=False) => last(x)                :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
+        checkpoint(first, x, use_reentrant=False) => first(x)                 :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
+        for block in blocks: x = block(x)
+        return x :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
+        checkpoint(last, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Pass `last` to the second `checkpoint`.
+        blocks[1](blocks[0](t)) => blocks[2](blocks[1](blocks[0](t))) ;; blocks[3](blocks[2](t)) => blocks[3](t) :: The groups have three blocks and one. They should have two each.
+        checkpoint(first, x, use_reentrant=False) => checkpoint(first(x), use_reentrant=False) :: `checkpoint` needs the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.
+        blocks[1](blocks[0](t)) => blocks[0](blocks[1](t)) ;; blocks[3](blocks[2](t)) => blocks[2](blocks[3](t)) :: The blocks of a group run in the wrong order: the inner call runs first.
+        checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False) :: Only the first group runs. You need the result of the second one.
+        x = checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The second group gets the original `x`. It should get the result of the first group.
+        checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False).detach() :: Something cuts the path between the groups: blocks 0 and 1 are never run again, and get no gradient.
+        x = checkpoint(first, x, use_reentrant=False) => x = torch.no_grad()(first)(x) ;; checkpoint(last, x, use_reentrant=False) => torch.no_grad()(last)(x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
+        x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Pass `use_reentrant=False`, as in the line that is there.
+        blocks[0](x)               :: Only the first block has run. Four blocks, in two groups.
+        return x                   :: No block has run: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
+        blocks[1](blocks[0](t)) => blocks[3](blocks[2](t)) ;; blocks[3](blocks[2](t)) => blocks[1](blocks[0](t)) :: The two groups are in the wrong order: blocks 0 and 1 come first.
+        x = checkpoint(first, x, use_reentrant=False) => x = checkpoint(first, x, use_reentrant=False); x = checkpoint(first, x, use_reentrant=False) :: The first group runs twice. Each block runs once on the way forward.
+        """),
 ]

@@ -9,6 +9,7 @@ from typing import Any
 import minigrad as torch
 
 from .model import Complaint, Exercise, Question, returned
+from .sheet import exercise, question
 
 
 def safe_sqrt(x):
@@ -176,64 +177,54 @@ def _reported() -> str:
 
 
 QUESTIONS: list[Question] = [
-    Question(
-        "14.a",
-        asks="the gradient of the distance at 0",
-        truth=_at_home,
-        found="Yes: an infinite slope meets a zero one, and their product is not a number.",
-        answers=r"""
-            "a" :: That is the slope on the right of 0. At 0 itself the root's rule divides by zero.
-            "b" :: That would be a sensible answer, half-way between $-1$ and 1. But the rules do not know about each other: the root says $1/0$, the product $\infty \cdot 0$.
-            "c" :: `inf` is what leaves the root. The product multiplies it by $w = 0$, and $\infty \cdot 0$ is `nan`.
-        """,
-        missed="It is **d**: the root's rule gives $1/0 = \\infty$, the product's $\\infty \\cdot 0$.",
-    ),
-    Question(
-        "14.b",
-        asks="bad gradients from one bad number of twelve",
-        truth=_spread,
-        found="Yes: each of them is a sum over the samples, and one of those is bad.",
-        answers=r"""
-            1.0 :: One number makes its sample's whole result bad, and each gradient is a sum over the samples: all 8.
-            2.0 :: Those two weights meet the bad number itself. But it has made both results of its sample bad, and they go back to all: 8.
-            4.0 :: More than that: the bad sample's results go back to every weight, whichever number it multiplies.
-            6.0 :: The biases as well: their gradients are also sums over the samples.
-            0.0 :: Nothing filters it out. Each gradient is a sum over the samples, and one of those is bad.
-        """,
-        missed="All 8: each gradient is a sum over the samples, with a bad term in it.",
-    ),
-    Question(
-        "14.c",
-        asks="the gradient of an entry whose root is masked out",
-        truth=_poisoned,
-        found="Yes: a 0 arrives at the root, and its rule multiplies that by an infinite slope.",
-        answers=r"""
-            "a" :: `where` does send a 0. But then the rule of the root runs, $0 \cdot \infty$.
-            "b" :: The slope there is infinite. What arrives is 0, and $0 \cdot \infty$ is `nan`.
-            "d" :: 0.25 is the slope at 4. Each entry has its own: here it is $0 \cdot \infty$.
-        """,
-        missed="It is **c**: the root was computed for both entries, so its rule runs for both.",
-    ),
-    Question(
-        "14.d",
-        asks="what anomaly mode says of an infinite gradient",
-        truth=_reported,
-        found="Yes. It looks for `nan` only.",
-        answers=r"""
-            "a" :: Many texts say so. But it looks for `nan` only, and an `inf` passes.
-            "c" :: The sum sends ones. The root makes an `inf`, and that passes: the mode looks for `nan` only.
-        """,
-        missed="It is **b**: it looks for `nan` only.",
-    ),
+    question(r"""
+        14.a the gradient of the distance at 0
+        truth: _at_home()
+        found: Yes: an infinite slope meets a zero one, and their product is not a number.
+        missed: It is **d**: the root's rule gives $1/0 = \infty$, the product's $\infty \cdot 0$.
+
+        "a" :: That is the slope on the right of 0. At 0 itself the root's rule divides by zero.
+        "b" :: That would be a sensible answer, half-way between $-1$ and 1. But the rules do not know about each other: the root says $1/0$, the product $\infty \cdot 0$.
+        "c" :: `inf` is what leaves the root. The product multiplies it by $w = 0$, and $\infty \cdot 0$ is `nan`.
+        """),
+    question(r"""
+        14.b bad gradients from one bad number of twelve
+        truth: _spread()
+        found: Yes: each of them is a sum over the samples, and one of those is bad.
+        missed: All 8: each gradient is a sum over the samples, with a bad term in it.
+
+        1.0 :: One number makes its sample's whole result bad, and each gradient is a sum over the samples: all 8.
+        2.0 :: Those two weights meet the bad number itself. But it has made both results of its sample bad, and they go back to all: 8.
+        4.0 :: More than that: the bad sample's results go back to every weight, whichever number it multiplies.
+        6.0 :: The biases as well: their gradients are also sums over the samples.
+        0.0 :: Nothing filters it out. Each gradient is a sum over the samples, and one of those is bad.
+        """),
+    question(r"""
+        14.c the gradient of an entry whose root is masked out
+        truth: _poisoned()
+        found: Yes: a 0 arrives at the root, and its rule multiplies that by an infinite slope.
+        missed: It is **c**: the root was computed for both entries, so its rule runs for both.
+
+        "a" :: `where` does send a 0. But then the rule of the root runs, $0 \cdot \infty$.
+        "b" :: The slope there is infinite. What arrives is 0, and $0 \cdot \infty$ is `nan`.
+        "d" :: 0.25 is the slope at 4. Each entry has its own: here it is $0 \cdot \infty$.
+        """),
+    question(r"""
+        14.d what anomaly mode says of an infinite gradient
+        truth: _reported()
+        found: Yes. It looks for `nan` only.
+        missed: It is **b**: it looks for `nan` only.
+
+        "a" :: Many texts say so. But it looks for `nan` only, and an `inf` passes.
+        "c" :: The sum sends ones. The root makes an `inf`, and that passes: the mode looks for `nan` only.
+        """),
 ]
 
 
 EXERCISES: list[Exercise] = [
-    Exercise(
-        "14.1",
-        title="the arithmetic of the bad numbers",
-        names=("by_zero", "zeros", "by_inf", "times", "minus", "nan_zero", "log_zero"),
-        solution="""
+    exercise(r"""
+        14.1 the arithmetic of the bad numbers
+        solution:
             by_zero = "b"     # beyond every number
             zeros = "c"    # u/u is 1, 2u/u is 2
             by_inf = "a"      # 0
@@ -241,248 +232,201 @@ EXERCISES: list[Exercise] = [
             minus = "c"   # (n + 5) - n is 5
             nan_zero = "c"  # nothing heals it
             log_zero = "b"     # -inf
-            """,
-        why="Where all paths to the limit agree, the result is a number or an infinity. Where they do not, it is `nan`; and whatever is computed with a `nan` is one.",
-        shows="$0/0$, $0 \\cdot \\infty$ and $\\infty - \\infty$ make a `nan`; $1/0$ and $\\log 0$ make an infinity. There are more ways to get a `nan`: a table below lists them.",
-        look={
-            "by_zero": "Put smaller and smaller numbers in place of the 0.",
-            "zeros": "Try $u/u$ and $2u/u$ for small $u$.",
-            "by_inf": "Put larger and larger numbers in place of `inf`.",
-            "times": "Try $u \\cdot \\frac{1}{u}$ and $u \\cdot \\frac{2}{u}$ for small $u$.",
-            "minus": "Try $(n + 5) - n$ and $2n - n$ for large $n$.",
-            "nan_zero": "Can anything be computed from what is not a number?",
-            "log_zero": "Try $\\log 0.1$, $\\log 0.001$, and so on.",
-        },
-        hints=(
-            "Put small numbers in place of 0 and large ones in place of `inf`, in more than one way. Do the results agree?",
-            "$u \\cdot \\frac{1}{u}$ is 1 and $u \\cdot \\frac{2}{u}$ is 2, however small $u$ is.",
-            "You may ask PyTorch: run `torch.tensor(0.0) * float('inf')` in a new cell.",
-        ),
-        words={"nan": "c", "inf": "b", "-inf": "b", "infinite": "b", "finite": "a"},
-        answers=r"""
-            by_zero = 'a'                     :: As the divisor goes to 0, $1/u$ grows beyond every number.
-            by_zero = 'c'                     :: All paths agree: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`, which is infinite too.)
-            zeros = 'a'                       :: $u/u$ tends to 1, $2u/u$ to 2, $u^2/u$ to 0: no number is right for all.
-            zeros = 'b'                       :: $u/u$ stays 1, however small $u$ is. But $2u/u$ stays 2.
-            by_inf = 'b'                      :: The divisor grows beyond every number. What becomes of the fraction?
-            by_inf = 'c'                      :: All paths agree: the fraction goes to 0.
-            times = 'a'                       :: Not 0: $u \cdot \frac{1}{u}$ stays 1, $u \cdot \frac{2}{u}$ stays 2. No number is right for all.
-            times = 'b'                       :: Not infinite: $u \cdot \frac{1}{u}$ stays 1 on the way there. Different paths lead to different numbers.
-            minus = 'a'                       :: Not 0: $(n + 5) - n$ stays 5 while both grow. Different paths lead to different numbers.
-            minus = 'b'                       :: $(n + 5) - n$ stays 5 while both grow, $2n - n$ grows. Different paths lead to different numbers.
-            nan_zero = 'a'                    :: Zero does not heal it: whatever is computed with a `nan` is one.
-            nan_zero = 'b'                    :: Whatever is computed with a `nan` is a `nan`.
-            log_zero = 'a'                    :: The logarithm falls below every number as its argument goes to 0.
-            log_zero = 'c'                    :: All paths agree: it falls below every number. That is $-\infty$, infinite.
-        """,
-    ),
-    Exercise(
-        "14.2",
-        title="where, twice",
-        names=("safe_sqrt",),
-        solution=safe_sqrt,
-        probe=_root_probe,
-        why="The inner `where` keeps the bad input away from the root; backward it sends 0 to `x` there. The outer one sets the value.",
-        shows="A 0 arrives at a root that never saw a 0: $0 \\cdot \\frac{1}{2} = 0$.",
-        look="`inside` is what the root gets: `x` where that is positive, a harmless number elsewhere.",
-        hints=(
-            "The outer `where` is right as it is. What may the root be given where `x` is not positive?",
-            "`inside` is a `where` as well, with the same condition. Any positive number will do, such as 1.",
-            "`inside = torch.where(x > 0, x, 1.0)`",
-        ),
-        answers=r"""
-            torch.sqrt(x + 1e-8) :: The small number changes the result: the root of 0 is 0. Ask `x > 0`, before and after the root.
-            torch.where(x > 0, torch.sqrt(x), 0.0)      :: The root still gets the 0, and its rule runs: $0 \cdot \infty$. Give it something else there.
-            torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: Where `x` is not positive, the root still gets a number at which it has no finite slope (0, or one outside its domain), and its rule makes a `nan`. Something in front happens to stop that `nan`, but anomaly mode would stop your program here.
-            torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are swapped: where `x > 0` the root should get `x`.
-            torch.where(x > 0, x, 1.0) => torch.ones_like(x) :: `x` is not in it: the root gets ones everywhere. Where `x > 0` it should get `x`.
-            torch.where(x > 0, x, 1.0) => x ** 2 :: The root of $x^2$ is the size of `x`, not its root; and at 0 its slope is infinite. Choose between `x` and a harmless number.
-            torch.where(x > 0, x, 1.0) => torch.exp(x) :: The root gets a power of `x`, so the result is a different number. Where `x > 0` it should get `x` itself.
-            torch.where(x > 0, x, 1.0) => x.clamp(min=1e-6) :: The clamp changes the numbers between 0 and 0.000001: there the value is no longer the root of `x`, and the gradient is 0.
-            torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0) :: That changes the values. Where `x` is positive the root should get `x` itself; and $-9$ is still too low.
-            torch.where(x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x) :: The root gets a constant, so nothing flows back through it. Leave `x` attached.
-            torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: The negative ones are cured by that. At 0 the root still gets 0.
-            torch.sqrt(torch.where(x > 0, x, 1.0))      :: The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.
-            torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: Positive numbers come back unchanged: the root is missing.
-            torch.sqrt(x) * (x > 0)                     :: Multiplied by a mask *after* the root: $0 \cdot \infty$, as before.
-            torch.sqrt(x[x > 0])                        :: The bad entries have been left out in front of the root, and that is a cure. But the shape should stay: 0 where `x` is not positive.
-            torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: The 0 itself still reaches the root (by `>=`, or by a clamp at 0). Only numbers above 0 may pass: `x > 0`.
-            torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.
-            torch.sqrt(torch.clamp(x, min=1e-12))       :: Close: where `x` is not positive you get the root of the limit, a small number but not 0. Set the value with a `where`.
-            torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired after the root. Its rule still runs where `x` is 0 or less.
-            torch.where(x > 0, torch.sqrt(x.clamp(min=0.2)), 0.0) :: The clamp is so high that it changes small numbers: below 0.2 the root is no longer that of `x`. Give the root `x` itself wherever `x` is positive.
-            torch.where(x > 0, torch.sqrt(x.clamp(min=1e-3)), 0.0) :: The clamp changes the numbers between 0 and 0.001: there the root is no longer that of `x`, and their gradient is 0.
-            torch.where(x > 0.1, torch.sqrt(torch.where(x > 0.1, x, 1.0)), 0.0) :: Numbers between 0 and 0.1 come out as 0. Every number above 0 has a root: ask `x > 0`.
-            torch.where(x > 0, torch.sqrt(torch.tensor(x.tolist(), requires_grad=True)), 0.0) :: `torch.tensor` makes a *new* leaf from plain numbers: nothing leads back from it to `x`. Use `x` itself.
-            torch.where(x > 0, torch.where(x > 0, x, 1.0) ** 2, 0.0) :: That squares. Take the root: `torch.sqrt`.
-            torch.sqrt(abs(x))                          :: `abs` gives negative numbers a root that they should not have, and at 0 the slope of the root is infinite. Choose by `x > 0`.
-        """,
-    ),
-    Exercise(
-        "14.3",
-        title="a detector of your own",
-        names=("first_bad",),
-        solution=first_bad,
-        probe=_detected,
-        why="Hooks are called in the order in which nodes fire, so the first name in the list is the first culprit. `None` stands for a gradient that was not computed, and `isfinite` cannot take it.",
-        shows="Yours reports Inf too, and so it names the root where anomaly mode accuses the product.",
-        look="The first blank: true for a `g` that is there and has an entry that is not finite. The second: the first name found, or `None`.",
-        hints=(
-            "Some of what leaves is `None`. Ask for that first, then for the numbers.",
-            "`torch.isfinite(g).all()` is True if every entry is finite. You want the opposite.",
-            "`g is not None and not torch.isfinite(g).all()`, and `found[0] if found else None`",
-        ),
-        answers=r"""
-            for g in leaving => for g in arrived       :: That asks what has *arrived*, and names the victim, one node too late. Ask what *leaves*.
-            found[0] if found else None => found[-1] if found else None :: That is the *last* one. The list is in the order in which the nodes have fired.
-            found[0] if found else None => found[0]    :: In a healthy graph the list is empty, so there is no first entry. Return `None` then.
-            found[0] if found else None => found       :: It returns a list
-            found[0] if found else None => bool(found) :: That says whether there is one. Return its name.
-            found[0] if found else None => found[0] if len(found) > 1 else None :: One bad node is enough, and the list may be one name long. `if found`.
-            found[0] if found else None => sorted(found)[0] if found else None :: That is the first name in the *alphabet*. The list is in the order in which the nodes have fired: `found[0]`.
-            found[0] if found else None => None        :: It always gives `None`, so nothing is ever found. Does a pass run (`loss.backward()`)? Is it the first of `found` that you return? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
-            instead of g is not None and not torch.isfinite(g).all():
-            g is not None and torch.isnan(g).any()        :: That finds `nan` only, as anomaly mode does. Infinite ones should be found as well: `isfinite`.
-            g is not None and torch.isinf(g).any()        :: That finds `inf` only. `nan` is bad as well: `isfinite` catches both.
-            not torch.isfinite(g).all()                   :: Where nothing was computed `g` is `None`, and `isfinite` cannot take that. Ask `g is not None` first.
-            g is not None and not torch.isfinite(g).any() :: `not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.
-            g is not None and torch.isfinite(g).all()     :: The other way round: that is true for the good ones.
-            g is None or not torch.isfinite(g).all()      :: Here `None` counts as bad. It only says that nothing was computed: `g is not None and ...`.
-            g is not None and not torch.isfinite(g)       :: A table of True and False is neither yes nor no. Make one answer of it: `not torch.isfinite(g).all()`.
-            True                                          :: That is the loss's own node, the first one to fire, whatever leaves it. A node is bad if something that is not finite leaves it.
-        """,
-    ),
-    Exercise(
-        "14.4",
-        title="three patients",
-        words={
-            "total": "a",
-            "length": "b",
-            "dot": "a",
-            "sizes": "b",
-            "penalty": "a",
-            "probability": "b",
-            "cosine": "c",
-        },
-        names=("in_penalty", "in_probability", "in_cosine", "finite_loss"),
-        solution="""
+        words: {"nan": "c", "inf": "b", "-inf": "b", "infinite": "b", "finite": "a"}
+        why: Where all paths to the limit agree, the result is a number or an infinity. Where they do not, it is `nan`; and whatever is computed with a `nan` is one.
+        shows: $0/0$, $0 \cdot \infty$ and $\infty - \infty$ make a `nan`; $1/0$ and $\log 0$ make an infinity. There are more ways to get a `nan`: a table below lists them.
+        look by_zero: Put smaller and smaller numbers in place of the 0.
+        look zeros: Try $u/u$ and $2u/u$ for small $u$.
+        look by_inf: Put larger and larger numbers in place of `inf`.
+        look times: Try $u \cdot \frac{1}{u}$ and $u \cdot \frac{2}{u}$ for small $u$.
+        look minus: Try $(n + 5) - n$ and $2n - n$ for large $n$.
+        look nan_zero: Can anything be computed from what is not a number?
+        look log_zero: Try $\log 0.1$, $\log 0.001$, and so on.
+        hint: Put small numbers in place of 0 and large ones in place of `inf`, in more than one way. Do the results agree?
+        hint: $u \cdot \frac{1}{u}$ is 1 and $u \cdot \frac{2}{u}$ is 2, however small $u$ is.
+        hint: You may ask PyTorch: run `torch.tensor(0.0) * float('inf')` in a new cell.
+
+        by_zero = 'a'                     :: As the divisor goes to 0, $1/u$ grows beyond every number.
+        by_zero = 'c'                     :: All paths agree: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`, which is infinite too.)
+        zeros = 'a'                       :: $u/u$ tends to 1, $2u/u$ to 2, $u^2/u$ to 0: no number is right for all.
+        zeros = 'b'                       :: $u/u$ stays 1, however small $u$ is. But $2u/u$ stays 2.
+        by_inf = 'b'                      :: The divisor grows beyond every number. What becomes of the fraction?
+        by_inf = 'c'                      :: All paths agree: the fraction goes to 0.
+        times = 'a'                       :: Not 0: $u \cdot \frac{1}{u}$ stays 1, $u \cdot \frac{2}{u}$ stays 2. No number is right for all.
+        times = 'b'                       :: Not infinite: $u \cdot \frac{1}{u}$ stays 1 on the way there. Different paths lead to different numbers.
+        minus = 'a'                       :: Not 0: $(n + 5) - n$ stays 5 while both grow. Different paths lead to different numbers.
+        minus = 'b'                       :: $(n + 5) - n$ stays 5 while both grow, $2n - n$ grows. Different paths lead to different numbers.
+        nan_zero = 'a'                    :: Zero does not heal it: whatever is computed with a `nan` is one.
+        nan_zero = 'b'                    :: Whatever is computed with a `nan` is a `nan`.
+        log_zero = 'a'                    :: The logarithm falls below every number as its argument goes to 0.
+        log_zero = 'c'                    :: All paths agree: it falls below every number. That is $-\infty$, infinite.
+        """),
+    exercise(r"""
+        14.2 where, twice
+        solution: safe_sqrt
+        probe: _root_probe
+        why: The inner `where` keeps the bad input away from the root; backward it sends 0 to `x` there. The outer one sets the value.
+        shows: A 0 arrives at a root that never saw a 0: $0 \cdot \frac{1}{2} = 0$.
+        look: `inside` is what the root gets: `x` where that is positive, a harmless number elsewhere.
+        hint: The outer `where` is right as it is. What may the root be given where `x` is not positive?
+        hint: `inside` is a `where` as well, with the same condition. Any positive number will do, such as 1.
+        hint: `inside = torch.where(x > 0, x, 1.0)`
+
+        torch.sqrt(x + 1e-8) :: The small number changes the result: the root of 0 is 0. Ask `x > 0`, before and after the root.
+        torch.where(x > 0, torch.sqrt(x), 0.0)      :: The root still gets the 0, and its rule runs: $0 \cdot \infty$. Give it something else there.
+        torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: Where `x` is not positive, the root still gets a number at which it has no finite slope (0, or one outside its domain), and its rule makes a `nan`. Something in front happens to stop that `nan`, but anomaly mode would stop your program here.
+        torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are swapped: where `x > 0` the root should get `x`.
+        torch.where(x > 0, x, 1.0) => torch.ones_like(x) :: `x` is not in it: the root gets ones everywhere. Where `x > 0` it should get `x`.
+        torch.where(x > 0, x, 1.0) => x ** 2 :: The root of $x^2$ is the size of `x`, not its root; and at 0 its slope is infinite. Choose between `x` and a harmless number.
+        torch.where(x > 0, x, 1.0) => torch.exp(x) :: The root gets a power of `x`, so the result is a different number. Where `x > 0` it should get `x` itself.
+        torch.where(x > 0, x, 1.0) => x.clamp(min=1e-6) :: The clamp changes the numbers between 0 and 0.000001: there the value is no longer the root of `x`, and the gradient is 0.
+        torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0) :: That changes the values. Where `x` is positive the root should get `x` itself; and $-9$ is still too low.
+        torch.where(x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x) :: The root gets a constant, so nothing flows back through it. Leave `x` attached.
+        torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: The negative ones are cured by that. At 0 the root still gets 0.
+        torch.sqrt(torch.where(x > 0, x, 1.0))      :: The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.
+        torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: Positive numbers come back unchanged: the root is missing.
+        torch.sqrt(x) * (x > 0)                     :: Multiplied by a mask *after* the root: $0 \cdot \infty$, as before.
+        torch.sqrt(x[x > 0])                        :: The bad entries have been left out in front of the root, and that is a cure. But the shape should stay: 0 where `x` is not positive.
+        torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: The 0 itself still reaches the root (by `>=`, or by a clamp at 0). Only numbers above 0 may pass: `x > 0`.
+        torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.
+        torch.sqrt(torch.clamp(x, min=1e-12))       :: Close: where `x` is not positive you get the root of the limit, a small number but not 0. Set the value with a `where`.
+        torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired after the root. Its rule still runs where `x` is 0 or less.
+        torch.where(x > 0, torch.sqrt(x.clamp(min=0.2)), 0.0) :: The clamp is so high that it changes small numbers: below 0.2 the root is no longer that of `x`. Give the root `x` itself wherever `x` is positive.
+        torch.where(x > 0, torch.sqrt(x.clamp(min=1e-3)), 0.0) :: The clamp changes the numbers between 0 and 0.001: there the root is no longer that of `x`, and their gradient is 0.
+        torch.where(x > 0.1, torch.sqrt(torch.where(x > 0.1, x, 1.0)), 0.0) :: Numbers between 0 and 0.1 come out as 0. Every number above 0 has a root: ask `x > 0`.
+        torch.where(x > 0, torch.sqrt(torch.tensor(x.tolist(), requires_grad=True)), 0.0) :: `torch.tensor` makes a *new* leaf from plain numbers: nothing leads back from it to `x`. Use `x` itself.
+        torch.where(x > 0, torch.where(x > 0, x, 1.0) ** 2, 0.0) :: That squares. Take the root: `torch.sqrt`.
+        torch.sqrt(abs(x))                          :: `abs` gives negative numbers a root that they should not have, and at 0 the slope of the root is infinite. Choose by `x > 0`.
+        """),
+    exercise(r"""
+        14.3 a detector of your own
+        solution: first_bad
+        probe: _detected
+        why: Hooks are called in the order in which nodes fire, so the first name in the list is the first culprit. `None` stands for a gradient that was not computed, and `isfinite` cannot take it.
+        shows: Yours reports Inf too, and so it names the root where anomaly mode accuses the product.
+        look: The first blank: true for a `g` that is there and has an entry that is not finite. The second: the first name found, or `None`.
+        hint: Some of what leaves is `None`. Ask for that first, then for the numbers.
+        hint: `torch.isfinite(g).all()` is True if every entry is finite. You want the opposite.
+        hint: `g is not None and not torch.isfinite(g).all()`, and `found[0] if found else None`
+
+        for g in leaving => for g in arrived       :: That asks what has *arrived*, and names the victim, one node too late. Ask what *leaves*.
+        found[0] if found else None => found[-1] if found else None :: That is the *last* one. The list is in the order in which the nodes have fired.
+        found[0] if found else None => found[0]    :: In a healthy graph the list is empty, so there is no first entry. Return `None` then.
+        found[0] if found else None => found       :: It returns a list
+        found[0] if found else None => bool(found) :: That says whether there is one. Return its name.
+        found[0] if found else None => found[0] if len(found) > 1 else None :: One bad node is enough, and the list may be one name long. `if found`.
+        found[0] if found else None => sorted(found)[0] if found else None :: That is the first name in the *alphabet*. The list is in the order in which the nodes have fired: `found[0]`.
+        found[0] if found else None => None        :: It always gives `None`, so nothing is ever found. Does a pass run (`loss.backward()`)? Is it the first of `found` that you return? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
+        instead of g is not None and not torch.isfinite(g).all():
+        g is not None and torch.isnan(g).any()        :: That finds `nan` only, as anomaly mode does. Infinite ones should be found as well: `isfinite`.
+        g is not None and torch.isinf(g).any()        :: That finds `inf` only. `nan` is bad as well: `isfinite` catches both.
+        not torch.isfinite(g).all()                   :: Where nothing was computed `g` is `None`, and `isfinite` cannot take that. Ask `g is not None` first.
+        g is not None and not torch.isfinite(g).any() :: `not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.
+        g is not None and torch.isfinite(g).all()     :: The other way round: that is true for the good ones.
+        g is None or not torch.isfinite(g).all()      :: Here `None` counts as bad. It only says that nothing was computed: `g is not None and ...`.
+        g is not None and not torch.isfinite(g)       :: A table of True and False is neither yes nor no. Make one answer of it: `not torch.isfinite(g).all()`.
+        True                                          :: That is the loss's own node, the first one to fire, whatever leaves it. A node is bad if something that is not finite leaves it.
+        """),
+    exercise(r"""
+        14.4 three patients
+        solution:
             in_penalty = "b"      # backward: 0.1 / (2 * 0)
             in_probability = "a"  # forward: exp(200)
             in_cosine = "c"       # forward: 0 / 0
             finite_loss = "a"     # the penalty's is 1
-            """,
-        why="In the first, the root's *rule* divides by zero while its value is fine. In the second, $e^{200}$ does not fit, so everything after it is lost. In the third, 0 divided by 0 is `nan` at once.",
-        shows="One goes wrong on the way back, two on the way forward. Only for the first did you need the rules.",
-        look={
-            "in_penalty": "All values are finite. Then follow the way back: which rule divides by zero?",
-            "in_probability": "Compute the values line by line. What is the largest number of `float32`?",
-            "in_cosine": "Compute the values line by line, with `v` = (0, 0).",
-            "finite_loss": "Which of the three has only good values?",
-        },
-        hints=(
-            "First the values, line by line. If they are all finite, then the way back.",
-            "$e^{88}$ is near the limit of `float32`. A root has an infinite slope at 0. 0 divided by 0 is not a number.",
-            "In `penalty` all values are good: 0, 0, 1. On the way back 0.1 arrives at the root of 0.",
-        ),
-        answers=r"""
-            in_penalty = 'a'     :: `total` is 0, a good number, and on the way back its product receives something bad. Which line sends it?
-            in_penalty = 'c'     :: The value is 1, and backward this line sends 0.1. Both are finite.
-            in_probability = 'b' :: $\infty/\infty$ is bad, but where does the infinity come from? Look one line up: $e^{200}$.
-            in_probability = 'c' :: The logarithm gets something bad already. What is $e^{200}$ in `float32`?
-            in_cosine = 'a'      :: A sum of products with 0: `dot` is 0, a good number.
-            in_cosine = 'b'      :: `sizes` is $5 \cdot 0 = 0$, a good number. (`v` does not need a gradient, so its root has no rule to run.)
-            finite_loss = 'b'    :: There $e^{200}$ is infinite, and $0/\infty = 0$ has the logarithm $-\infty$: the loss is infinite.
-            finite_loss = 'c'    :: There 0 is divided by 0: the loss is `nan`.
-        """,
-    ),
-    Exercise(
-        "14.5",
-        title="logarithms of probabilities",
-        names=("log_softmax",),
-        solution=log_softmax,
-        probe=_slopes(
-            [[1.0, 2.0, 3.0], [200.0, 0.0], [0.0, 200.0], [-301.0, -300.0, -300.5], [500.0, 500.0]]
-        ),
-        why="After the subtraction the largest power is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.",
-        shows="Right for scores of any size: the value, and the gradient.",
-        look="Write exactly the formula: subtract `s.max()`, and then the logarithm of the sum of the powers.",
-        hints=(
-            "First `shifted = s - s.max()`. All that follows uses `shifted` only.",
-            "Then `shifted` minus the logarithm of a sum of powers.",
-            "`shifted - torch.log(torch.exp(shifted).sum())`",
-        ),
-        answers=r"""
-            torch.log(torch.softmax(s, 0) + 1e-9) :: The small number cuts every logarithm off at about $-21$. Write the formula: nothing has to be added.
-            s.clamp(max=80) - torch.log(torch.exp(s.clamp(max=80)).sum()) :: Cut off, the scores are different scores. Subtract the largest one from all: that changes nothing.
-            s / s.max() - torch.log(torch.exp(s / s.max()).sum()) :: You divide by the largest, which changes the probabilities. Subtracting does not change them, since $e^{s - m} = e^s / e^m$.
-            (s - s.max()) / torch.exp(s - s.max()).sum() :: You divide by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.
-            torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores; $e^{200}$ does not fit.
-            s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first (the score itself, not its position).
-            torch.log(torch.softmax(s, 0))               :: The softmax is careful; but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
-            torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, but makes it wrong: $-27.6$ instead of $-200$.
-            s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there as well.
-            (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ does not fit.
-            s - s.max()                                  :: Only the largest is taken away. The logarithm of the sum of the powers is missing.
-            s.max() - s - torch.log(torch.exp(s.max() - s).sum()) :: The order is swapped: subtract the largest score from each, `s - s.max()`.
-            (s - s.max()) - torch.exp(s - s.max()).sum() :: The logarithm of the sum is missing.
-            (s - s.max()) - torch.exp(s - s.max()).log().sum() :: That is the sum of the logarithms. You need the logarithm of the *sum*.
-            (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()) :: The logarithm of the sum should be *subtracted*.
-            s.max() => s.mean()                      :: It is not the largest that is subtracted (the mean, or the smallest): with scores far apart a power is still too large.
-            (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()) :: That is the mean of the powers. You need their sum.
-            torch.softmax(s, 0)                          :: Those are the probabilities. You need their logarithms.
-            shifted - torch.log(torch.exp(shifted).sum()) => -(shifted - torch.log(torch.exp(shifted).sum()))                      :: That is the loss, with its minus. You need the logarithm itself.
-            torch.log(torch.softmax(s, 0).clamp(min=1e-30)) :: The probability is kept away from 0, so its logarithm stops at a limit, $-69$, where $-200$ is right. Write the logarithm out.
-            (s - s.max()) - math.log(torch.exp(s - s.max()).sum().item()) :: `math.log` gives a plain number, so the way back through the sum is cut. Use `torch.log`.
-            s.max() => s[0]                          :: You subtract the *first* score. If another one is much larger, its power still overflows: subtract the largest.
-            s.max() => s[-1]                         :: You subtract the *last* score. If another one is much larger, its power still overflows: subtract the largest.
-            s.max() => abs(s).max()                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
-            s.max() => -s.max() :: The largest score is added. Subtract it.
-            s.max() => s.max(0) :: With an axis, `max` gives two things, the values and their positions. Write `s.max()`, or `s.max(0).values`.
-            torch.log => torch.log2 :: That is the logarithm to the base 2. The formula has the natural one, `torch.log`.
-            s.max() => 100.0                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
-            torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score on its own. In a softmax all scores share one sum.
-            s / s.sum()                                  :: That divides the scores by their sum. Probabilities come from the *powers*, $e^s$; and you need their logarithm.
-            s - torch.log(torch.exp(s).mean())           :: Two things: the powers are added, not averaged, and $e^{200}$ overflows unless the largest score is subtracted first.
-        """,
-    ),
-    Exercise(
-        "14.6",
-        title="a direction",
-        names=("direction",),
-        solution=direction,
-        probe=_slopes(
-            [[3.0, 4.0], [0.0, 0.0], [0.5, 0.0], [-0.001, 0.0], [3e-4, -4e-4], [1.0, -2.0, 2.0]],
-            any_at_0=True,
-        ),
-        why="The `where` is in front of the root: for $v = 0$ the root gets a 1, where its slope is finite, and $v / 1$ is 0.",
-        shows="A length of 1 wherever there is a direction, 0 where there is none, and no bad number on the way back.",
-        look="The root must not see a 0, and nothing may be divided by 0: mask the *square*, in front of both.",
-        hints=(
-            "Two dangers at 0: the root's infinite slope, and 0 divided by 0. Both come after the sum of squares.",
-            "Replace the sum of squares by 1 where it is 0, then take the root, then divide.",
-            "`length = torch.sqrt(torch.where(square > 0, square, 1.0))`",
-        ),
-        answers=r"""
-            v / ((v * v).sum() + 1e-8).sqrt() :: Where `v` is short, the small number changes the length. Put a 1 in its place only where the square is 0: `torch.where`.
-            v / (v.norm() + 1) :: That makes every direction shorter than 1. Put a 1 in the place of the square only where it is 0: `torch.where`.
-            v / torch.sqrt((v * v).sum()) :: At 0 that is 0 divided by 0.
+        words: {"total": "a", "length": "b", "dot": "a", "sizes": "b", "penalty": "a", "probability": "b", "cosine": "c"}
+        why: In the first, the root's *rule* divides by zero while its value is fine. In the second, $e^{200}$ does not fit, so everything after it is lost. In the third, 0 divided by 0 is `nan` at once.
+        shows: One goes wrong on the way back, two on the way forward. Only for the first did you need the rules.
+        look in_penalty: All values are finite. Then follow the way back: which rule divides by zero?
+        look in_probability: Compute the values line by line. What is the largest number of `float32`?
+        look in_cosine: Compute the values line by line, with `v` = (0, 0).
+        look finite_loss: Which of the three has only good values?
+        hint: First the values, line by line. If they are all finite, then the way back.
+        hint: $e^{88}$ is near the limit of `float32`. A root has an infinite slope at 0. 0 divided by 0 is not a number.
+        hint: In `penalty` all values are good: 0, 0, 1. On the way back 0.1 arrives at the root of 0.
 
-            length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is repaired after the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
-            v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
-            v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: You divide by the *square* of the length. The root is missing.
-            v / torch.sqrt((v * v).sum() + 1e-6) :: Finite, but short vectors are no longer right: 0.000001 is as large as the square of a vector that is 0.001 long.
-            v / ((v * v).sum() ** 0.5 + 1e-6) :: The small number is added *behind* the root. The root itself still gets a 0, and its slope there is infinite.
-            v / torch.sqrt(torch.where(v != 0, v * v, 1.0).sum()) :: You replace every *entry* that is 0, so a vector with one 0 in it gets the wrong length. Replace the sum, where it is 0.
-            v / torch.sqrt(torch.where((v * v).mean() > 0, (v * v).mean(), 1.0)) :: That is the mean of the squares. The length is the root of their *sum*.
-            torch.sign(v)                                :: Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.
-            v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0) :: You divide by the sum of the sizes. The length is the root of the sum of squares.
-            v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach() :: The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.
-            v / torch.sqrt((v * v).sum().clamp(min=1.0)) :: The clamp is so high that vectors shorter than 1 are not made longer. Anything but 0 has a direction: a much smaller number, or `where`.
-            abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` does not belong there: a direction has signs.
-            v / v.abs().max()                            :: You divide by the largest size. The length is the root of the sum of squares.
-            return 1.0 * v                               :: That is `v` as it came in. A direction has length 1: divide by the length.
-            v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: The clamp comes *after* the root: the root itself still gets a 0, and its rule divides by it. Put the clamp under the root.
-            v / (abs(v) + 1e-12)                         :: Each entry is divided by its own size, so only signs are left. The whole vector is divided by one length.
-        """,
-    ),
+        in_penalty = 'a'     :: `total` is 0, a good number, and on the way back its product receives something bad. Which line sends it?
+        in_penalty = 'c'     :: The value is 1, and backward this line sends 0.1. Both are finite.
+        in_probability = 'b' :: $\infty/\infty$ is bad, but where does the infinity come from? Look one line up: $e^{200}$.
+        in_probability = 'c' :: The logarithm gets something bad already. What is $e^{200}$ in `float32`?
+        in_cosine = 'a'      :: A sum of products with 0: `dot` is 0, a good number.
+        in_cosine = 'b'      :: `sizes` is $5 \cdot 0 = 0$, a good number. (`v` does not need a gradient, so its root has no rule to run.)
+        finite_loss = 'b'    :: There $e^{200}$ is infinite, and $0/\infty = 0$ has the logarithm $-\infty$: the loss is infinite.
+        finite_loss = 'c'    :: There 0 is divided by 0: the loss is `nan`.
+        """),
+    exercise(r"""
+        14.5 logarithms of probabilities
+        solution: log_softmax
+        probe: _slopes([[1.0, 2.0, 3.0], [200.0, 0.0], [0.0, 200.0], [-301.0, -300.0, -300.5], [500.0, 500.0]])
+        why: After the subtraction the largest power is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.
+        shows: Right for scores of any size: the value, and the gradient.
+        look: Write exactly the formula: subtract `s.max()`, and then the logarithm of the sum of the powers.
+        hint: First `shifted = s - s.max()`. All that follows uses `shifted` only.
+        hint: Then `shifted` minus the logarithm of a sum of powers.
+        hint: `shifted - torch.log(torch.exp(shifted).sum())`
+
+        torch.log(torch.softmax(s, 0) + 1e-9) :: The small number cuts every logarithm off at about $-21$. Write the formula: nothing has to be added.
+        s.clamp(max=80) - torch.log(torch.exp(s.clamp(max=80)).sum()) :: Cut off, the scores are different scores. Subtract the largest one from all: that changes nothing.
+        s / s.max() - torch.log(torch.exp(s / s.max()).sum()) :: You divide by the largest, which changes the probabilities. Subtracting does not change them, since $e^{s - m} = e^s / e^m$.
+        (s - s.max()) / torch.exp(s - s.max()).sum() :: You divide by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.
+        torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores; $e^{200}$ does not fit.
+        s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first (the score itself, not its position).
+        torch.log(torch.softmax(s, 0))               :: The softmax is careful; but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
+        torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, but makes it wrong: $-27.6$ instead of $-200$.
+        s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there as well.
+        (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ does not fit.
+        s - s.max()                                  :: Only the largest is taken away. The logarithm of the sum of the powers is missing.
+        s.max() - s - torch.log(torch.exp(s.max() - s).sum()) :: The order is swapped: subtract the largest score from each, `s - s.max()`.
+        (s - s.max()) - torch.exp(s - s.max()).sum() :: The logarithm of the sum is missing.
+        (s - s.max()) - torch.exp(s - s.max()).log().sum() :: That is the sum of the logarithms. You need the logarithm of the *sum*.
+        (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()) :: The logarithm of the sum should be *subtracted*.
+        s.max() => s.mean()                      :: It is not the largest that is subtracted (the mean, or the smallest): with scores far apart a power is still too large.
+        (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()) :: That is the mean of the powers. You need their sum.
+        torch.softmax(s, 0)                          :: Those are the probabilities. You need their logarithms.
+        shifted - torch.log(torch.exp(shifted).sum()) => -(shifted - torch.log(torch.exp(shifted).sum()))                      :: That is the loss, with its minus. You need the logarithm itself.
+        torch.log(torch.softmax(s, 0).clamp(min=1e-30)) :: The probability is kept away from 0, so its logarithm stops at a limit, $-69$, where $-200$ is right. Write the logarithm out.
+        (s - s.max()) - math.log(torch.exp(s - s.max()).sum().item()) :: `math.log` gives a plain number, so the way back through the sum is cut. Use `torch.log`.
+        s.max() => s[0]                          :: You subtract the *first* score. If another one is much larger, its power still overflows: subtract the largest.
+        s.max() => s[-1]                         :: You subtract the *last* score. If another one is much larger, its power still overflows: subtract the largest.
+        s.max() => abs(s).max()                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
+        s.max() => -s.max() :: The largest score is added. Subtract it.
+        s.max() => s.max(0) :: With an axis, `max` gives two things, the values and their positions. Write `s.max()`, or `s.max(0).values`.
+        torch.log => torch.log2 :: That is the logarithm to the base 2. The formula has the natural one, `torch.log`.
+        s.max() => 100.0                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
+        torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score on its own. In a softmax all scores share one sum.
+        s / s.sum()                                  :: That divides the scores by their sum. Probabilities come from the *powers*, $e^s$; and you need their logarithm.
+        s - torch.log(torch.exp(s).mean())           :: Two things: the powers are added, not averaged, and $e^{200}$ overflows unless the largest score is subtracted first.
+        """),
+    exercise(r"""
+        14.6 a direction
+        solution: direction
+        probe: _slopes([[3.0, 4.0], [0.0, 0.0], [0.5, 0.0], [-0.001, 0.0], [3e-4, -4e-4], [1.0, -2.0, 2.0]], any_at_0=True)
+        why: The `where` is in front of the root: for $v = 0$ the root gets a 1, where its slope is finite, and $v / 1$ is 0.
+        shows: A length of 1 wherever there is a direction, 0 where there is none, and no bad number on the way back.
+        look: The root must not see a 0, and nothing may be divided by 0: mask the *square*, in front of both.
+        hint: Two dangers at 0: the root's infinite slope, and 0 divided by 0. Both come after the sum of squares.
+        hint: Replace the sum of squares by 1 where it is 0, then take the root, then divide.
+        hint: `length = torch.sqrt(torch.where(square > 0, square, 1.0))`
+
+        v / ((v * v).sum() + 1e-8).sqrt() :: Where `v` is short, the small number changes the length. Put a 1 in its place only where the square is 0: `torch.where`.
+        v / (v.norm() + 1) :: That makes every direction shorter than 1. Put a 1 in the place of the square only where it is 0: `torch.where`.
+        v / torch.sqrt((v * v).sum()) :: At 0 that is 0 divided by 0.
+
+        length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is repaired after the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
+        v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
+        v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: You divide by the *square* of the length. The root is missing.
+        v / torch.sqrt((v * v).sum() + 1e-6) :: Finite, but short vectors are no longer right: 0.000001 is as large as the square of a vector that is 0.001 long.
+        v / ((v * v).sum() ** 0.5 + 1e-6) :: The small number is added *behind* the root. The root itself still gets a 0, and its slope there is infinite.
+        v / torch.sqrt(torch.where(v != 0, v * v, 1.0).sum()) :: You replace every *entry* that is 0, so a vector with one 0 in it gets the wrong length. Replace the sum, where it is 0.
+        v / torch.sqrt(torch.where((v * v).mean() > 0, (v * v).mean(), 1.0)) :: That is the mean of the squares. The length is the root of their *sum*.
+        torch.sign(v)                                :: Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.
+        v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0) :: You divide by the sum of the sizes. The length is the root of the sum of squares.
+        v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach() :: The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.
+        v / torch.sqrt((v * v).sum().clamp(min=1.0)) :: The clamp is so high that vectors shorter than 1 are not made longer. Anything but 0 has a direction: a much smaller number, or `where`.
+        abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` does not belong there: a direction has signs.
+        v / v.abs().max()                            :: You divide by the largest size. The length is the root of the sum of squares.
+        return 1.0 * v                               :: That is `v` as it came in. A direction has length 1: divide by the length.
+        v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: The clamp comes *after* the root: the root itself still gets a 0, and its rule divides by it. Put the clamp under the root.
+        v / (abs(v) + 1e-12)                         :: Each entry is divided by its own size, so only signs are left. The whole vector is divided by one length.
+        """),
 ]

@@ -41,7 +41,12 @@ TWINS = (
 )
 LIBRARIES = ("torch", "np", "math")
 BUILT_IN = ("sum", "max", "min", "len", "prod", "abs")
+OTHER_OPERATION = "that is not the operation that belongs there."
 LARGEST = 120  # nodes of a function; a longer one is left alone
+
+
+Found = Iterator[tuple[str, ast.expr]]
+"""What is wrong with an expression, and another one that can stand in its place."""
 
 
 class Change(NamedTuple):
@@ -59,9 +64,7 @@ def changes(answer: Any) -> Iterator[Change]:
             if isinstance(function, FunctionType):
                 wrap = type(part) if isinstance(part, staticmethod | classmethod) else (lambda made: made)
                 for told, made in _of_function(function):
-                    setattr(
-                        answer, name, wrap(made)
-                    )  # the class itself: other parts of the answer may name it
+                    setattr(answer, name, wrap(made))  # in the class itself: others may name it
                     try:
                         yield Change(told, answer)
                     finally:
@@ -184,14 +187,12 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDe
                 continue  # the whole line is left out below
             for told, new in kind(node, pieces):
                 alike.setdefault((told, _same_change(kind, new)), []).append((node, new))
-                yield told.format(_shown(node, parents)), _with(tree, {id(node): new})
+                yield f"Look at {_shown(node, parents)}: {told}", _with(tree, {id(node): new})
         for (told, _), places_alike in alike.items():
             if len(places_alike) > 1:
-                shown = _shown(places_alike[0][0], parents)
-                yield (
-                    f"{told.format(shown)} It is there {len(places_alike)} times.",
-                    _with(tree, {id(node): new for node, new in places_alike}),
-                )
+                look = f"Look at {_shown(places_alike[0][0], parents)}: {told}"
+                every = _with(tree, {id(node): new for node, new in places_alike})
+                yield f"{look} It is there {len(places_alike)} times.", every
         alike.clear()
 
 
@@ -217,7 +218,7 @@ def _in_a_call_of_a_function(node: ast.expr, parents: dict[int, ast.AST]) -> boo
 
 
 def _shown(node: ast.AST, parents: dict[int, ast.AST]) -> str:
-    """The piece of code to look at, with a little around it, as it can be written between backticks and in braces."""
+    """The piece of code to look at, with a little around it, between backticks."""
     around = parents.get(id(node))
     if isinstance(around, ast.keyword):
         around = parents.get(id(around))
@@ -225,191 +226,152 @@ def _shown(node: ast.AST, parents: dict[int, ast.AST]) -> str:
         isinstance(node, ast.BinOp) and isinstance(around, ast.stmt)
     )
     short = isinstance(around, ast.expr | ast.AugAssign) and len(ast.unparse(around)) < 40
-    return (
-        ast.unparse(around if short and not apart else node)
-        .replace("`", "'")
-        .replace("{", "{{")
-        .replace("}", "}}")[:60]
-    )
+    shown = ast.unparse(around if short and not apart else node)  # type: ignore[arg-type]
+    return f"`{shown.replace('`', chr(39))[:60]}`"
 
 
 def _code(node: ast.AST) -> str:
-    return ast.unparse(node).replace("`", "'").replace("{", "{{").replace("}", "}}")[:50]
+    return ast.unparse(node).replace("`", "'")[:50]
 
 
-def _less(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+def _less(node: ast.expr, pieces: list[ast.expr]) -> Found:
     """Something left out."""
-    too_much = "Look at `{{}}`: `{}` does not belong there."
+    too_much = "`{}` does not belong there.".format
     match node:
         case ast.BinOp(left, _, right):
-            yield too_much.format(_code(right)), left
-            yield too_much.format(_code(left)), right
+            yield too_much(_code(right)), left
+            yield too_much(_code(left)), right
         case ast.UnaryOp(ast.USub(), operand):
-            yield "Look at `{}`: the minus sign does not belong there.", operand
-        case ast.Call(ast.Attribute(value, name), []) if not isinstance(value, ast.Name) or value.id not in (
-            "torch",
-            "np",
-            "math",
-        ):
-            yield too_much.format(f".{name}()"), value
+            yield "the minus sign does not belong there.", operand
+        case ast.Call(ast.Attribute(value, name), []) if not _library(value):
+            yield too_much(f".{name}()"), value
         case ast.Call(function, [only, *_]) if len(ast.unparse(function)) < 30:
-            yield too_much.format(f"{_code(function)}(...)"), only
+            yield too_much(f"{_code(function)}(...)"), only
         case ast.Subscript(value, _):
-            yield too_much.format(f"[{_code(node.slice)}]"), value
+            yield too_much(f"[{_code(node.slice)}]"), value
         case ast.Attribute(value, "T" | "data"):
-            yield too_much.format(f".{node.attr}"), value
+            yield too_much(f".{node.attr}"), value
         case ast.IfExp(_, body, orelse):
-            yield "Look at `{}`: is a choice needed there?", body
-            yield "Look at `{}`: is a choice needed there?", orelse
+            yield "is a choice needed there?", body
+            yield "is a choice needed there?", orelse
     if isinstance(node, ast.Call):
         for place, argument in enumerate(node.args):
             rest = [*node.args[:place], *node.args[place + 1 :]]
-            yield too_much.format(_code(argument)), ast.Call(node.func, rest, node.keywords)
+            yield too_much(_code(argument)), ast.Call(node.func, rest, node.keywords)
 
 
-def _other_operator(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
-    if isinstance(node, ast.BinOp):
-        for other in OPERATORS.get(type(node.op), ()):
-            yield (
-                "Look at `{}`: that is not the operation that belongs there.",
-                ast.BinOp(node.left, other(), node.right),
-            )
-        if isinstance(node.op, ast.Sub | ast.Div | ast.MatMult | ast.Pow):
-            yield (
-                "Look at `{}`: the two sides are in the wrong order.",
-                ast.BinOp(node.right, node.op, node.left),
-            )
-        if isinstance(node.op, ast.MatMult):
-            flipped = [
-                part.value
-                if isinstance(part, ast.Attribute) and part.attr == "T"
-                else ast.Attribute(part, "T", ast.Load())
-                for part in (node.left, node.right)
-            ]
-            yield (
-                "Look at `{}`: the transpose is on the wrong factor.",
-                ast.BinOp(flipped[0], node.op, flipped[1]),
-            )
-        # brackets: a op (b op2 c) for (a op b) op2 c
-        if isinstance(node.left, ast.BinOp):
-            inner = ast.BinOp(node.left.right, node.op, node.right)
-            yield (
-                "Look at `{}`: which parts belong together? Add parentheses.",
-                ast.BinOp(node.left.left, node.left.op, inner),
-            )
-        if isinstance(node.right, ast.BinOp):
-            inner = ast.BinOp(node.left, node.op, node.right.left)
-            yield (
-                "Look at `{}`: which parts belong together? Check the parentheses.",
-                ast.BinOp(inner, node.right.op, node.right.right),
-            )
+def _library(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in LIBRARIES
 
 
-def _other_comparison(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+def _other_operator(node: ast.expr, pieces: list[ast.expr]) -> Found:
+    if not isinstance(node, ast.BinOp):
+        return
+    for other in OPERATORS.get(type(node.op), ()):
+        yield OTHER_OPERATION, ast.BinOp(node.left, other(), node.right)
+    if isinstance(node.op, ast.Sub | ast.Div | ast.MatMult | ast.Pow):
+        yield "the two sides are in the wrong order.", ast.BinOp(node.right, node.op, node.left)
+    if isinstance(node.op, ast.MatMult):
+        left, right = map(_transposed, (node.left, node.right))
+        yield "the transpose is on the wrong factor.", ast.BinOp(left, node.op, right)
+    # brackets: a op (b op2 c) for (a op b) op2 c
+    if isinstance(one := node.left, ast.BinOp):
+        inner = ast.BinOp(one.right, node.op, node.right)
+        yield "which parts belong together? Add parentheses.", ast.BinOp(one.left, one.op, inner)
+    if isinstance(one := node.right, ast.BinOp):
+        inner = ast.BinOp(node.left, node.op, one.left)
+        yield "which parts belong together? Check the parentheses.", ast.BinOp(inner, one.op, one.right)
+
+
+def _transposed(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Attribute) and node.attr == "T":
+        return node.value
+    return ast.Attribute(node, "T", ast.Load())
+
+
+def _other_comparison(node: ast.expr, pieces: list[ast.expr]) -> Found:
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         for other in next(kinds for kinds in COMPARISONS if type(node.ops[0]) in kinds):
             if not isinstance(node.ops[0], other):
-                yield "Look at the comparison `{}`.", ast.Compare(node.left, [other()], node.comparators)
+                yield "that is not the right comparison.", ast.Compare(node.left, [other()], node.comparators)
 
 
-def _other_name(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+def _other_name(node: ast.expr, pieces: list[ast.expr]) -> Found:
     named = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
     if named or (isinstance(node, ast.Call) and len(ast.unparse(node)) < 12):  # len(x)
         numbers = map(ast.Constant, (0, 1, 2)) if isinstance(node, ast.Name | ast.Attribute) else ()
         for piece in (*pieces, *numbers):
             if ast.dump(piece) != ast.dump(node) and ast.unparse(node) not in LIBRARIES:
-                yield f"Look at `{{}}`: `{_code(node)}` is not what belongs there.", piece
+                yield f"`{_code(node)}` is not what belongs there.", piece
 
 
-def _other_number(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
-    if (
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, int | float)
-        and not isinstance(node.value, bool)
-    ):
-        number = node.value
-        for other in (0, 1, 2, 3, 0.5, number + 1, number - 1, -number, number / 2, number * 2):
-            if other != number:
-                yield f"Look at the number {number:g} in `{{}}`.", ast.Constant(other)
-        for piece in pieces:
-            yield f"Look at `{{}}`: is {number:g} right in every call?", piece
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield "Look at `{}`: should it be the opposite?", ast.Constant(not node.value)
+def _other_number(node: ast.expr, pieces: list[ast.expr]) -> Found:
+    match node:
+        case ast.Constant(bool(value)):
+            yield "should it be the opposite?", ast.Constant(not value)
+        case ast.Constant(int(number) | float(number)):
+            for other in (0, 1, 2, 3, 0.5, number + 1, number - 1, -number, number / 2, number * 2):
+                if other != number:
+                    yield f"is {number:g} the right number?", ast.Constant(other)
+            for piece in pieces:
+                yield f"is {number:g} right in every call?", piece
 
 
-def _more(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+def _more(node: ast.expr, pieces: list[ast.expr]) -> Found:
     """A factor, a term or a division put in."""
     if isinstance(node, ast.BinOp | ast.Name | ast.Subscript | ast.Call | ast.Attribute):
-        yield "Look at `{}`: a square is missing there.", ast.BinOp(node, ast.Pow(), ast.Constant(2))
+        yield "a square is missing there.", ast.BinOp(node, ast.Pow(), ast.Constant(2))
         for piece in (*pieces, *map(ast.Constant, (2, 3, 5, 10))):
-            yield "Look at `{}`: a factor is missing there.", ast.BinOp(node, ast.Mult(), piece)
+            yield "a factor is missing there.", ast.BinOp(node, ast.Mult(), piece)
         for piece in pieces:
-            yield "Look at `{}`: a term is missing there.", ast.BinOp(node, ast.Add(), piece)
-            yield "Look at `{}`: a division is missing there.", ast.BinOp(node, ast.Div(), piece)
+            yield "a term is missing there.", ast.BinOp(node, ast.Add(), piece)
+            yield "a division is missing there.", ast.BinOp(node, ast.Div(), piece)
 
 
-def _twin(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+def _twin(node: ast.expr, pieces: list[ast.expr]) -> Found:
     """Another function of the same kind: the mean for the sum."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BUILT_IN:
-        for other in BUILT_IN:
-            if other != node.func.id:
-                called = ast.Name(other, ast.Load())
-                yield (
-                    f"Look at `{{}}`: `{node.func.id}` is not the function that belongs there.",
-                    ast.Call(called, node.args, node.keywords),
-                )
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        for family in TWINS:
-            for other in family if node.func.attr in family else ():
-                if other != node.func.attr:
-                    called = ast.Attribute(node.func.value, other, ast.Load())
-                    yield (
-                        f"Look at `{{}}`: `{node.func.attr}` is not the function that belongs there.",
-                        ast.Call(called, node.args, node.keywords),
-                    )
+    match node:
+        case ast.Call(ast.Name(name), arguments, keywords) if name in BUILT_IN:
+            others = {other: ast.Name(other, ast.Load()) for other in BUILT_IN}
+        case ast.Call(ast.Attribute(value, name), arguments, keywords):
+            alike = [other for family in TWINS if name in family for other in family]
+            others = {other: ast.Attribute(value, other, ast.Load()) for other in alike}
+        case _:
+            return
+    for other, called in others.items():
+        if other != name:
+            yield f"`{name}` is not the function that belongs there.", ast.Call(called, arguments, keywords)
 
 
-def _arguments(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
-    if isinstance(node, ast.Call) and len(node.args) > 1:
+def _arguments(node: ast.expr, pieces: list[ast.expr]) -> Found:
+    if isinstance(node, ast.Call):
         for place in range(len(node.args) - 1):
-            before, (one, other), after = (
-                node.args[:place],
-                node.args[place : place + 2],
-                node.args[place + 2 :],
-            )
-            yield (
-                "Look at `{}`: two of the arguments are in the wrong order.",
-                ast.Call(node.func, [*before, other, one, *after], node.keywords),
-            )
+            one, other = node.args[place : place + 2]
+            swapped = [*node.args[:place], other, one, *node.args[place + 2 :]]
+            yield "two of the arguments are in the wrong order.", ast.Call(node.func, swapped, node.keywords)
 
 
-def _sliced(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+def _sliced(node: ast.expr, pieces: list[ast.expr]) -> Found:
     """Another part of a list: one item, all from it on, all up to it."""
     if isinstance(node, ast.Slice):
         for piece in (*pieces, ast.Constant(0)):
             after = ast.BinOp(piece, ast.Add(), ast.Constant(1))
             for new in (ast.Slice(piece, after), ast.Slice(piece, None), ast.Slice(None, piece)):
-                yield "Look at `{}`: that is not the part that belongs there.", new
+                yield "that is not the part that belongs there.", new
 
 
-def _reordered(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
+def _reordered(node: ast.expr, pieces: list[ast.expr]) -> Found:
     """Two operations in the other order: the mean of the squares for the square of the mean; and a square for an `abs`."""
-    outer, inner = _single(node), None
-    if outer is not None:
-        inner = _single(outer[1])
-    if outer is not None and inner is not None:
-        yield ("Look at `{}`: two operations are in the wrong order there.", inner[0](outer[0](inner[1])))
+    outer = _single(node)
+    inner = _single(outer[1]) if outer else None
+    if outer and inner:
+        yield "two operations are in the wrong order there.", inner[0](outer[0](inner[1]))
     match node:
         case ast.Call(ast.Attribute(value, "abs"), []) | ast.Call(ast.Name("abs"), [value]):
-            yield (
-                "Look at `{}`: `abs` is not what belongs there.",
-                ast.BinOp(value, ast.Pow(), ast.Constant(2)),
-            )
+            yield "`abs` is not what belongs there.", ast.BinOp(value, ast.Pow(), ast.Constant(2))
         case ast.BinOp(value, ast.Pow(), ast.Constant(2)):
-            yield (
-                "Look at `{}`: the square is not what belongs there.",
-                ast.Call(ast.Name("abs", ast.Load()), [value], []),
-            )
+            made = ast.Call(ast.Name("abs", ast.Load()), [value], [])
+            yield "the square is not what belongs there.", made
 
 
 def _single(node: ast.expr) -> tuple[Callable[[ast.expr], ast.expr], ast.expr] | None:
@@ -423,19 +385,17 @@ def _single(node: ast.expr) -> tuple[Callable[[ast.expr], ast.expr], ast.expr] |
             return lambda new: ast.Call(function, [new], node.keywords), value
         case ast.Call((ast.Name() | ast.Subscript()) as function, [value]):
             return lambda new: ast.Call(function, [new], node.keywords), value
-        case ast.Call(ast.Attribute(value, name), []) if (
-            not isinstance(value, ast.Name) or value.id not in LIBRARIES
-        ):
+        case ast.Call(ast.Attribute(value, name), []) if not _library(value):
             return lambda new: ast.Call(ast.Attribute(new, name, ast.Load()), [], node.keywords), value
     return None
 
 
-def _turned(node: ast.expr, pieces: list[ast.expr]) -> Iterator[tuple[str, ast.expr]]:
-    """Something put in: a minus, a transpose, an abs, a detach."""
+def _turned(node: ast.expr, pieces: list[ast.expr]) -> Found:
+    """Something put in: a minus, a transpose."""
     if isinstance(node, ast.BinOp | ast.Name | ast.Call):
-        yield "Look at `{}`: is its sign right?", ast.UnaryOp(ast.USub(), node)
+        yield "is its sign right?", ast.UnaryOp(ast.USub(), node)
     if isinstance(node, ast.Name | ast.Attribute):
-        yield ("Look at `{}`: does it need a transpose?", ast.Attribute(node, "T", ast.Load()))
+        yield "does it need a transpose?", ast.Attribute(node, "T", ast.Load())
 
 
 SAME = (_more, _other_name, _other_number, _other_comparison, _sliced)
@@ -469,42 +429,43 @@ def _with(tree: ast.FunctionDef, instead: dict[int, ast.expr]) -> ast.FunctionDe
 
 def _in_statements(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef]]:
     for path in _blocks(tree):
-        block = _at(tree, path)
-        for place, statement in enumerate(block):
-            line = _code(statement).split("\n")[0].replace("{{", "{").replace("}}", "}")
-            if len(block) > 1:
-                yield (
-                    f"Look at `{line}`: without that line it would be right.",
-                    _edited(tree, path, place, _dropped),
-                )
-            if place + 1 < len(block):
-                after = _code(block[place + 1]).split("\n")[0].replace("{{", "{").replace("}}", "}")
-                yield (
-                    f"Look at `{line}` and `{after}`: they are in the wrong order.",
-                    _edited(tree, path, place, _swapped),
-                )
-            if isinstance(statement, ast.AugAssign):
-                for other in OPERATORS.get(type(statement.op), ()):
-                    yield (
-                        f"Look at `{line}`: that is not the operation that belongs there.",
-                        _edited(tree, path, place, _operated(other)),
-                    )
-                yield (
-                    f"Look at `{line}`: should it really build on the old value?",
-                    _edited(tree, path, place, _assigned),
-                )
-            if isinstance(statement, ast.For | ast.While | ast.With | ast.If) and len(statement.body) > 1:
-                last = _code(statement.body[-1]).split("\n")[0].replace("{{", "{").replace("}}", "}")
-                yield (
-                    f"Look at `{last}`: it is inside a block. Should it come after it?",
-                    _edited(tree, path, place, _last_out),
-                )
-            if isinstance(statement, ast.For | ast.While | ast.With | ast.If) and place + 1 < len(block):
-                after = _code(block[place + 1]).split("\n")[0].replace("{{", "{").replace("}}", "}")
-                yield (
-                    f"Look at `{after}`: should it be inside the block above it?",
-                    _edited(tree, path, place, _next_in),
-                )
+        for place in range(len(_at(tree, path))):
+            for told, edit in _edits(_at(tree, path), place):
+                changed = copy.deepcopy(tree)
+                edit(_at(changed, path))
+                yield f"Look at {told}", changed
+
+
+def _edits(block: list[ast.stmt], place: int) -> Iterator[tuple[str, Callable[[list], object]]]:
+    """What can be done to the statement at this place of a block: each edit changes a copy of the block."""
+    statement, *after = block[place:]
+    line, following = _line(statement), _line(after[0]) if after else ""
+    if len(block) > 1:
+        yield f"{line}: without that line it would be right.", lambda b: b.pop(place)
+    if after:
+        yield (
+            f"{line} and {following}: they are in the wrong order.",
+            lambda b: b.insert(place, b.pop(place + 1)),
+        )
+    if isinstance(statement, ast.AugAssign):
+        for other in OPERATORS.get(type(statement.op), ()):
+            made = ast.AugAssign(statement.target, other(), statement.value)
+            yield f"{line}: {OTHER_OPERATION}", lambda b, made=made: b.__setitem__(place, made)
+        made = ast.Assign([statement.target], statement.value)
+        yield f"{line}: should it really build on the old value?", lambda b: b.__setitem__(place, made)
+    if isinstance(statement, ast.For | ast.While | ast.With | ast.If):
+        if len(statement.body) > 1:
+            last = _line(statement.body[-1])
+            told = f"{last}: it is inside a block. Should it come after it?"
+            yield told, lambda b: b.insert(place + 1, b[place].body.pop())
+        if after:
+            told = f"{following}: should it be inside the block above it?"
+            yield told, lambda b: b[place].body.append(b.pop(place + 1))
+
+
+def _line(statement: ast.stmt) -> str:
+    """The first line of a statement, between backticks."""
+    return f"`{_code(statement).splitlines()[0]}`"
 
 
 def _blocks(tree: ast.AST, path: tuple = ()) -> Iterator[tuple]:
@@ -522,39 +483,3 @@ def _at(tree: ast.AST, path: tuple) -> list[ast.stmt]:
     for step in path:
         found = found[step] if isinstance(step, int) else getattr(found, step)
     return found
-
-
-def _edited(
-    tree: ast.FunctionDef, path: tuple, place: int, edit: Callable[[list, int], None]
-) -> ast.FunctionDef:
-    changed = copy.deepcopy(tree)
-    edit(_at(changed, path), place)
-    return changed
-
-
-def _dropped(block: list, place: int) -> None:
-    del block[place]
-
-
-def _swapped(block: list, place: int) -> None:
-    block[place], block[place + 1] = block[place + 1], block[place]
-
-
-def _last_out(block: list, place: int) -> None:
-    block.insert(place + 1, block[place].body.pop())
-
-
-def _next_in(block: list, place: int) -> None:
-    block[place].body.append(block.pop(place + 1))
-
-
-def _assigned(block: list, place: int) -> None:
-    old = block[place]
-    block[place] = ast.copy_location(ast.Assign([old.target], old.value), old)
-
-
-def _operated(other: type) -> Callable[[list, int], None]:
-    def edit(block: list, place: int) -> None:
-        block[place].op = other()
-
-    return edit

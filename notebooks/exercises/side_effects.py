@@ -53,14 +53,18 @@ class Watch:
                     return _said(fact, now.get((fact.kind, fact.name)))
         return ""
 
+    def complain(self, kinds: Kinds = ALL) -> None:
+        """Raise a Complaint if there is such a change."""
+        if told := self.told(kinds):
+            raise Complaint(told)
+
 
 @contextmanager
 def unchanged(may: Mapping[str, Kinds] | None = None, **things: Any) -> Iterator[None]:
     """Raise a Complaint if the block changes one of `things` in another way than it `may`."""
     watch = Watch(may, **things)
     yield
-    if told := watch.told():
-        raise Complaint(told)
+    watch.complain()
 
 
 def _facts(name: str, thing: Any, depth: int = 0) -> Iterator[Fact]:

@@ -45,12 +45,16 @@ FILE, COPIED = "progress.json", ".copied.json"  # the second is in every folder 
 BEGAN = Path(os.path.abspath(os.curdir))  # where the kernel was started: the folder of the notebook
 
 _unwritten: list[tuple[Path, dict[str, Any]]] = []  # the notes that are not in their file yet
+KINDS = {
+    "solved": list,
+    "predicted": dict,
+    "guesses": dict,
+    "tries": dict,
+    "exam": dict,
+}  # of what is in a file
 _without_file: dict[str, Any] = {
-    "solved": [],
-    "predicted": {},
-    "guesses": {},
-    "tries": {},
-}  # what came while there was none
+    key: kind() for key, kind in KINDS.items() if key != "exam"
+}  # while there is none
 _news: list[str] = []  # what has not been said yet
 _said: set[str] = set()  # what has been, about a file that is left as it is
 
@@ -119,10 +123,7 @@ def _parsed(place: Path) -> tuple[Any, bool]:
 
 def _whole(data: Any) -> bool:
     """Whether this is all that `tidy` looks for, of the right kinds."""
-    kinds = {"solved": list, "predicted": dict, "guesses": dict, "tries": dict, "exam": dict}
-    return isinstance(data, dict) and all(
-        isinstance(data.get(key, kind()), kind) for key, kind in kinds.items()
-    )
+    return isinstance(data, dict) and all(isinstance(data.get(key, of()), of) for key, of in KINDS.items())
 
 
 def _put_aside(place: Path, data: Any) -> None:
@@ -154,26 +155,22 @@ def newer(data: Any) -> bool:
 def tidy(data: Any) -> dict[str, Any]:
     """What `load` promises, out of whatever was read."""
     data = data if isinstance(data, dict) else {}
-    solved = data.get("solved") if isinstance(data.get("solved"), list) else []
-    of = {
-        key: data[key] if isinstance(data.get(key), dict) else {} for key in ("predicted", "guesses", "tries")
+    of: dict[str, Any] = {
+        key: data[key] if isinstance(data.get(key), kind) else kind() for key, kind in KINDS.items()
     }
     names = data.get("names", 1)
     for moved in MOVED[names - 1 :] if isinstance(names, int) and names > 0 else MOVED:
-        solved = [moved.get(str(key), key) for key in solved]
-        of = {
-            name: {moved.get(str(key), key): told for key, told in every.items()}
-            for name, every in of.items()
-        }
+        of["solved"] = [moved.get(str(key), key) for key in of["solved"]]
+        for kind in ("predicted", "guesses", "tries"):
+            of[kind] = {moved.get(str(key), key): told for key, told in of[kind].items()}
     tries = {
         str(key): [[str(part) for part in one] for one in every if isinstance(one, list) and len(one) == 2]
         for key, every in of["tries"].items()
         if isinstance(every, list)
     }
-    exam = data.get("exam") if isinstance(data.get("exam"), dict) else {}
-    return ({"exam": exam} if exam else {}) | {
+    return ({"exam": of["exam"]} if of["exam"] else {}) | {
         "names": NAMES,
-        "solved": [str(item) for item in solved],
+        "solved": [str(item) for item in of["solved"]],
         "predicted": {str(key): bool(true) for key, true in of["predicted"].items()},
         "guesses": {str(key): str(guess) for key, guess in of["guesses"].items()},
         "tries": tries,

@@ -44,16 +44,8 @@ LOOKS_LIKE = (  # typographic signs, and what is meant by them
 )  # fmt: skip
 COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 PARTS = {
-    "half": 2,
-    "halves": 2,
-    "third": 3,
-    "quarter": 4,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "eighth": 8,
-    "tenth": 10,
-}
+    "half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10,
+}  # fmt: skip
 PLAIN = (  # ways of writing, and the plain one; in this order
     (r"^\$+(.*?)\$+$", r"\1"), (r"^\*\*(.*)\*\*$", r"\1"), (r"\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}", r"((\1)/(\2))"),
     (r"\\sqrt *\{([^{}]*)\}", r"sqrt(\1)"), (r"\\(?:cdot|times)\b", "*"), (r"\\infty\b", "inf"),
