@@ -24,6 +24,11 @@ FIRST = (
     "size",
     "import",
 )  # what people ask first; the rest follows by name
+# in what bench_peers prints: a peer that gave up is below those that were measured
+PICTURE = (
+    r"picture, {} nodes(?=.*?viz\.draw +(\S+ \S+))(?=.*?torchviz +(more than \S+ s|\S+ \S+))"
+    r"(?=.*?torchlens, without its picture +(\S+ \S+))"
+)
 # What the page says first: a question, the benchmark that answers it, what to look for in what it printed, the answer
 SUMMARY = (
     (
@@ -47,23 +52,14 @@ SUMMARY = (
         "{}; PyTorch {}, HIPS autograd {}, micrograd {}",
     ),
     ("operations not slower than in PyTorch", "ops", r"(\d+ of \d+) are within the limit", "{}"),
-    (
-        "the first picture, 30 nodes",
-        "peers",
-        r"picture, 30 nodes.*?viz.draw +(\S+ \S+) .*?torchviz +(\S+ \S+) .*?torchlens, without its picture +(\S+ \S+) ",
-        "{}; torchviz {}, torchlens {} without a picture",
-    ),
-    (
-        "the first picture, 300 nodes",
-        "peers",
-        r"picture, 300 nodes.*?viz.draw +(\S+ \S+) .*?torchviz +(\S+ \S+) .*?torchlens, without its picture +(\S+ \S+) ",
-        "{}; torchviz {}, torchlens {} without a picture",
-    ),
-    (
-        "the first picture, 3,000 nodes",
-        "peers",
-        r"3,000 nodes.*?viz.draw +(\S+ \S+) .*?torchviz +(\S+ \S+) .*?torchlens, without its picture +(\S+ \S+) ",
-        "{}; torchviz {}, torchlens {} without a picture",
+    *(
+        (
+            f"the first picture, {nodes} nodes",
+            "peers",
+            PICTURE.format(nodes),
+            "{}; torchviz {}, torchlens {} without a picture",
+        )
+        for nodes in ("30", "300", "3,000")
     ),
     ("one step in the browser, 1,000 nodes", "stepper", r"chain of 1000 +\S+ +\S+ +\S+ +(\S+)", "{} ms"),
     (
@@ -100,6 +96,10 @@ REASONS = (
     ),
     (r"ops: .*(@|outer|linear|solve)", "NumPy multiplies stacks of small matrices one by one."),
     (r"vmap|jvp|hessian|jacrev|jacfwd", "A transform runs each operation in Python; PyTorch's runs in C++."),
+    (
+        r"ops: .*(mean|std|var|argmax|max|min|long|roll|where|stack|to\()",
+        "A call costs some microseconds in Python, whatever its size.",
+    ),
     (
         r"training: ",
         "An operation costs some 0.8 µs in Python, whatever its size; a quarter of it is NumPy's call.",
