@@ -183,11 +183,30 @@ def solve_backward(grad, grad_input_mask, A, result):
 
 
 def det_self(grad, A, result):
-    """The gradient of det(A): grad times the cofactors, det(A) A⁻ᵀ; for a nearly singular A each is det(A with eⱼ as row i)."""
-    if is_array(A) and (abs(result) > np.sqrt((A * A).sum(-1)).prod(-1) * np.finfo(A.dtype).eps ** 0.5).all():
-        return (grad * result)[..., None, None] * inv(A).mT
-    e = eye_beside(A, A.shape[-1], A.shape[-1])
-    return grad[..., None, None] * det(where(e[:, None, :, None] != 0, e[:, None], A[..., None, None, :, :]))
+    """The gradient of det(A): grad times the cofactors, each det(A with eⱼ as row i). On arrays, det(A) A⁻ᵀ or, where little of
+    an inverse would be right, with the singular values s: det(U) det(V) U diag(∏ⱼ≠ᵢ sⱼ) Vᵀ."""
+    if not is_array(A):  # which can be differentiated again, at a singular A too
+        e = eye_beside(A, A.shape[-1], A.shape[-1])
+        return grad[..., None, None] * det(
+            where(e[:, None, :, None] != 0, e[:, None], A[..., None, None, :, :])
+        )
+    inverse = regular_inverse(A)
+    if inverse is not None:
+        return (grad * result)[..., None, None] * inverse.mT
+    U, s, Vh = np.linalg.svd(A)
+    others = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
+    return (grad * np.linalg.det(U) * np.linalg.det(Vh))[..., None, None] * ((U * others[..., None, :]) @ Vh)
+
+
+def regular_inverse(A: ndarray) -> ndarray | None:
+    """A⁻¹, if half of its digits are right: by Skeel's condition number, the largest row sum of |A⁻¹| |A|, which the lengths of
+    A's rows do not change."""
+    try:
+        inverse = np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        return None
+    condition = (abs(inverse) @ abs(A)).sum(-1).max(initial=0)
+    return inverse if condition < np.finfo(A.dtype).eps ** -0.5 else None
 
 
 def eigh_backward(grad, eigenvalues, eigenvectors):

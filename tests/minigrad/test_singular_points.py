@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import minigrad
@@ -107,3 +108,27 @@ def test_second_derivatives_there_are_pytorchs_where_these_are_numbers(torch, ex
         if not all(math.isnan(b) or a == pytest.approx(b, rel=1e-6, abs=1e-9) for a, b in pairs):
             different.append(f"at {point}: {ours}, PyTorch {theirs}")
     assert not different, "\n".join(different)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 30])
+@pytest.mark.parametrize(
+    "kind", ["regular", "two equal rows", "a row of zeros", "nearly singular", "rows of many sizes"]
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_gradient_of_a_determinant_is_its_cofactors(n: int, kind: str, dtype: str) -> None:
+    """Each from its definition, the determinant of the matrix without a row and a column."""
+    A = np.random.default_rng(n).standard_normal((n, n)).astype(dtype)
+    if kind == "rows of many sizes":
+        A *= np.logspace(-3, 3, n, dtype=dtype)[:, None]
+    elif kind != "regular":
+        A[-1] = {"two equal rows": A[0], "a row of zeros": 0 * A[0], "nearly singular": A[0] * (1 + 1e-5)}[
+            kind
+        ]
+    signs = (-1.0) ** np.add.outer(range(n), range(n))
+    minors = [[np.delete(np.delete(A, i, 0), j, 1) for j in range(n)] for i in range(n)]
+    cofactors = signs * np.linalg.det(np.array(minors, "float64").reshape(n, n, n - 1, n - 1))
+    x = minigrad.tensor(A, requires_grad=True)
+    minigrad.linalg.det(x).backward()
+    close = 1e-9 if dtype == "float64" else 1e-3
+    rows = abs(cofactors).max(-1, keepdims=True) if kind == "rows of many sizes" else abs(cofactors).max()
+    assert (abs(x.grad.numpy() - cofactors) <= close * rows).all()
