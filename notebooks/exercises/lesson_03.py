@@ -120,7 +120,7 @@ EXERCISES: list[Exercise] = [
         upstream * x           :: That is half of it. $x^2$ is $x \cdot x$: both factors move when $x$ moves, so the local derivative is $2x$.
         upstream * x**2        :: That multiplies by the *value* of $x^2$. You need its derivative.
         upstream * 2           :: 2 is the slope of $2x$. The slope of $x^2$ depends on where $x$ is.
-        upstream + 2 * x       :: Along a path gradients are *multiplied*: how much $y$ moves for $x$, times how much $z$ moves for $y$.
+        upstream + 2 * x       :: Along a path gradients are *multiplied*: how much $y$ moves per unit of $x$, times how much $z$ moves per unit of $y$.
         (upstream + 2 * x) / 2 :: Averaged. Along a path nothing is averaged and nothing is added: what arrives *times* the local derivative.
         upstream               :: That passes on what arrives as it is, as an addition does. The square has a local derivative: $2x$.
         x**2                   :: That is the forward pass once more. Backward multiplies what arrives by the local derivative.
@@ -236,7 +236,7 @@ EXERCISES: list[Exercise] = [
         about grad_b: An addition passes on what arrives, unchanged.
         about grad_w: A product passes on what arrives times *the other* factor.
         about x_grad: `x_grad` is what `x.grad` will hold. Was `x` made with `requires_grad`?
-        hint: Begin at the loss, where 1.0 arrives, and go to the left. Each line is the line above it, times one local derivative.
+        hint: Begin at the loss, where 1.0 arrives, and work your way back. Each line is the line above it, times one local derivative.
         hint: You have `a` and `x` as names: nothing has to be computed by hand.
 
         grad_w = 0 :: `w` moves $z$ wherever $x$ is not 0. Its gradient is what arrives at `z`, times $x$.
@@ -244,7 +244,7 @@ EXERCISES: list[Exercise] = [
         0.071142, 0.0024406, 0.0024406, 0.0048812, None :: The size is right. $a$ is below 1, so $a - 1$ is negative: raising $a$ makes the loss *smaller*.
         -0.0355710, -0.0012203, -0.0012203, -0.0024406, None :: The 2 is missing: the derivative of $(a-1)^2$ is $2(a-1)$.
         0.00126530, -0.0024406, -0.0024406, -0.0048812, None :: That is the loss itself, $(a-1)^2$. You need its derivative.
-        -0.071142, 0.0343057, 0.0343057, 0.0686114, None :: That is the local derivative $a(1-a)$ alone. What arrives from the right, `grad_a`, has to be multiplied in.
+        -0.071142, 0.0343057, 0.0343057, 0.0686114, None :: That is the local derivative $a(1-a)$ alone. What arrives, `grad_a`, has to be multiplied in.
         -0.071142, -0.0686114, -0.0686114, -0.1372228, None :: Multiplied by $a$. The local derivative of the sigmoid is $a(1-a)$.
         -0.071142, -0.0024406, -0.00073218, -0.0048812, None :: $b$ is *added*, so it does not matter what its value is: raise it by 1 and $z$ goes up by 1.
         -0.071142, -0.0024406, 1.0, -0.0048812, None :: 1 is the local derivative of the addition. Multiply it by what arrives, `grad_z`.

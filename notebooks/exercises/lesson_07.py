@@ -720,7 +720,7 @@ EXERCISES: list[Exercise] = [
         continue => pass :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
         continue => break                               :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
         continue => return                              :: At the first `None` everything stops: `return` leaves the whole function. `continue` goes on with the next one.
-        arrived[parent] = arrived[parent] + part => arrived[parent] += part ;; if parent in arrived: => if True: :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
+        arrived[parent] = arrived[parent] + part => arrived[parent] += part ;; if parent in arrived: => if True: :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes something out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
         waiting[parent] == 0 => True :: The node was put into `ready` at each arrival, and when it came out for the second time nothing was there for it. Put it in once: when its count is 0.
         arrived, ready = {root: grad}, [root]
         while ready:

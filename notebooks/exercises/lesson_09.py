@@ -425,7 +425,7 @@ EXERCISES: list[Exercise] = [
         9.5 whose curve?
         solution: "\n".join(f'{name} = "{letter}"' for name, letter in _letters().items())
         names: tuple(SHAPES)
-        why: A factor a little below 1 creeps, 0.4 falls and flattens, above 1 in size it grows. A velocity overshoots. Adam's first steps are equally long, so its loss comes down at an even pace.
+        why: With a factor a little below 1 the loss creeps, with 0.4 it falls and flattens, above 1 in size it grows. A velocity overshoots. Adam's first steps are equally long, so its loss comes down at an even pace.
         shows: How a loss changes from step to step is the first thing to look at, and it usually suggests the cure.
         hint: One of the five goes up from the start. Which rate went uphill on the map above?
         hint: Two of them go down at an even pace. One of the two has hardly begun.
@@ -450,7 +450,7 @@ EXERCISES: list[Exercise] = [
         rtol: 1e-4
         why: 31 mini-batches of 32 are 992 examples, and 8 are left for the last. Each of four examples counts for a quarter, so a mini-batch of three counts three quarters.
         shows: Mini-batches of equal size average to the gradient of the whole. A smaller last one has fewer examples, and yet its step counts as much as any other, so data loaders can be told to leave it out.
-        look per_epoch: How often does 32 go into 1,000? And what becomes of the rest?
+        look per_epoch: How many times does 32 go into 1,000? And what happens to the rest?
         look last: How many examples are left after the full mini-batches?
         look all_steps: Each epoch has as many steps as mini-batches.
         look even: Each example counts for a quarter.

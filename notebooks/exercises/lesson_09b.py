@@ -188,7 +188,7 @@ def _learn_both(loss, w, b) -> None:
             "`w.grad` is `None`: `w` is still not in the graph. `w.item()` and `w.detach()` take its number, and nothing leads back."
         )
     if b.grad is None:
-        raise Complaint("Now `w` learns, and `b.grad` is `None`: the other half does not.")
+        raise Complaint("Now `w` learns, and `b.grad` is `None`: the other half does not learn.")
 
 
 def _both_learn(function) -> Iterator[tuple]:

@@ -200,7 +200,7 @@ QUESTIONS: list[Question] = [
         found: Yes: the product, the sigmoid and the square. Sums and means need no tensor.
         missed: Three: the product keeps $x$, the sigmoid its result, the square its input.
 
-        6 :: Many texts say so. A node keeps what its *rule* needs: sums pass on what arrives, a mean needs only a count. Three keep a tensor.
+        6 :: Many texts say so. A node keeps what its *rule* needs: sums pass on what arrives, a mean needs only a shape and a count. Three keep a tensor.
         5 :: The two sums keep nothing either: what arrives is passed on as it is. Three keep a tensor.
         4 :: One of the sums, or the mean? Neither needs a value of the tensor for its rule. Three keep a tensor.
         2 :: One is missing. The product, the sigmoid and the square: the rule of each reads a tensor.

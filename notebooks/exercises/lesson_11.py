@@ -311,7 +311,7 @@ EXERCISES: list[Exercise] = [
         n > most => n < most :: It is the other way round: short gradients are stretched, and long ones are left alone.
         most / n => 1 / n :: Their length is 1 afterwards, whatever `most` is.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) ;; n > most => True :: Two things: lengths do not add up like that (add the squares, take the root once), and short gradients must be left alone.
-        most / n => most  :: That multiplies by `most` itself. They should *be* `most` long: divide by the length they have.
+        most / n => most  :: That multiplies by `most` itself. Their length should *be* `most`: divide by the length they have.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum((g.abs().sum() for g in gradients)) :: That adds up the absolute values. The length is the root of the sum of the *squares*.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum((g.sum() ** 2 for g in gradients)) ** 0.5 :: That adds first and then squares, so entries of different sign cancel. Square each entry, then add.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => max(((g ** 2).sum() ** 0.5 for g in gradients)) :: That is the length of the longest. All gradients *together* have one length.
@@ -324,7 +324,7 @@ EXERCISES: list[Exercise] = [
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() for g in gradients)) ** 1 / 2 :: Python reads `** 1 / 2` as *to the power of 1, then halved*. Write `** 0.5`.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (gradients[0] ** 2).sum() ** 0.5 :: That is the length of the first gradient alone. All of them *together* have one length.
         n = sum((gradient**2).sum() for gradient in gradients) ** 0.5 => n = torch.tensor(gradients).norm() :: The gradients have different shapes, so they do not fit into one `torch.tensor`. Add up the squares of each, and take the root once.
-        n > most => True ;; gradient *= most / n => gradient *= -most / gradient.norm() :: That makes each gradient `most` long separately, and flips its sign. They have one length *together*, and keep their direction.
+        n > most => True ;; gradient *= most / n => gradient *= -most / gradient.norm() :: That gives each gradient the length `most` separately, and flips its sign. They have one length *together*, and keep their direction.
         with torch.no_grad():
             n = _length([p.grad for p in parameters if p.grad is not None])
             for p in parameters:

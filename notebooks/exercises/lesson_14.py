@@ -305,7 +305,7 @@ EXERCISES: list[Exercise] = [
         why: Hooks are called in the order in which nodes fire, so the first name in the list is the first culprit. `None` stands for a gradient that was not computed, and `isfinite` cannot take it.
         shows: Yours reports Inf too, and so it names the root where anomaly mode accuses the product.
         look: The first blank: true for a `g` that is there and has an entry that is not finite. The second: the first name found, or `None`.
-        hint: Some of what leaves is `None`. Ask for that first, then for the numbers.
+        hint: Some of what leaves is `None`. Check for that first, then look at the numbers.
         hint: `torch.isfinite(g).all()` is True if every entry is finite. You want the opposite.
         hint: `g is not None and not torch.isfinite(g).all()`, and `found[0] if found else None`
 
