@@ -369,14 +369,14 @@ def test_arguments_are_checked_in_words(t, tmp_path: Path):
     film.backward((w * w).sum())
     assert film._tables[0].names == ["mine"]
     for path, words in (
-        ("film.webm", "use a name that ends in .html, .gif, .svg, .pdf or .png"),
+        ("film.webm", "must end in .html, .gif, .svg, .pdf or .png"),
         (3, "name of a file"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
             film.save(path)
     with pytest.raises(ValueError, match="no frame yet"):
         viz.film().save(tmp_path / "film.svg")
-    with pytest.raises(TypeError, match="list of strings"):
+    with pytest.raises(TypeError, match="must be 2 strings"):
         viz.beside(film, film, labels="ab")
 
 

@@ -14,7 +14,8 @@ import minigrad as mg
 import viz
 from tests.viz_gallery import GALLERY
 from viz.picture.layout import painted
-from viz.show.frames import DPI, _for_slides, frame_dot, windows
+from viz.show.frames import DPI, for_slides, frame_dot, windows
+from viz.show.payload import Payload
 
 
 def diamond() -> viz.stepper.Stepper:
@@ -24,6 +25,11 @@ def diamond() -> viz.stepper.Stepper:
     b = y * 2
     c = a + b
     return viz.step(c)
+
+
+def dot_of(data: Payload, k: int) -> str:
+    """The first picture of a pass after ``k`` steps."""
+    return frame_dot(data, data.shown[0], k)
 
 
 def test_the_gif_has_a_frame_for_each_step_and_one_before(tmp_path: Path):
@@ -44,8 +50,9 @@ def test_each_frame_is_the_picture_that_was_painted(tmp_path: Path):
     stepper = diamond()
     path = stepper.save(tmp_path / "steps.gif")
     assert path.stat().st_size < 90_000
-    data = _for_slides(stepper.data)
-    pictures = [painted(frame_dot(data, k, w), "png", DPI) for k, w in enumerate(windows(data, DPI))]
+    data, picture = stepper.data, for_slides(stepper.data)
+    seen = enumerate(windows(data, picture, DPI))
+    pictures = [painted(frame_dot(data, picture, k, w), "png", DPI) for k, w in seen]
     with Image.open(path) as gif:
         for k, single in enumerate(pictures):
             gif.seek(k)
@@ -64,7 +71,7 @@ def test_the_png_series_is_numbered_and_of_one_size(tmp_path: Path):
 
 def test_a_frame_says_what_the_stepper_says():
     data = diamond().data
-    dot = frame_dot(data, 4)
+    dot = dot_of(data, 4)
     caption = (
         re.search(r'caption0 -> caption1 \[.*label="((?:[^"\\]|\\.)*)"', dot).group(1).replace("\\l", " ")
     )
@@ -76,7 +83,7 @@ def test_a_frame_says_what_the_stepper_says():
 def test_nothing_moves_from_frame_to_frame():
     data = diamond().data
     places = [
-        dict(re.findall(r'^(\w+) \[.*?pos="([^"]*)!"', frame_dot(data, k), flags=re.M)) for k in range(6)
+        dict(re.findall(r'^\s*(\w+) \[.*?pos="([^"]*)!"', dot_of(data, k), flags=re.M)) for k in range(6)
     ]
     for later in places[1:]:
         assert set(places[0]) <= set(later)
@@ -91,8 +98,8 @@ def deep() -> viz.stepper.Stepper:
 
 def test_a_large_picture_is_followed_in_a_frame_of_1080_pixels(tmp_path: Path):
     stepper = deep()
-    data = _for_slides(stepper.data)
-    seen = windows(data, DPI)
+    data = stepper.data
+    seen = windows(data, for_slides(data), DPI)
     assert len(seen) == len(data["steps"]) + 1 and len({w[:2] for w in seen}) > 3
     for step, (x, y, w, h) in zip(data["steps"], seen[1:], strict=True):
         nx, ny, nw, nh = data["nodes"][step["node"]]["at"]
@@ -106,9 +113,9 @@ def test_an_arrow_shows_the_numbers_or_a_heat_map():
     x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
     few = viz.step((x * x).sum(), view="graph").data
     assert "label=<[1, 1, 1]>" in re.sub(
-        r"<TABLE[^>]*><TR><TD>(\[.*?)</TD></TR></TABLE>", r"\1", frame_dot(few, 1)
+        r"<TABLE[^>]*><TR><TD>(\[.*?)</TD></TR></TABLE>", r"\1", dot_of(few, 1)
     )
-    dot = frame_dot(deep().data, 3)
+    dot = dot_of(deep().data, 3)
     hot = next(t for t in dot.splitlines() if " -> " in t and "<TD FIXEDSIZE" in t)
     assert hot.count("<TD FIXEDSIZE") in (6, 24) and "(4, 6)" not in hot  # a bias, or 4 examples
 
@@ -119,14 +126,14 @@ def test_a_frame_of_cards_holds_the_numbers_that_are_known_by_then():
     z = y * 3
     data = viz.step(z, view="cards").data
     box = next(i for i, n in data["nodes"].items() if n["name"] == "y") + "_grad"
-    before, after = (next(t for t in frame_dot(data, k).splitlines() if t.startswith(box)) for k in (1, 2))
+    before, after = (next(t for t in dot_of(data, k).splitlines() if t.startswith(box)) for k in (1, 2))
     assert ">3</FONT>" not in before and ">3</FONT>" in after
 
 
 def test_a_frame_shows_the_frames_of_modules():
     layer = mg.nn.Linear(2, 2)
     data = viz.step(layer(mg.ones(1, 2)).sum(), view="graph").data
-    assert "<<B>layer: Linear</B>>" in frame_dot(data, 0)
+    assert "<B>layer: Linear</B>" in dot_of(data, 0)
 
 
 @pytest.mark.parametrize("name", sorted(set(GALLERY) - {"freed"}))
@@ -136,7 +143,7 @@ def test_every_graph_of_the_gallery_can_be_painted(name: str, view: str):
     roots = result if isinstance(result, list) else [result]
     data = viz.step(*roots, names=names, view=view).data
     for k in (0, len(data["steps"])):
-        assert painted(frame_dot(data, k), "png", 40).startswith(b"\x89PNG")
+        assert painted(dot_of(data, k), "png", 40).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -146,9 +153,9 @@ def test_hostile_names_stay_text(name: str):
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     z = (x * x).sum()
     data = viz.step(z, names={name: x}).data
-    picture = Image.open(io.BytesIO(painted(frame_dot(data, len(data["steps"])), "png", 60)))
+    picture = Image.open(io.BytesIO(painted(dot_of(data, len(data["steps"])), "png", 60)))
     small = viz.step((x * x).sum(), names={"x": x}).data
-    plain = Image.open(io.BytesIO(painted(frame_dot(small, 0), "png", 60)))
+    plain = Image.open(io.BytesIO(painted(dot_of(small, 0), "png", 60)))
     assert abs(picture.height - plain.height) < 30
 
 

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..picture.shown import Shown
+from ..picture.shown import Shown, target
+from ..read.arguments import check_labels
 from ..read.text import one_line, write_whole
 from ..show import page as pages
 from ..show.live import Live, widgets
@@ -87,18 +88,10 @@ def _live(films: list[Any], titles: list[str] | None, **kwargs: Any) -> dict[str
 
 def save(films: list[Any], path: str | Path, title: str | None, titles: list[str] | None = None) -> Path:
     """Write a page, an animation or a picture. Raises ValueError for another ending, or a film without a frame."""
-    if not isinstance(path, str | Path):
-        raise TypeError(f"save needs the name of a file, such as 'film.html', got {type(path).__name__}")
-    path = Path(path)
-    form = path.suffix.lower()
-    if form not in (".html", ".htm", ".gif", ".svg", ".pdf", ".png"):
-        what = repr(form) if form else "a file without an ending"
-        raise ValueError(
-            f"cannot save a film as {what}: use a name that ends in .html, .gif, .svg, .pdf or .png"
-        )
+    path, form = target(path, "a film", ".html", ".gif", ".svg", ".pdf", ".png")
     if not any(map(len, films)):
         raise ValueError("this film has no frame yet: call film.backward(loss) in the training loop first")
-    if not form.startswith(".htm"):
+    if form != ".html":
         labels = titles or [film.title or title or "" for film in films]
         return (save_gif if form == ".gif" else save_picture)(films, labels, path)
     return write_whole(path, page(films, titles, title=title))
@@ -113,12 +106,9 @@ class Films(Shown):
             raise TypeError(
                 f"viz.beside shows films beside films, but one of these is {type(wrong).__name__}"
             )
-        if isinstance(labels, str) or not all(isinstance(x, str) for x in labels or ()):
-            raise TypeError("labels= must be a list of strings, one for each film")
-        if labels is not None and len(labels) != len(films):
-            raise ValueError(f"labels= must name each of the {len(films)} films, got {len(labels)}")
         self.films = list(films)
-        self.labels = [*map(one_line, labels or [f.title or f"film {k}" for k, f in enumerate(films, 1)])]
+        titles = [f.title or f"film {k}" for k, f in enumerate(films, 1)]
+        self.labels = titles if labels is None else check_labels(labels, len(films), "beside")
 
     def __repr__(self) -> str:
         shown = ", ".join(self.labels)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import graphviz
 
@@ -107,17 +107,27 @@ def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Di
     for k, (caption, items) in enumerate(p.clusters):
         text = fit(caption, WIDEST, CAPTION, bold=True)
         row = f"<TR><TD>{escaped('' if bare else text)}</TD></TR>"
-        label = _table(row, width(text, CAPTION, bold=True), CAPTION + 3)
-        style = f'label=<{label}> labelloc=t margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
+        said = _table(row, width(text, CAPTION, bold=True), CAPTION + 3)
+        look = f'label=<{said}> labelloc=t margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
         members = " ".join([*inside[k], *(name[item] for item in items)])
-        body.append(f"\tsubgraph cluster_frame{k} {{ graph [{style}] {members} }}\n")
+        body.append(f"\tsubgraph cluster_frame{k} {{ graph [{look}] {members} }}\n")
     body.extend(_edge(link, f"e{i}" if bare else link.id, name, bare) for i, link in enumerate(links))
 
     return dot
 
 
-def fixed(p: Picture, at: Places) -> str:
-    """The picture in DOT with all places fixed, for ``layout.painted``: a PNG or a PDF is the same picture as the SVG."""
+def fixed(
+    p: Picture,
+    at: Places,
+    look: Callable[[Item | Link], dict[str, str]] = lambda part: {},
+    seen: Callable[[Item], Item] = lambda item: item,
+    more: Iterable[str] = (),
+) -> str:
+    """The picture in DOT with all places fixed, for ``layout.painted``: a PNG or a PDF is the same picture as the SVG.
+
+    For the frames of a GIF ``look`` gives attributes of an item or a link instead of its own, ``seen`` an item with the text
+    and numbers that it shows by then, and ``more`` are further statements.
+    """
 
     def pos(x: float, y: float) -> str:
         return f"{x:.2f},{at.height - y:.2f}"
@@ -126,32 +136,37 @@ def fixed(p: Picture, at: Places) -> str:
         size = f"width={w / 72:.4f} height={h / 72:.4f}"
         return f'{name} [shape=box label="" {size} pos="{pos(x + w / 2, y + h / 2)}!" {look}]'
 
-    def text(name: str, x: float, y: float, said: str) -> str:
-        look = f'shape=plain fixedsize=false style="" fontcolor="{MUTED}" fontsize={LABEL - 1:g}'
-        return f'{name} [label=<{escaped(said)}> pos="{pos(x, y - 4)}!" {look}]'
+    def text(name: str, x: float, y: float, line: Line) -> str:
+        look = 'shape=plain fixedsize=false style=""' + ' fontname="Courier"' * line.mono
+        return f'{name} [label=<{_text(line)}> pos="{pos(x, y - 0.36 * line.size)}!" {look}]'
 
     out = ['digraph { graph [bgcolor="white" pad=0.1 outputorder=nodesfirst]']
     out += ["node [fontname=Helvetica fixedsize=true]; edge [fontname=Helvetica fontsize=9 arrowsize=0.7]"]
-    out += [box("page", 0, 0, at.width, at.height, "color=white")]
+    out += [box("page", 0, 0, at.width, at.height, "style=filled fillcolor=white color=white")]
     for k, ((caption, _), (x, y, w, h, base)) in enumerate(zip(p.clusters, at.frames, strict=True)):
         out.append(
             box(f"frame{k}", x, y, w, h, f'style="filled,rounded" fillcolor="{FRAME[0]}" color="{FRAME[1]}"')
         )
-        out.append(text(f"caption{k}", x + w / 2, base, fit(caption, WIDEST, CAPTION, bold=True)))
-    out += [text(f"lane{k}", x, y, said) for k, (said, x, y) in enumerate(at.lanes)]
+        caption = fit(caption, WIDEST, CAPTION, bold=True)
+        out.append(text(f"caption{k}", x + w / 2, base, Line("caption", caption, CAPTION, bold=True)))
+    out += [text(f"lane{k}", x, y, Line("lane", said, LABEL)) for k, (said, x, y) in enumerate(at.lanes)]
     for item in p.items:
-        x, y = at.items[item.id]
-        place = pos(x + item.width / 2, y + item.height / 2)
-        out.append(_node(item, item.id, False, item.width, {"pos": quoted(f"{place}!")}))
+        (x, y), now = at.items[item.id], seen(item)
+        place = quoted(f"{pos(x + item.width / 2, y + item.height / 2)}!")
+        out.append(_node(item, item.id, False, item.width, {"label": '""', "pos": place} | look(item)))
+        out += [text(f"{item.id}_t{i}", x + t.x, y + t.y, t) for i, t in enumerate(now.lines)]
+        for name, (left, top, w, h) in item.boxes.items():
+            look_of = f'shape=plain style="" label=<{cells_table(shown(now, name), w, h)}>'
+            out.append(box(f"{item.id}_{name}", x + left, y + top, w, h, look_of))
     names = {item: item.id for item in p.items}
     for link in (link for link in p.links if link.id in at.lines):
         curve, tip = at.lines[link.id]
         way = " ".join(pos(*q) for q in curve)
         end = f"{'s' if link.backwards else 'e'},{pos(*tip)} " if tip else ""
-        more = {"pos": quoted(end + way)}
-        more |= {"lp": quoted(pos(*at.labels[link.id]))} if link.id in at.labels else {}
-        out.append(_edge(link, link.id, names, False, more))
-    return "\n".join([*out, "}"])
+        given = {"pos": quoted(end + way)}
+        given |= {"lp": quoted(pos(*at.labels[link.id]))} if link.id in at.labels else {}
+        out.append(_edge(link, link.id, names, False, given | look(link)))
+    return "\n".join([*out, *more, "}"])
 
 
 def quoted(text: str) -> str:
@@ -173,30 +188,32 @@ def _attributes(values: dict[str, str]) -> str:
 _NODE_STYLES = dict.fromkeys(("card", "fold", "tag", "pill"), "filled,rounded") | {"stub": "filled,dashed"}
 
 
+def style(item: Item) -> str:
+    """How an item is drawn, as Graphviz calls it."""
+    plain = _NODE_STYLES.get(item.outline, "filled")
+    return plain.replace("filled", "dashed") if {"freed", "unreached"} & {*item.classes} else plain
+
+
 def _node(item: Item, name: str, bare: bool, wide: float, more: dict | None = None) -> str:
     shape = item.outline if item.outline in ("cylinder", "ellipse", "diamond") else "box"
     w, h, thick = f"{wide / 72:.4f}", f"{item.height / 72:.4f}", "2.4" if "root" in item.classes else ""
     if bare:
         return f'\t{name} [shape={shape} width={w} height={h} label="" penwidth="{thick}"]\n'
     fill, line, _, _ = colours(item.kind, item.classes)
-    style = _NODE_STYLES.get(item.outline, "filled")
-    if "freed" in item.classes or "unreached" in item.classes:
-        style = style.replace("filled", "dashed")
     values = {
         "id": item.id,
         "class": quoted(item.css),
         "shape": shape,
-        "style": quoted(style),
+        "style": quoted(style(item)),
         "fillcolor": quoted(fill),
         "color": quoted(line),
         "width": w,
         "height": h,
         "label": _label(item),
         "tooltip": quoted(item.tooltip),
+        **({"penwidth": thick} if thick else {}),
         **(more or {}),
     }
-    if thick:
-        values["penwidth"] = thick
     return f"\t{name} {_attributes(values)}\n"
 
 
@@ -205,9 +222,9 @@ def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool, more: dict 
     look = (
         {} if bare else {"class": quoted(link.css), "color": quoted(light), "tooltip": quoted(link.tooltip)}
     )
-    values = {"id": ident, **look, "penwidth": f"{wide:g}", **(more or {})}
-    if (style := line_style(link.kind)) != "solid" and not bare:
-        values["style"] = style
+    values = {"id": ident, **look, "penwidth": f"{wide:g}"}
+    if (dash := line_style(link.kind)) != "solid" and not bare:
+        values["style"] = dash
     tail, head = name[link.tail], name[link.head]
     arrow = "none" if link.headless else "tee" if link.kind in ("not_computed", "cut") else "normal"
     # there is room for a head at both ends: the way back has its own at the other one
@@ -226,7 +243,7 @@ def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool, more: dict 
         # a table of fixed size: the layout knows how much room the text needs without asking a font
         font = f'<FONT COLOR="#495057">{escaped("" if bare else link.label)}</FONT>'
         values["label"] = f"<{_table(f'<TR><TD>{font}</TD></TR>', link.label_width, 15)}>"
-    return f"\t{tail} -> {head} {_attributes(values)}\n"
+    return f"\t{tail} -> {head} {_attributes(values | (more or {}))}\n"
 
 
 def _label(item: Item) -> str:

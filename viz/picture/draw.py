@@ -22,7 +22,7 @@ from . import svg as painter
 from .choose import check_options, fitting, pictures_of
 from .layout import FORMATS, SECONDS, painted, places
 from .parts import Picture, Places
-from .shown import Shown
+from .shown import Shown, target
 
 
 class Drawing(Shown):
@@ -49,14 +49,10 @@ class Drawing(Shown):
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to ``path``; its ending says the format: svg, png, pdf or dot."""
-        path = Path(path)
-        form = path.suffix.lower().removeprefix(".")
-        if form not in FORMATS:
-            known = ".svg, .png, .pdf or .dot"
-            raise ValueError(f"Cannot save a drawing as {path.name!r}. The name must end in {known}.")
-        if form in ("svg", "dot"):
-            return write_whole(path, self.svg if form == "svg" else self.dot.source)
-        return write_whole(path, painted(language.fixed(self.picture, self.places), form, 144))
+        path, form = target(path, "a drawing", *FORMATS)
+        if form in (".svg", ".dot"):
+            return write_whole(path, self.svg if form == ".svg" else self.dot.source)
+        return write_whole(path, painted(language.fixed(self.picture, self.places), form[1:], 144))
 
     def __repr__(self) -> str:
         size = f"{plural(len(self.graph), 'node')}, {plural(len(self.graph.edges), 'edge')}"

@@ -29,7 +29,7 @@ QUICK = 50  # items and links; of up to so many the better one of two layouts is
 IN_PROCESS = 150  # items and links; of up to so many a layout takes some hundredths of a second: no process is started for it
 # the time limit of a layout: of processor time where the system can measure it, so that a busy machine draws the same
 SECONDS = 2.0
-FORMATS = ("svg", "png", "pdf", "dot")
+FORMATS = ".svg", ".png", ".pdf", ".dot"  # of a drawing
 
 
 class LayoutTooSlow(RuntimeError):

@@ -16,6 +16,19 @@ def notebook() -> Any:
     return shell if hasattr(shell, "kernel") else None
 
 
+def target(path: Any, what: str, *endings: str) -> tuple[Path, str]:
+    """``path`` and its ending, if it is one of ``endings``. Raises TypeError or ValueError, with what to give instead."""
+    if not isinstance(path, str | Path):
+        raise TypeError(f"save needs the name of a file, such as 'z{endings[0]}', not {type(path).__name__}.")
+    path = Path(path)
+    ending = {".htm": ".html"}.get(path.suffix.lower(), path.suffix.lower())
+    if ending not in endings:
+        *others, last = endings
+        known = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"Cannot save {what} as {path.name!r}. The name must end in {known}.")
+    return path, ending
+
+
 class Shown:
     """A mixin for objects that can be saved as a file that a browser shows; adds ``.show()``."""
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from ..picture.choose import DETAIL, fitting, pictures_of
 from ..picture.draw import Drawing
-from ..picture.layout import SECONDS
-from ..picture.shown import Shown
+from ..picture.layout import FORMATS, SECONDS
+from ..picture.shown import Shown, target
 from ..read import failure as reading
 from ..read.failure import Failure
 from ..read.record import Recording
@@ -50,8 +50,8 @@ class Failed(Shown):
 
     def save(self, path: str | Path) -> Path:
         """Write it to ``path``: words and picture as a page (.html), or the picture, as :meth:`viz.Drawing.save` does."""
-        path = Path(path)
-        if path.suffix.lower() not in (".html", ".htm"):
+        path, form = target(path, "what failed", ".html", *FORMATS)
+        if form != ".html":
             return self.drawing.save(path)
         title = html.escape(self.failure.title)
         return write_whole(path, f"<!doctype html><meta charset=utf-8><title>{title}</title>{self._html()}")

@@ -1,316 +1,228 @@
 """The steps of a recorded pass as pictures for slides: a numbered PNG series or one animated GIF.
 
-Graphviz paints each frame from the places that the payload already has (nothing is laid out again, so nothing moves): the
-texts of its SVG, and over them what each step changes.
+Graphviz paints each frame as it paints a drawing, from the places that the picture already has: nothing is laid out again, so
+nothing moves. A frame has other colours and numbers, and in addition badges and the sentence of its step.
 """
 
 from __future__ import annotations
 
-import re
+import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
-import numpy as np
-
-from ..picture.dot import FRAME, INK, MUTED, cells_table, colours, escaped, ground, line_style, quoted
+from ..picture import dot as language
+from ..picture.dot import escaped, ground, quoted
 from ..picture.layout import painted
+from ..picture.parts import Item, Link, Picture
+from ..picture.svg import label_box
+from ..read.graph import Function
 from ..read.text import shape_text, write_whole
 from ..read.values import Value
+from ..run.steps import Step
+from .payload import Payload
 
-SVG = "{http://www.w3.org/2000/svg}"
 WIDEST, HIGHEST, DPI = 1080, 810, 100  # of a GIF: pixels, and how many an inch
 CAPTION = 46.0  # points below the picture, for the sentence
 NOW, DONE, WAIT = "#c05000", "#0072b2", "#8c959f"
+GROUND = "#fdebdd"  # of a node as it fires
+FOLLOWS = ("tensor", "value", "gradient", "leaf")  # items that show what their function did
+
+Window = tuple[float, float, float, float]
 
 
-def _label(array: Mapping) -> str:
-    """The label of an arrow: the gradient's numbers if they fit, otherwise a heat map; the shape if it has no numbers."""
-    value = _value(array)
-    if value is None or not value.array.size:
-        return escaped(shape_text(tuple(array["shape"])))
-    text = f"{value.array.item():.4g}" if value.array.size == 1 else value.short(12)
-    if len(text) <= 12:
-        return escaped(text)
-    rows, columns = value.cells()[0].shape
-    side = max(2.5, min(7, 28 / max(rows, columns)))  # as large as in the pane
-    return cells_table(value, side * columns, side * rows)
-
-
-def _value(array: Mapping | None) -> Value | None:
-    """An array of the payload with as many of its numbers as are painted."""
-    if array is None or "shape" not in array:
-        return None
-    numbers, shape = array.get("values"), array["shape"]
-    if numbers is None:
-        cells = array["cells"]
-        numbers, shape = cells.get("values"), (cells["rows"], cells["cols"])
-    return None if numbers is None else Value(np.array(numbers, float).reshape(shape), array["dtype"])
-
-
-Point, Window = tuple[float, float], tuple[float, float, float, float]
-
-
-@dataclass(frozen=True)
-class _Scene:
-    """The contents of the payload's SVG: the lines of text of each node, frames around modules, and the arrows."""
-
-    texts: dict[str, list[tuple[str, str, float, float, float]]] = field(default_factory=dict)
-    frames: list[tuple[list[float], str, Point]] = field(default_factory=list)
-    curves: dict[str, tuple[list[Point], Point | None]] = field(default_factory=dict)
-    notes: list[tuple[str, float, float]] = field(default_factory=list)  # what is written at two lanes
-
-
-@lru_cache(maxsize=4)
-def _scene(svg: str) -> _Scene:
-    scene = _Scene()
-    for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
-        ident, css = group.get("id"), group.get("class", "").split()
-        if "cluster" in css:
-            rect, text = group.find(f"{SVG}rect"), group.find(f"{SVG}text")
-            box = [float(rect.get(k)) for k in ("x", "y", "width", "height")]
-            scene.frames.append((box, text.text or "", (float(text.get("x")), float(text.get("y")))))
-        elif "lane" in css:
-            notes = group.findall(f"{SVG}text")
-            scene.notes.extend((t.text or "", float(t.get("x")), float(t.get("y"))) for t in notes)
-        elif "node" in css and ident:
-            scene.texts[ident] = [
-                (f"{t.get('class', '')}{' bold' * bool(t.get('font-weight'))}", t.text or "")
-                + tuple(float(t.get(k)) for k in ("x", "y", "font-size"))
-                for t in group.findall(f"{SVG}text")
-            ]
-        elif "edge" in css and ident:
-            parts = {p.get("class"): p.get("d", "") for p in group.findall(f"{SVG}path")}
-            found = [re.findall(r"-?[\d.]+", parts.get(k, "")) for k in ("line", "head")]
-            numbers = [[float(x) for x in one] for one in found]
-            points, head = (list(zip(n[::2], n[1::2], strict=True)) for n in numbers)
-            scene.curves[ident] = (points, head[0] if len(head) == 3 else None)
-    return scene
+def _number(value: Value, fill: str | None = None) -> str:
+    """A label: the numbers if they fit, otherwise a heat map; the shape if there are none. ``fill``: of a plate behind it."""
+    text = shape_text(value.shape)
+    if value.array.size:
+        text = f"{value.array.item():.4g}" if value.array.size == 1 else value.short(12)
+    if value.array.size and len(text) > 12:
+        rows, columns = value.cells()[0].shape
+        side = max(2.5, min(7, 28 / max(rows, columns)))  # as large as in the pane
+        label = language.cells_table(value, side * columns, side * rows)
+    else:
+        label = escaped(text)
+    plate = f'BORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="{fill}"'
+    return f"<TABLE {plate}><TR><TD>{label}</TD></TR></TABLE>" if fill else label
 
 
 class _Moment:
-    """The state after ``k`` steps."""
+    """What is true after ``k`` steps of a pass, in one of its pictures: colours and numbers of items and arrows."""
 
-    def __init__(self, data: Mapping[str, Any], k: int):
-        self.k, steps = k, data["steps"]
-        self.fired: dict[str, int] = {}
-        self.hot: dict[str, Mapping] = {}
-        self.done: dict[str, Mapping | None] = {}
-        self.grads: dict[str, Mapping] = {}  # what a node received; of a leaf its .grad
-        folds, lines = data["folds"], data["lines"]
-        several = set(lines.values())  # arrows of several edges: which gradient is told when it is sent
-        for number, step in enumerate(steps[:k], 1):
-            node = folds.get(step["node"], step["node"])
-            self.fired[node] = number
-            self.done |= {edge: None if edge in several else value for edge, value in self.hot.items()}
-            sent = [o for o in step["outgoing"] if o["edge"] and o["value"]]
-            self.hot = {lines.get(o["edge"], o["edge"]): o["value"] for o in sent}
-            got = step["accumulate"]["after"] if step["accumulate"] else step["total"]
-            if got:
-                self.grads[node] = got
-        last = steps[k - 1] if k else None
-        ready = last["ready"] if last else [s["node"] for s in steps[:1]]
-        self.ready = {folds.get(node, node) for node in ready}
-        # of what is ready all parts have come
-        self.whole = {
-            s["node"]: s["totals"] or s["total"] for s in steps if s["node"] in ready or s in steps[:k]
-        }
-        self.sentence = last["sentence"] if last else data["start"]["sentence"]
-        self.leaves = {s["node"]: s["accumulate"]["after"] for s in steps[:k] if s["accumulate"]}
+    def __init__(self, data: Payload, picture: Picture, k: int):
+        self.picture, self.at, self.k = picture, picture.at, k
+        steps: list[Step] = data.trace.steps
+        self.fired = {s.function: s.number for s in steps[:k]}
+        self.ready = {*(steps[k - 1].ready if k else [s.function for s in steps[:1]])}
+        self.stored = {s.function: s.accumulate.after for s in steps[:k] if s.accumulate}
+        sent = ((x.edge, s.number, x.value) for s in steps[:k] for x in s.sent)
+        self.sent = {edge: (number, value) for edge, number, value in sent if value is not None}
+        self.met = Counter(link.head for link in picture.links if link.kind == "backward")
+        self.sentence: str = (data["steps"][k - 1] if k else data["start"])["sentence"]
 
-    def grad_in(self, ident: str, node: Mapping) -> Mapping | None:
-        """The text in the box for the gradient; in a lane as soon as all of it is there."""
-        if node["kind"] != "gradient":
-            return self.grads.get(ident)
-        whole = self.whole.get(node["function"])
-        return whole[node["output"] or 0] if isinstance(whole, list) else whole
+    def functions(self, item: Item) -> list[Function]:
+        """The functions that fire in an item; none for one that only shows what a function did."""
+        own = item.function is not None and self.picture.of_function.get(item.function) is item
+        return item.members or ([item.function] if own else [])
+
+    def number(self, item: Item) -> int:
+        """The step in which an item fired last; 0 if it has not."""
+        return max((self.fired.get(f, 0) for f in self.functions(item)), default=0)
+
+    def look(self, part: Item | Link) -> dict[str, str]:
+        """The attributes of an item or an arrow that differ from those of a drawing."""
+        return self._of_item(part) if isinstance(part, Item) else self._of_arrow(part)
+
+    def _of_item(self, item: Item) -> dict[str, str]:
+        own, number, lanes = self.functions(item), self.number(item), self.picture.view == "lanes"
+        if not own and item.kind in FOLLOWS:
+            number = self.fired.get(item.function, 0)
+            if lanes and item.kind != "gradient" and number < self.k:
+                number = 0  # the lane of the values only says what belongs together
+        look = {}
+        if number:
+            now = number == self.k
+            look = {"color": quoted(NOW if now else DONE), "penwidth": "3" if now else "2"}
+            look |= {"fillcolor": quoted(GROUND)} if now and (own or not lanes) else {}
+        elif self.ready & {*own}:
+            style = quoted(f"{language.style(item)},dashed")
+            look = {"color": quoted(NOW), "penwidth": "2", "style": style}
+        return look
+
+    def seen(self, item: Item) -> Item:
+        """The item with the gradient that it shows by now; a leaf without a box for it says what its .grad is."""
+        known = item.function in self.fired or (item.kind == "gradient" and item.function in self.ready)
+        now = replace(item, grad=item.grad if known else None)
+        stored = self.stored.get(item.function) if item.kind == "leaf" and "grad" not in item.boxes else None
+        if stored is not None:
+            number = _number(stored)
+            said = f".grad = {number}" if number[:1] not in "(<" else ".grad is there"
+            now.lines = [replace(x, text=said) if x.css == "note" else x for x in item.lines]
+        return now
+
+    def _of_arrow(self, link: Link) -> dict[str, str]:
+        several = [self.sent[edge] for edge in [link.edge, *link.more] if edge in self.sent]
+        number, value = max(several, key=lambda sent: sent[0], default=(0, None))
+        if link.kind == "arrives":
+            number = self.number(link.head)
+        now = number == self.k != 0
+        colour, wide = (NOW, "2.6") if now else (DONE, "1.8") if number else (WAIT, "1")
+        look = {"color": quoted(colour), "penwidth": wide}
+        # in two lanes the card at the end says what came, unless several parts meet there
+        said = self.picture.view != "lanes" or self.met[link.head] > 1
+        if value is None or not said or (link.more and not now):
+            return look
+        fill = None
+        if link.id in self.at.labels:
+            x, y, wide_, high = label_box(link, self.at)
+            x, y = x + wide_ / 2, y + high / 2
+            fill = ground(x, y, self.at.frames)
+        else:  # beside the arrow
+            curve = self.at.lines[link.id][0]
+            x, y = curve[len(curve) // 2]
+            y -= 7
+        place = quoted(f"{x:.2f},{self.at.height - y:.2f}")
+        return look | {"label": f"<{_number(value, fill)}>", "lp": place, "fontcolor": quoted(colour)}
+
+    def badges(self) -> Iterator[tuple[Item, int]]:
+        """The items that have fired, and in which step."""
+        numbers = ((item, self.number(item)) for item in self.picture.items)
+        return ((item, number) for item, number in numbers if number)
 
 
-def windows(data: Mapping[str, Any], dpi: int) -> list[Window]:
+def windows(data: Payload, picture: Picture, dpi: int) -> list[Window]:
     """The part of the picture in sight before the first step and after each: x, y, width, height in points.
 
     The whole picture if a frame has room for it. Otherwise the window follows the node that fires and the nodes that
     it sends to, and moves no more than it must.
     """
-    width, height = max(data["width"], 420.0), data["height"]
-    size = min(width, (WIDEST - 2) * 72 / dpi), min(height, HIGHEST * 72 / dpi - CAPTION)
+    places = picture.at
+    width, height = max(places.width, 420.0), places.height
+    pixel = 72 / dpi
+    size = min(width, (WIDEST - 2) * pixel), min(height + CAPTION, HIGHEST * pixel)
+    wide, high = (pixel * math.ceil(x / pixel - 0.01) for x in size)  # whole pixels: no edge shines through
+    size = wide, high - CAPTION
+    head = {edge: link.head for link in picture.links for edge in (link.edge, *link.more)}
     at, out = [0.0, 0.0], []
-    for step in [*data["steps"][:1], *data["steps"]]:
-        sent = [data["lines"].get(o["edge"], o["edge"]) for o in step["outgoing"] if o["edge"]]
-        to = [data["edges"][edge]["to"] for edge in sent if edge in data["edges"]]
+    for step in [*data.trace.steps[:1], *data.trace.steps]:
         # the node itself last: of all these it must be in sight
-        for ident in [*to, data["folds"].get(step["node"], step["node"])]:
-            place = data["nodes"][ident]["at"]
-            for axis, whole in enumerate((width, height)):
-                low, long = place[axis] - 30, place[axis + 2] + 60
+        for item in [
+            *(head[x.edge] for x in step.sent if x.edge in head),
+            picture.of_function[step.function],
+        ]:
+            for axis, (low, long) in enumerate(
+                zip(places.items[item.id], (item.width, item.height), strict=True)
+            ):
+                low, long, whole = low - 30, long + 60, (width, height)[axis]
                 near = max(min(at[axis], low), low + long - size[axis])
                 at[axis] = max(0.0, min(near, whole - size[axis]))
         out.append((*at, *size))
     return out
 
 
-def frame_dot(data: Mapping[str, Any], k: int, window: Window | None = None) -> str:
+def frame_dot(data: Payload, picture: Picture, k: int, window: Window | None = None) -> str:
     """The picture after ``k`` steps, or the part of it in ``window``, as DOT with all places fixed."""
-    width, height = max(data["width"], 420.0), data["height"] + CAPTION
-    left, top, wide, high = window or (0.0, 0.0, width, data["height"])
-    scene, now = _scene(data["svg"]), _Moment(data, k)
+    places, now = picture.at, _Moment(data, picture, k)
+    left, top, wide, high = window or (0.0, 0.0, max(places.width, 420.0), places.height)
 
     def at(x: float, y: float) -> str:
-        return f"{x:.2f},{height - y:.2f}"
+        return f"{x:.2f},{places.height - y:.2f}"
 
-    def box(ident: str, x: float, y: float, w: float, h: float, look: str) -> str:
-        size = f"width={w / 72:.3f} height={h / 72:.3f}"
-        return f'{ident} [pos="{at(x + w / 2, y + h / 2)}!" {size} {look}];'
-
-    def text(ident: str, x: float, y: float, said: str, look: str) -> str:
-        return f'{ident} [shape=plain fixedsize=false style="" pos="{at(x, y)}!" label={said} {look}];'
-
-    middle = at(left + wide / 2, top + (high + CAPTION) / 2)
-    out = [
-        "digraph {",
-        f'graph [viewport="{wide:.2f},{high + CAPTION:.2f},1,{middle}"]; '
-        * bool(window)
-        + 'graph [bgcolor="white" pad=0.1 outputorder=nodesfirst]; node [fontname="Helvetica" fixedsize=true style=filled]; '
-        'edge [fontname="Helvetica" fontsize=9 arrowsize=0.6];',
-        box("ground", 0, 0, width, height, 'shape=box fillcolor=white color=white label=""'),
-    ]
-    for i, ((x, y, w, h), caption, (cx, cy)) in enumerate(scene.frames):
-        look = f'shape=box style="filled,rounded" fillcolor="{FRAME[0]}" color="{FRAME[1]}" label=""'
-        out.append(box(f"frame{i}", x, y, w, h, look))
-        said = f"<<B>{escaped(caption)}</B>>"
-        out.append(text(f"frame{i}_t", cx, cy - 4, said, f'fontsize=10 fontcolor="{MUTED}"'))
-    for ident, node in data["nodes"].items():
-        x, y, w, h = node["at"]
-        out.append(box(ident, x, y, w, h, _look(data, ident, node, now)))
-        for i, (said, tx, ty, look) in enumerate(_lines(data, ident, node, scene, now)):
-            out.append(text(f"{ident}_t{i}", tx, ty, said, look))
-        for name, (bx, by, bw, bh) in (node.get("box") or {}).items():
-            array = now.grad_in(ident, node) if name == "grad" else node.get(name)
-            look = f'shape=plain style="" label=<{cells_table(_value(array), bw, bh)}>'
-            out.append(box(f"{ident}_{name}", bx, by, bw, bh, look))
-        if ident in now.fired:
-            said = str(now.fired[ident])
-            colour = NOW if now.fired[ident] == k else DONE
-            badge = f'shape=box style="filled,rounded" fillcolor="{colour}" color=white'
-            look = f'{badge} fontcolor=white fontsize=8 label="{said}"'
-            across = 9 + 5 * len(said)
-            inset = 0.12 if node["kind"] == "accumulate" or data["view"] == "graph" else 0.0
-            above = data["view"] == "lanes" and node["kind"] == "function"
-            cx, cy = (x + w / 2, y - 8) if above else (x + w * inset, y + h * inset)
-            out.append(box(f"{ident}_n", cx - across / 2, cy - 7, across, 14, look))
-    for i, (said, x, y) in enumerate(scene.notes):
-        out.append(text(f"lane{i}", x, y - 4, f"<{escaped(said)}>", f'fontsize=10 fontcolor="{MUTED}"'))
-    out += _arrows(data, scene, now, at)
+    wide_all, high_all = max(places.width, 420.0), places.height + CAPTION
+    room = f'width={wide_all / 72:.3f} height={high_all / 72:.3f} pos="{at(wide_all / 2, high_all / 2)}!"'
+    more = [f"page [{room}];"]  # with room for the sentence
+    if window:
+        middle = at(left + wide / 2, top + (high + CAPTION) / 2)
+        more += [f'graph [viewport="{wide:.2f},{high + CAPTION:.2f},1,{middle}"];']
+    for item, number in now.badges():
+        x, y = places.items[item.id]
+        inset = 0.12 if item.kind == "accumulate" or picture.view == "graph" else 0.0
+        above = picture.view == "lanes" and item.kind == "function"
+        middle = (
+            at(x + item.width / 2, y - 8) if above else at(x + item.width * inset, y + item.height * inset)
+        )
+        size = f"width={(9 + 5 * len(str(number))) / 72:.3f} height={14 / 72:.3f}"
+        fill = f'fillcolor="{NOW if number == k else DONE}" color=white fontcolor=white fontsize=8'
+        look = f'shape=box style="filled,rounded" {fill} label="{number}"'
+        more.append(f'{item.id}_n [pos="{middle}!" {size} {look}];')
     lines = textwrap.wrap(now.sentence, max(36, int(wide / 6.6)))[:3]
     said = '"' + "\\l".join(quoted(line)[1:-1] for line in lines) + '\\l"'
     # on a white plate over what the window cuts off: a thick line, for arrows are painted after nodes
     y, ends = top + high + CAPTION / 2, (left - 9, left + wide + 9)
-    out += [f'caption{i} [style=invis width=0 height=0 pos="{at(x, y)}!"];' for i, x in enumerate(ends)]
+    more += [f'caption{i} [style=invis width=0 height=0 pos="{at(x, y)}!"];' for i, x in enumerate(ends)]
     plate = f'pos="{at(ends[0], y)} {at(left, y)} {at(left + wide, y)} {at(ends[1], y)}" penwidth={CAPTION} color=white'
-    look = f'lp="{at(left + wide / 2, y)}" fontsize=11'
-    out.append(f"caption0 -> caption1 [{plate} arrowhead=none label={said} {look}];")
-    return "\n".join([*out, "}"])
+    look = f'lp="{at(left + wide / 2, y)}" fontsize=11 fontcolor=black'
+    more.append(f"caption0 -> caption1 [{plate} arrowhead=none label={said} {look}];")
+    return language.fixed(picture, places, now.look, now.seen, more)
 
 
-def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
-    """Shape and colours of a node at this moment."""
-    classes = node.get("classes") or []
-    fill, line, _, _ = colours(node["kind"], classes)
-    of = node.get("function")
-    style, wide = ["filled"], 1.2
-    fired = now.fired.get(
-        ident, now.fired.get(of) if node["kind"] in ("tensor", "value", "gradient", "leaf") else None
-    )
-    if data["view"] == "lanes" and ident != of and node["kind"] != "gradient":
-        fired = fired if fired == now.k else None  # the lane of the values only says what belongs together
-    if fired is not None:
-        line, wide = (NOW, 3.0) if fired == now.k else (DONE, 2.0)
-        fill = "#fdebdd" if fired == now.k and (data["view"] != "lanes" or ident == of) else fill
-    elif ident in now.ready:
-        line, wide = NOW, 2.0
-        style.append("dashed")
-    elif "unreached" in classes:
-        fill = "#ffffff"
-        style.append("dotted")
-    shape = {"accumulate": "diamond", "leaf": "cylinder", "function": "ellipse"}.get(node["kind"], "box")
-    if data["view"] != "graph":
-        shape = "box"
-        style.append("rounded")
-    styles = ",".join(style)
-    return f'shape={shape} style="{styles}" fillcolor="{fill}" color="{line}" penwidth={wide} label=""'
-
-
-def _lines(
-    data: Mapping, ident: str, node: Mapping, scene: _Scene, now: _Moment
-) -> Iterator[tuple[str, float, float, str]]:
-    """The lines of text of a node: label, position of the middle, style. A leaf without a box shows its .grad."""
-    grad = now.leaves.get(ident) or (now.leaves.get(node.get("function")) if node["kind"] == "leaf" else None)
-    told = grad and not (node.get("box") or {}).get("grad") and node["kind"] == "leaf"
-    for css, said, x, y, size in scene.texts.get(ident, ()):
-        colour, face = (INK if css.startswith("name") else MUTED), ""
-        if told and css == "note":
-            number = _label(grad)
-            said, colour = (f".grad = {number}" if number[:1] not in "(<" else ".grad is there"), DONE
-        if css == "rule":
-            face = ' fontname="Courier"'
-        said = f"<<B>{escaped(said)}</B>>" if css.endswith("bold") else f"<{escaped(said)}>"
-        yield said, x, y - size * 0.36, f'fontsize={size - 1:g} fontcolor="{colour}"{face}'
-
-
-def _arrows(data: Mapping, scene: _Scene, now: _Moment, at) -> Iterator[str]:
-    met = Counter(edge["to"] for edge in data["edges"].values() if edge["kind"] == "backward")
-    for ident, (points, tip) in scene.curves.items():
-        edge = data["edges"].get(ident)
-        if edge is None or not points:
-            continue
-        fired = now.fired.get(edge["to"]) if edge["kind"] == "arrives" else None
-        hot, done = ident in now.hot or fired == now.k != 0, ident in now.done or fired is not None
-        colour, wide = (NOW, 2.6) if hot else (DONE, 1.8) if done else (WAIT, 1.0)
-        place = ""
-        # in two lanes the card at the end says what came, but where several parts meet
-        told = data["view"] != "lanes" or met[edge["to"]] > 1
-        if told and (value := now.hot.get(ident) or now.done.get(ident)):
-            number = _label(value)
-            if box := edge.get("label_box"):
-                mx, my = box[0] + box[2] / 2, box[1] + box[3] / 2
-                fill = ground(mx, my, (frame for frame, *_ in scene.frames))
-                plate = f'BORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="{fill}"'
-                number = f"<TABLE {plate}><TR><TD>{number}</TD></TR></TABLE>"
-            else:  # beside the arrow
-                mx, my = points[len(points) // 2]
-                my -= 7
-            place = f'label=<{number}> lp="{at(mx, my)}" fontcolor="{colour}"'
-        curve = " ".join(at(*p) for p in points)
-        end = f"e,{at(*tip)} " if tip else ""
-        yield (
-            f'{edge["from"]} -> {edge["to"]} [pos="{end}{curve}" color="{colour}" penwidth={wide} '
-            f"style={line_style(edge['kind'])} arrowhead={'normal' if tip else 'none'} {place}];"
+def for_slides(data: Payload) -> Picture:
+    """The first picture of a pass that is not too wide for a slide, or the narrowest."""
+    if not isinstance(data, Payload):
+        raise TypeError(
+            "a page that was read again holds no picture to paint: make the stepper with viz.step"
         )
+    fits = [p for p in data.shown if p.at.width * DPI / 72 <= WIDEST]
+    return fits[0] if fits else min(data.shown, key=lambda p: p.at.width)
 
 
-def _for_slides(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The pass in the first of its pictures that is not too wide for a slide, or the narrowest."""
-    pictures = [data, *data["pictures"]]
-    fits = [p for p in pictures if p["width"] * DPI / 72 <= WIDEST]
-    return {**data, **(fits[0] if fits else min(pictures, key=lambda p: p["width"]))}
-
-
-def save_gif(data: Mapping[str, Any], path: Path, seconds: float = 1.5) -> Path:
+def save_gif(data: Any, path: Path, seconds: float = 1.5) -> Path:
     """All steps as one animated GIF, which follows them in a large picture; the last frame is shown twice as long."""
     from ..picture.gif import animation  # Pillow: for nothing else
 
-    count, data = len(data["steps"]) + 1, _for_slides(data)
-    frames = [painted(frame_dot(data, k, window), "gd", DPI) for k, window in enumerate(windows(data, DPI))]
+    picture, count = for_slides(data), len(data["steps"]) + 1
+    seen = enumerate(windows(data, picture, DPI))
+    frames = [painted(frame_dot(data, picture, k, window), "gd", DPI) for k, window in seen]
     return write_whole(path, animation(frames, [seconds] * (count - 1) + [2 * seconds], [NOW, DONE, WAIT]))
 
 
-def save_pngs(data: Mapping[str, Any], path: Path) -> list[Path]:
+def save_pngs(data: Any, path: Path) -> list[Path]:
     """``steps.png`` becomes steps-00.png (before the first step), steps-01.png, ..."""
+    for_slides(data)
     digits = max(2, len(str(len(data["steps"]))))
     paths = [path.with_name(f"{path.stem}-{k:0{digits}d}.png") for k in range(len(data["steps"]) + 1)]
-    return [write_whole(file, painted(frame_dot(data, k), "png", 144)) for k, file in enumerate(paths)]
+    first = data.shown[0]
+    return [write_whole(file, painted(frame_dot(data, first, k), "png", 144)) for k, file in enumerate(paths)]

@@ -92,7 +92,7 @@ def describe(
     step_of = {s.function: s.number - 1 for s in trace.steps}
     fits = _laid_out(graph, pictures, step_of, seconds)
     pictures, drawn = zip(*fits, strict=True)
-    data = Payload(graph, step_of)
+    data = Payload(trace, step_of)
     for picture, one in fits:
         one["insides"] = data.insides(picture, MOST_OPENED)
     while len(graph) <= WHOLE and data.closed:
@@ -184,10 +184,10 @@ def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECOND
 
 
 class Payload(dict):
-    """A payload, and the insides of boxes that are still closed, which it can give later."""
+    """A payload, the trace and the pictures that it was made from, and the boxes that are still closed, to be opened later."""
 
-    def __init__(self, graph: Graph, step_of: dict):
-        self.graph, self.step_of = graph, step_of
+    def __init__(self, trace: Trace, step_of: dict):
+        self.trace, self.step_of = trace, step_of
         self.shown: Sequence[Picture] = ()
         self.closed: dict[str, tuple[Item, str, dict]] = {}  # id -> box, direction, where its inside goes
 
@@ -207,7 +207,7 @@ class Payload(dict):
     def open(self, ident: str) -> dict:
         """Put the inside of a closed box into the payload; the boxes in it are closed."""
         item, direction, found = self.closed.pop(ident)
-        within = inside(self.graph, item, direction, 2 * BOXES)
+        within = inside(self.trace.graph, item, direction, 2 * BOXES)
         found[ident] = _drawn(within, self.step_of, ident) | {"insides": self.insides(within)}
         return found[ident]
 

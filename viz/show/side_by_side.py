@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from ..picture.choose import DETAIL, check_options, pictures_of
-from ..picture.shown import Shown
+from ..picture.shown import Shown, target
 from ..read.arguments import Fold, Names, Seeds, Tensors, check_flags, check_labels, named, public
 from ..read.recall import prepare
 from ..read.text import write_whole
@@ -62,8 +62,8 @@ class Beside(Live, Shown, widgets.VBox):
     def __repr__(self) -> str:
         return repr(self.comparison).replace("Comparison(", "Beside(", 1)
 
-    def _page(self, *, bare: bool = False, **more: Any) -> str:
-        title = " and ".join(self.comparison.labels)
+    def _page(self, title: str | None = None, *, bare: bool = False, **more: Any) -> str:
+        title = title or " and ".join(self.comparison.labels)
         return page(self.data[0], title=title, options=self.options | more, bare=bare, text=self.text)
 
     def _html(self) -> str:
@@ -77,12 +77,9 @@ class Beside(Live, Shown, widgets.VBox):
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         return self.live(**kwargs) | {"text/html": self._html(), "text/plain": repr(self)}
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write both passes to one page, ``path``.html. Raises ValueError for another ending."""
-        path = Path(path)
-        if path.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"cannot save two steppers as {path.name!r}: give a name that ends in .html")
-        return write_whole(path, self._page())
+        return write_whole(target(path, "two steppers", ".html")[0], self._page(title))
 
 
 @public
@@ -114,7 +111,7 @@ def beside(
     left, right = two(passes, "beside")
     check_options(view, direction, fold)
     check_flags(retain_graph=retain_graph, create_graph=create_graph)
-    first, second = check_labels(labels or ("left", "right"), 2, "beside")
+    first, second = check_labels(("left", "right") if labels is None else labels, 2, "beside")
     picture = {"view": view, "direction": direction, "fold": fold}
     how = {"gradient": gradient, "inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
     called = named(names)

@@ -17,7 +17,7 @@ import ipywidgets as widgets
 import traitlets
 
 from ..picture.layout import SECONDS
-from ..picture.shown import Shown
+from ..picture.shown import Shown, target
 from ..read.arguments import Fold, Names, Seeds, Tensors, public
 from ..read.text import clipped, plural, write_whole
 from .ask import questions
@@ -110,15 +110,10 @@ class Stepper(Live, Shown, widgets.VBox):
         .html: a page that opens from disk, steps and asks by itself. .gif: all steps, animated. .png: one picture per step,
         ``steps.png`` becomes steps-00.png, steps-01.png, ... (the list is returned). Raises ValueError for others.
         """
-        path = Path(path)
-        form = path.suffix.lower()
-        if form in (".html", ".htm"):
+        path, form = target(path, "a stepper", ".html", ".gif", ".png")
+        if form == ".html":
             return write_whole(path, self._page(title))
-        if form in (".gif", ".png"):
-            return save_gif(self.data, path) if form == ".gif" else save_pngs(self.data, path)
-        raise ValueError(
-            f"cannot save a stepper as {form or 'a file without an ending'!r}: give a name that ends in .html, .gif or .png"
-        )
+        return save_gif(self.data, path) if form == ".gif" else save_pngs(self.data, path)
 
 
 @public
