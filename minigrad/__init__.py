@@ -5,7 +5,7 @@
 runs ordinary PyTorch code: the same graph (`grad_fn`, `next_functions`), the same numbers, the same printed output, the
 same errors, as far as it implements PyTorch.
 
-**The way of one call.** `z = (x * y).sum(); z.backward()` goes through these files, in this order (a test follows it):
+**The path of one call.** `z = (x * y).sum(); z.backward()` goes through these files, in this order (a test follows it):
 
     ops/apply.py          `x * y` is `call` of `call_two`: compute on the arrays, wrap the result ...
     tensor.py             ... in a Tensor: an array, and where it comes from
@@ -32,7 +32,7 @@ same errors, as far as it implements PyTorch.
                               messages, how a declaration becomes functions: skip these at first
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 
-Beside these: autograd/ has further chapters (see its first page), creation, random and mersenne make tensors, nn/, optim/,
+Beside these: autograd/ has further modules (its docstring lists them), creation, random and mersenne make tensors, nn/, optim/,
 utils/ and serialization are what training needs, dtypes, devices, basics, printing and tensor_methods describe tensors, missing
 says what PyTorch has and minigrad lacks (pytorch_names lists it).
 

@@ -62,7 +62,7 @@ def tensor(
 
 
 def array_of(data: Any, dtype: dtype | None) -> ndarray:
-    """A new array with the values of `data`, of PyTorch's dtype for them."""
+    """A new array with the values of `data`, of the dtype that PyTorch would choose unless one is given."""
     if isinstance(data, (ndarray, np.generic)):
         array = checked_array(np.asarray(data))
         return np.array(array, array.dtype if dtype is None else dtypes.to_numpy(dtype), order="C")

@@ -15,7 +15,7 @@ BLOCK = 16  # normal numbers are made in blocks of sixteen, fewer one by one
 
 
 class Generator:
-    """A source of random arrays: bit for bit PyTorch's on a CPU, but for the last one of 16 or more normal float32 numbers:
+    """A source of random arrays: bit for bit PyTorch's on a CPU, except for the last one of 16 or more normal float32 numbers:
     there PyTorch has a sine and a logarithm of its own."""
 
     def __init__(self):

@@ -65,7 +65,7 @@ def in_json(obj: object, where: str, tensors: dict[int, tuple[int, Tensor]]) -> 
         return {"kind": kind, "items": list(zip(keys, values, strict=True))}
     if kind is not None:
         return {"kind": kind, "items": [in_json(v, f"{where}[{i}]", tensors) for i, v in enumerate(obj)]}
-    raise TypeError(f"save() cannot write {where}, a {type(obj).__name__}; of a model save the state_dict()")
+    raise TypeError(f"save() cannot write {where}, a {type(obj).__name__}; save a model's state_dict()")
 
 
 def load(

@@ -25,7 +25,7 @@ class Counter:
     """A version counter, shared by all tensors that share memory. In-place writes raise it.
 
     `views` lists the living views of a tensor that is not (yet) part of a graph: if an in-place operation makes the
-    base require grad, they must learn of it. `detached` is 1 after `detach_()`, which what was saved must notice, too.
+    base require grad, they must learn of it. `detached` is 1 after `detach_()`, which saved tensors must notice, too.
     """
 
     __slots__ = ("detached", "prune_at", "version", "views")

@@ -7,7 +7,7 @@ Beside these:
     anomaly        which operation made the NaN?         detect_anomaly
     tensor_hooks   how hooks are attached to tensors     register_hook, retain_grad
 
-**Further chapters** build on these, which know nothing of them. They are loaded when they are first used:
+**Further modules** build on these, which know nothing of them. They are loaded when they are first used:
 
     function       operations with their own backward    Function and its ctx
     forward_ad     derivatives beside the values         dual_level, make_dual: dual numbers

@@ -24,10 +24,10 @@ def is_inference_mode_enabled() -> bool:
 
 
 class Context:
-    """A context manager that changes the modes of this thread: to those that `inside` gives, and back.
+    """A context manager that sets the modes of this thread to those that `inside` returns, and restores the old ones.
 
-    An interrupt finds the old modes or the new ones: before the assignment nothing has changed, and after it nothing is
-    called in `__enter__`; in `__exit__` nothing that could keep it from being made.
+    An interrupt finds the old modes or the new ones, never a mixture: each change is one assignment. `__enter__` calls
+    nothing after it, and in `__exit__` nothing can prevent it.
     """
 
     entered = None  # (the modes before, entered before), as a manager may be entered inside itself
@@ -47,7 +47,7 @@ class Context:
         settle()
 
     def outside(self, before: Modes) -> Modes:
-        """The modes after the block: those before it, but for `set_grad_enabled`, which lasts."""
+        """The modes after the block: those before it, except that a plain call of `set_grad_enabled` inside lasts."""
         return before.with_grad(local.modes.grad)
 
 

@@ -19,7 +19,7 @@ from .node import AccumulateGrad, Node
 
 
 class Needed(dict[Node, bool]):
-    """The nodes of a pass that goes to some of them only: whether each is fired, or a gradient is only taken from it."""
+    """The nodes of a pass that visits only some of them: whether each is fired, or only a gradient is taken from it."""
 
 
 def as_tensors(grads: Iterable) -> list[Tensor | None]:
@@ -57,8 +57,8 @@ def run_with_hooks(node: Node, grad: object, recorded: bool) -> Sequence:
 
 
 def take_captured(node: Node, grad: object, recorded: bool, captures: dict, needed: Needed) -> object:
-    """Put what has arrived at a node into `captures`, if it was requested. As in PyTorch that is before the hooks of a node
-    that is fired too, else after them. Returns the gradient."""
+    """Put the gradient of a node into `captures`, if it was requested. As in PyTorch, this happens before the node's hooks
+    if the node is fired too, else after them. Returns the gradient."""
     if node._hooks is not None and not needed[node]:
         grad = run_before(node, grad, recorded, fires=False)
     for output_nr in range(node._output_count):

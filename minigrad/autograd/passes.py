@@ -32,7 +32,7 @@ def backward(
     create_graph: bool = False,
     inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge] | None = None,
 ) -> None:
-    """Add to the `.grad` of every leaf the gradient of `tensors`, weighted by `grad_tensors`.
+    """Add the gradients of `tensors`, weighted by `grad_tensors`, to the `.grad` of every leaf.
 
     grad_tensors: for each tensor the vector v of the product vᵀJ, of the tensor's shape; 1 for scalars if omitted.
     retain_graph: keep the saved values for another pass (default: the value of create_graph).
@@ -68,7 +68,7 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """The gradients of `outputs` with respect to `inputs`, returned; no `.grad` is touched.
 
-    grad_outputs: the vectors v of vᵀJ, one per output. retain_graph, create_graph: as `backward` has them.
+    grad_outputs: the vectors v of vᵀJ, one per output. retain_graph, create_graph: as in `backward`.
     allow_unused: an input that the outputs do not depend on gets None, not an error; materialize_grads: it gets zeros.
     is_grads_batched: grad_outputs and gradients have an extra first dimension: one pass for each of its elements.
     Raises RuntimeError as `backward` does, and for unused inputs.
@@ -181,7 +181,7 @@ def tensor_backward(
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
-    """Add to the `.grad` of every leaf that this tensor depends on the gradient of this tensor.
+    """Add the gradient of this tensor to the `.grad` of every leaf that it depends on.
 
     gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
     The other arguments are those of `autograd.backward`.

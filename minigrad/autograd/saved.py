@@ -147,8 +147,8 @@ def maker_of_result(node: Node) -> Node:
 
 
 class SavedTensor:
-    """A saved tensor: what a pair of saved_tensors_hooks has packed, or without hooks itself and the version that it had.
-    `unpack()` gives it back, at its place in the graph.
+    """A saved tensor: what a pair of saved_tensors_hooks made of it or, without hooks, the tensor itself and its version then.
+    `unpack()` returns the tensor, at its place in the graph.
 
     `keeper` is the node that saves it. Of its own result it must keep nothing that leads back to it.
     """

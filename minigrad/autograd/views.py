@@ -35,7 +35,7 @@ class ViewMeta(AutogradMeta):
 
 
 def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
-    """Tell `out`, on the memory of `source`, that it is a view, maybe one of `several`: same version counter, known base."""
+    """Mark `out`, on the memory of `source`, as a view, maybe one of `several`: same version counter, known base."""
     counter = out._counter = source._counter or source._own_counter()
     if source.__class__ is InferenceTensor:
         out.__class__ = InferenceTensor  # outside of all graphs, so its base does not matter

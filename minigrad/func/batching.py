@@ -28,7 +28,7 @@ from .trees import flattened, spread
 
 # A value; 0 if its dimension 0 counts the examples, None if they share it.
 Pair = tuple[Tensor | None, int | None]
-# The kinds of parameters that speak of one example, and how they speak of a batch of `n`.
+# The kinds of parameters that refer to the dimensions of one example, and how they are changed for a batch of `n`.
 SHIFT = {"dims": lambda n, dims: tuple(d + 1 for d in dims)}
 SHIFT |= dict.fromkeys(["dim", "front", "newdim"], lambda n, dim: dim + 1)
 SHIFT |= dict.fromkeys(["size", "shape"], lambda n, size: (n, *size))
@@ -106,7 +106,7 @@ class Vmap(Interpreter):
         return result if result is NotImplemented else each(result, lambda r: self.whole(self.unwrap(r)))
 
     def shifted(self, op: Op, pairs: list[Pair], params: tuple) -> object:
-        """Parameters that speak of one example's dimensions and sizes speak of the batch's."""
+        """Parameters that refer to one example's dimensions and sizes, changed to refer to the batch's."""
         kinds = [op.signature.kinds[name] for name in op.params]
         if SHIFT.keys().isdisjoint(kinds) or ("dim", None) in zip(kinds, params, strict=True):
             return NotImplemented
@@ -140,7 +140,7 @@ class Vmap(Interpreter):
         return value.unsqueeze(0).expand(self.size, *value.shape) if shared else value
 
     def placed(self, name: str, out: object, out_dim: int | None) -> object:
-        """One result without its wrapper: the rows for the examples along `out_dim`, or if that is None what they share."""
+        """One result without its wrapper, with the examples along `out_dim`; if that is None, the value that they share."""
         if out_dim is None:
             value, bdim = self.unwrap(out)
             check(bdim is None, messages.VMAP_OUT_NONE, name, error=ValueError)
@@ -194,7 +194,7 @@ class ForEach:
         self.level, self.below = level, below
 
     def __getattr__(self, name: str) -> Callable:
-        """The method of the source below: for a shape with the examples in front, or if it takes none once for each."""
+        """The method of the source below: called once for a shape with the examples in front, or once per example."""
         draw = getattr(self.below, name)
 
         def for_each(*args: object) -> np.ndarray:

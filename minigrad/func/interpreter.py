@@ -3,7 +3,7 @@
 `local.interpreter` is the innermost active one. Every operation reaches it through one method, `process` (`write`, if it is
 in place); it unwraps what is its own, does its part with operations of the level `below`, and wraps the result. So
 transforms nest in any order. Wrapped tensors carry a graph of their own (their *face*), for gradients that are taken
-inside the transform. A view of a wrapped tensor has a value that is a view below: what is written there all see.
+inside the transform. A view of a wrapped tensor has a value that is a view below: all of them see what is written there.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from ..tensor import Tensor
 from .batching import Batched, Vmap
 from .trees import flattened, spread, structure
 
-Dims = Any  # an int, None, or a tuple, list or dictionary of them that is nested as what it speaks of
+Dims = Any  # an int, None, or a tuple, list or dictionary of them nested as the argument or result is
 
 
 def vmap(
@@ -70,7 +70,7 @@ def vmap(
         return rebuild_out(c[0] if d is None else cat(list(c), d) for d, c in columns)
 
     def fitting(dims: Dims, tree: Any, which: str, what: str) -> list:
-        """The dimension for each leaf. Raises PyTorch's error if they are nested otherwise than the leaves are."""
+        """The dimension for each leaf. Raises PyTorch's error if they are not nested as the leaves are."""
         alone = isinstance(tree, Tensor) and isinstance(dims, tuple) and len(dims) == 1
         results = list(dims) if alone and which == "out_dims" else spread(dims, tree)
         call = f"in_dims={dims}, ..." if which == "in_dims" else f"..., out_dims={dims}"

@@ -1,8 +1,8 @@
 """grad, vjp, jvp and what is built from them: functions of functions, in any nesting.
 
 A derivative is taken with respect to a *fresh* copy of the argument. If the argument already belongs to a graph, the copy
-stays connected to it, so that an outer derivative sees through; it is a tensor of its own, so that two levels never mistake
-each other's variables (no perturbation confusion).
+stays connected to it, so that an outer derivative can pass through. It is a tensor of its own, so that two levels never
+mistake each other's variables (no perturbation confusion).
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ def jacfwd(
 ) -> Callable:
     """A function that returns the Jacobian of `func`, by one batched forward pass with a column per input element.
 
-    has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). randomness: as `vmap` has it.
+    has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). randomness: as in `vmap`.
     """
 
     @functools.wraps(func)

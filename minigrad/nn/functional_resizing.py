@@ -102,7 +102,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 def unfold(
     input: Tensor, kernel_size: Sides, dilation: Sides = 1, padding: Sides = 0, stride: Sides = 1
 ) -> Tensor:
-    """The windows of (N, C, H, W) as columns: (N, C·KH·KW, how many)."""
+    """The windows of (N, C, H, W) as columns: (N, C·KH·KW, number of windows)."""
     kernel, dilation, padding, stride = (sides(v) for v in (kernel_size, dilation, padding, stride))
     message = "Expected 3D or 4D (batch mode) tensor for unfold, but got {}D"
     check(input._array.ndim in (3, 4), message, input._array.ndim)
@@ -120,7 +120,7 @@ def fold(
     padding: Sides = 0,
     stride: Sides = 1,
 ) -> Tensor:
-    """The transpose of `unfold`: columns (N, C·KH·KW, how many) added up to an image (N, C, H, W)."""
+    """The transpose of `unfold`: columns (N, C·KH·KW, number of windows) added up to an image (N, C, H, W)."""
     size, kernel, dilation, padding, stride = (
         sides(v) for v in (output_size, kernel_size, dilation, padding, stride)
     )

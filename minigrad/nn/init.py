@@ -91,7 +91,7 @@ GAINS = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By what to multiply starting values so that what follows does not shrink the signal. param: slope of leaky_relu."""
+    """The factor for starting values that keeps the signal's size through the nonlinearity. param: slope of leaky_relu."""
     if nonlinearity == "leaky_relu":
         return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
     linear = "linear", "sigmoid", *[f"conv{kind}{n}d" for n in (1, 2, 3) for kind in ("", "_transpose")]

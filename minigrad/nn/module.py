@@ -222,7 +222,7 @@ class Module(Hooked):
         zero_gradients(self.parameters(), set_to_none)
 
     def to(self, *args: object, **kwargs: object) -> Module:
-        """Floating point parameters and buffers in another dtype, in place. Returns self.
+        """Convert floating point parameters and buffers to another dtype, in place. Returns self.
 
         Takes a dtype, the device "cpu", or a tensor whose dtype is taken. Raises TypeError for integer dtypes.
         """
@@ -246,11 +246,11 @@ class Module(Hooked):
         return self
 
     def float(self) -> Module:
-        """All floating point parameters and buffers as float32. Returns self."""
+        """Convert all floating point parameters and buffers to float32. Returns self."""
         return self.to(dtypes.float32)
 
     def double(self) -> Module:
-        """All floating point parameters and buffers as float64. Returns self."""
+        """Convert all floating point parameters and buffers to float64. Returns self."""
         return self.to(dtypes.float64)
 
     def state_dict(self, *, keep_vars: bool = False) -> OrderedDict[str, Tensor]:

@@ -217,7 +217,7 @@ def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple
 
 
 def dispatch(op: Op, inputs: Inputs, params: Sequence) -> object:
-    """Run an operation on tensors where it goes now: to the active transform, or here. The parameters are prepared."""
+    """Run an operation on tensors, in the active transform if there is one, else here. The parameters are prepared."""
     if special and local.interpreter is not None:
         return local.interpreter.process(op, tuple(inputs), tuple(params))
     return apply(op, [t if t is None else t._outside() for t in inputs], params)

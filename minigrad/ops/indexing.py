@@ -126,7 +126,7 @@ def is_position(k: object) -> bool:
 
 
 def consumed(k: object) -> int:
-    """How many dimensions of the tensor an entry of a key speaks of."""
+    """How many dimensions of the tensor an entry of a key uses up."""
     if k is None or k is ... or isinstance(k, bool):
         return 0
     return k._array.ndim if isinstance(k, Tensor) and k._array.dtype.kind == "b" else 1

@@ -60,7 +60,7 @@ def max_pool_put(grad, indices, sizes):
 
 @functools.lru_cache(maxsize=64)
 def divisors(size, kernel, stride, padding, ceil_mode, count_include_pad, dtype) -> ndarray:
-    """By what the sum of each window is divided: the elements that it meets, with or without those of the padding."""
+    """The number that each window's sum is divided by: how many elements it covers, with or without those of the padding."""
     more, filled = (
         excess(size, kernel, stride, padding, (1, 1), ceil_mode),
         (0, 0) if count_include_pad else padding,

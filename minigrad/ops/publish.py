@@ -34,7 +34,7 @@ def described(call: Callable, name: str, doc: str, signature: Signature, method:
 
 
 def about(doc: str, method: bool) -> str:
-    """A docstring that speaks of the first argument by the name that it has here: `input`, or `self` in a method."""
+    """A docstring with the name that the first argument has here: `input`, or `self` in a method."""
     if not method or "input" not in doc:
         return doc
     return re.sub(r"`[^`]*`", lambda quoted: re.sub(r"\binput\b", "self", quoted[0]), doc)

@@ -88,7 +88,7 @@ OUT_OF_BOUNDS = "index {} is out of bounds for dimension {} with size {}"
 
 @functools.lru_cache(maxsize=256)
 def starts(shape: tuple, sizes: tuple, dim: int) -> ndarray:
-    """Where in a flattened array of `sizes` the rows along `dim` begin, those that an index of this shape speaks of."""
+    """Where in a flattened array of `sizes` the rows along `dim` begin, for those rows that an index of this shape covers."""
     rows = [slice(1 if d == dim else n) for d, n in enumerate(shape)]
     return np.arange(math.prod(sizes)).reshape(sizes)[tuple(rows)].copy()
 

@@ -12,7 +12,7 @@ __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class Measurement:
-    """The seconds that `number_per_run` runs of a statement took: one number for each time that they were measured."""
+    """How many seconds `number_per_run` runs of a statement took, measured one or more times."""
 
     def __init__(self, number_per_run: int, raw_times: list[float], stmt: str):
         self.number_per_run, self.raw_times, self.stmt = number_per_run, raw_times, stmt

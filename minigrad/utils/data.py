@@ -76,7 +76,7 @@ def random_seed(generator: Generator | None) -> int:
 
 
 def default_collate(batch: Sequence) -> object:
-    """A list of examples as one batch: tensors and arrays stacked, numbers made tensors, texts kept in a list;
+    """A list of examples as one batch: tensors and arrays stacked, numbers made tensors, strings kept in a list;
     tuples, lists and dictionaries by parts.
 
     Raises TypeError for examples that it does not know, RuntimeError for parts of different sizes.

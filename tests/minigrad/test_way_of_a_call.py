@@ -1,4 +1,4 @@
-"""The way of one call, as `help(minigrad)` tells it, is the way that it goes; and what runs can be read where it is."""
+"""The path of one call, as `help(minigrad)` describes it, is the path that it takes; and what runs can be read where it is."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ print(*entered, sep=chr(10))
 
 def test_the_way_of_one_call_is_the_one_that_is_told() -> None:
     """The first time, in a fresh interpreter: at most 60 Python calls in 8 files, those that are listed, in that order."""
-    text = minigrad.__doc__.partition("**The way of one call.**")[2].partition("**What to read")[0]
+    text = minigrad.__doc__.partition("**The path of one call.**")[2].partition("**What to read")[0]
     listed = re.findall(r"^    (\S+\.py)  ", text, flags=re.MULTILINE)
     run = [sys.executable, "-c", FOLLOW]
     entered = subprocess.check_output(run, text=True, cwd=PACKAGE.parent).split()

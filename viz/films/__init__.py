@@ -1,1 +1,1 @@
-"""The film of a training: ``film`` records, ``analysis`` and ``training`` find what it shows, ``show`` shows it."""
+"""The film of a training run: ``film`` records, ``analysis`` and ``training`` find what it shows, ``show`` shows it."""

@@ -175,7 +175,7 @@ class Film(Shown):
         return None if hooks is None else (hooks, table, number, value)
 
     def _settle(self, step: int, hooks: PassHooks | None = None) -> None:
-        """As a pass begins, measure how far each leaf has moved since the previous frame."""
+        """At the beginning of a pass, measure how far each leaf has moved since the previous frame."""
         try:
             with self._lock:
                 self._training.before(step, hooks)

@@ -162,7 +162,7 @@ class PassHooks:
         self.info.alike = [(k, g.shape[axis]) for k, axis, g in every if _same_units(g, axis, 1e-4)]
 
     def _cover(self) -> None:
-        """What the next frames need not look at, since this one has looked at everything; until a hook is added."""
+        """Decide what the next frames need not look at, as this one has looked at everything. Holds until a hook is added."""
         scene, sums, covered = self.scene, self.sums, set()
         scene.order = scene.order or self.fired
 
@@ -240,6 +240,6 @@ def _plan(scene: Scene, alone: tuple[bool, ...], every: bool) -> Iterator[tuple[
 
 
 def _in_grad(scene: Scene, arrow: Arrow, alone: tuple[bool, ...]) -> bool:
-    """Whether what an arrow brings can be read in .grad, as it is or transposed; to hold it would make the engine copy it."""
+    """Whether what an arrow brings can be read in .grad, as it is or transposed; holding it would make the engine copy it."""
     relays = [operation(scene.names[scene.edges[e][0]]) for e in arrow.edges[1:]]
     return arrow.leaf is not None and alone[arrow.leaf] and (not arrow.hops or relays == ["T"])

@@ -84,7 +84,7 @@ class TrainingState:
                 self.in_eval.setdefault(name, step)
 
     def values_of(self, table: FrameTable) -> LeafNorms | None:
-        """What the leaves of a table were at the frame before, where that was of the same leaves."""
+        """The values of a table's leaves at the previous frame, if that had the same leaves."""
         return self.pending.values if self.pending and self.pending.leaves is table.leaves else None
 
     def after(self, table: FrameTable, hooks: Any, step: int) -> None:
@@ -92,7 +92,7 @@ class TrainingState:
         self.pending = Pending(table, len(table.at) - 1, table.leaves, hooks.values, hooks.grads)
 
     def before(self, step: int, hooks: Any = None) -> None:
-        """As a pass begins of which ``hooks`` makes a frame, note what has moved since the previous frame."""
+        """At the beginning of a pass, whose frame ``hooks`` will make, note what has moved since the previous frame."""
         for k, leaf in enumerate(hooks.leaves if hooks is not None and self._kept_grad else ()):
             if hooks.old is None or not hooks.old.norms[k] > 0.0:
                 self._kept_grad.pop(id(leaf), None)  # it was cleared

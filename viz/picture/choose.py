@@ -188,7 +188,7 @@ def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool
 
 
 def too_slow(picture: Picture, seconds: float) -> str:
-    """What is said where a picture could not be laid out in time."""
+    """The sentence shown in place of a picture that could not be laid out in time."""
     what = f"view={picture.view!r}" + (f" with {plural(len(picture.items), 'item')}")
     return f"Graphviz could not place {what} within {seconds:g} seconds, so more is folded here. seconds=20 gives it more time."
 

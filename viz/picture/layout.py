@@ -43,7 +43,7 @@ def size(p: Picture) -> int:
 
 def least_length(p: Picture) -> float:
     """The least length along the direction of the picture, in points: its longest path (with two rails, that of the
-    forward pass), item beside item. A picture that this shows to be too long need not be laid out."""
+    forward pass), item beside item. If this is too long already, there is no need to lay the picture out."""
     rightwards = p.direction == "LR"
     reach: dict[Item, float] = {}
     for a in [a for a in p.links if a.kind == "forward"] if p.same_rank else p.links:

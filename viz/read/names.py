@@ -43,7 +43,7 @@ def reachable(frame: FrameType | None, levels: int = 6) -> tuple[list[tuple[str,
 
 
 def held_by(level: list[tuple[str, Any]], levels: int = 6) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
-    """The same for some variables: (name, value) pairs."""
+    """The tensors and modules that some variables, (name, value) pairs, hold."""
     tensors: list[tuple[str, Any]] = []
     modules: dict[str, Any] = {}
     seen: set[int] = set()

@@ -194,7 +194,7 @@ def math_of(function: Any, words: dict[str, str]) -> list[str | None]:
 
 
 def _conjugates(function: Any) -> tuple[set[str], list[bool]]:
-    """The words for conjugates in the rule of a complex result, and which inputs are real; the table is about real numbers."""
+    """For a complex result: the names in its rule to be conjugated, and which inputs are real. (The table is for real ones.)"""
     rule = rule_for(function.name)
     of = [function.outputs[0], *(e.target and e.target.output(e.nr) for e in function.edges)]
     result, *inputs = ["complex" in ((o and o.dtype) or "complex") for o in of]

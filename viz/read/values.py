@@ -110,7 +110,7 @@ class Value:
     def seen(cls, tensor: Any) -> Value | None:
         """The value of ``tensor`` if it can be read; None if it has no numbers, or if they may not be read now.
 
-        Whoever only looks (a drawing, a recording) must not fail where a number cannot be had, and what a framework raises
+        Code that only looks (a drawing, a recording) must not fail where a number is not available, and what a framework raises
         there is not one kind of exception.
         """
         if hasattr(tensor, "fake_mode"):  # PyTorch would log that it failed

@@ -126,7 +126,7 @@ def run(
 
 def _stop(f: Function) -> Hook:
     """A hook that drops what ``f`` sends along its cut edges, or along all edges if no gradient should have reached it
-    (a custom function turns nothing into zeros). For the gradients that is the same as ``detach()``."""
+    (a custom function turns a missing gradient into zeros). For the gradients that is the same as ``detach()``."""
 
     def hook(grad_inputs: Any, grad_outputs: Any) -> tuple[Any, ...]:
         sent = _match(f, _tuple(grad_inputs))
