@@ -48,11 +48,11 @@ def test_the_page_carries_the_very_files_of_the_package():
     content = unpacked(page(recorded()))
     assert content["js"] == program("lanes") and "judge(" not in content["js"]
     asking = unpacked(page(recorded(), options={"ask": "value"}))["js"]
-    assert asking == program("lanes", "typed", "answers", "asking") and "judge(" in asking
+    assert asking == program("lanes", "typed", "answers", "questions") and "judge(" in asking
     whole = asset("stepper.js")  # of a widget, which has a kernel
     assert "offerCuts(" in whole and "offerCuts(" not in asking.replace("offerCuts?.(", "")
     assert content["css"] == program(ending="css") and "mgv-both" not in content["css"]
-    assert asset("stepper.css") == program("beside", "asking", ending="css")
+    assert asset("stepper.css") == program("beside", "questions", ending="css")
     assert content["data"]["title"] == "z"
 
 

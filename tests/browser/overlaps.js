@@ -9,8 +9,8 @@
   for (const group of svg.querySelectorAll("g.node")) {
     if (!seen(group)) continue;
     add("node", group.dataset.id, group.querySelector(".shape"));
-    for (const text of group.querySelectorAll("text")) if (seen(text) && !text.closest(".mgv-grows")) add("text", group.dataset.id, text, 0.16);
-    for (const mark of group.querySelectorAll(".mgv-grows > rect, .mgv-open circle, .hook")) add("mark", group.dataset.id, mark);
+    for (const text of group.querySelectorAll("text")) if (seen(text) && !text.closest(".mgv-badge")) add("text", group.dataset.id, text, 0.16);
+    for (const mark of group.querySelectorAll(".mgv-badge > rect, .mgv-open circle, .hook")) add("mark", group.dataset.id, mark);
   }
   for (const group of svg.querySelectorAll("g.edge")) {
     const line = group.querySelector(".line"), who = group.dataset.id;
@@ -29,7 +29,7 @@
     boxes.at(-1).safe = over.some(([plate, said]) => Math.abs(said.left - left) + Math.abs(said.top - top) < 1 && plate.left < left && plate.right > right);
   }
   for (const text of svg.querySelectorAll("text")) if (seen(text)) {
-    const kind = text.closest(".mgv-grows, .label, .cluster, .node")?.getAttribute("class").split(" ")[0] ?? "lane"; // the name of a lane stands in none
+    const kind = text.closest(".mgv-badge, .label, .cluster, .node")?.getAttribute("class").split(" ")[0] ?? "lane"; // the name of a lane stands in none
     sizes[kind] = Math.min(sizes[kind] ?? Infinity, parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d);
   }
   const shared = (a, b) => Math.min(Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.low, b.low) - Math.max(a.top, b.top));

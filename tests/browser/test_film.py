@@ -307,7 +307,7 @@ def test_what_is_found_is_read_whole_in_a_narrow_window(browser: Browser, tmp_pa
         optimizer.step()
     window = {"viewport": {"width": width, "height": 700}}
     with opened(browser, page([made], None, title=None), tmp_path, **window) as pane:
-        words = pane.page.locator(".mgf-words")
+        words = pane.page.locator(".mgf-findings")
         assert words.locator(".mgf-finding").count() >= 2
         assert words.locator(".mgf-headline").evaluate("(el) => el.scrollWidth - el.clientWidth") <= 0
         assert words.evaluate("(el) => el.scrollHeight - el.clientHeight") <= 0

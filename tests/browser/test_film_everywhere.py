@@ -111,7 +111,7 @@ def test_who_does_not_see_it_hears_each_frame_and_what_is_found(browser: Browser
         assert all(f.text in said for f in film.findings if f.until == 7)
         assert pane.page.locator(".mgf-sr caption").inner_text().startswith("Step 7, loss ")
         assert pane.page.locator(".mgf-sr th[scope=row]").all_inner_texts() == ["model.2", "model.0"]
-        expect(pane.page.locator(".mgf-words")).to_have_attribute("role", "status")
+        expect(pane.page.locator(".mgf-findings")).to_have_attribute("role", "status")
         order = []  # the way of the tab key
         name = pane.frame.get_attribute("aria-label")
         assert name.startswith("Film of a training run, 8 frames. Arrow keys change the frame")
@@ -205,7 +205,7 @@ def test_in_jupyterlab_a_film_of_twenty_rows_is_in_sight_with_its_controls(
         cell.evaluate("e => e.scrollIntoView({ block: 'start' })")
         scroller = lesson.page.locator(".jp-WindowedPanel-outer").first.bounding_box()
         bottom = scroller["y"] + scroller["height"]
-        for part in (".mgv-bar", ".mgf-words", ".mgf-view", ".mgf-key"):
+        for part in (".mgv-bar", ".mgf-findings", ".mgf-view", ".mgf-key"):
             box = lesson.page.locator(f".mgf {part}").bounding_box()
             assert scroller["y"] <= box["y"] and box["y"] + box["height"] <= bottom, part
         expect(lesson.page.locator(".mgf-sr tr")).to_have_count(20)  # soon after the film stands still

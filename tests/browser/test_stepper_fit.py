@@ -74,7 +74,7 @@ LOOK = """() => {
     const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
     const between = (low, a, b, high) => a >= low - 1 && b <= high + 1;
     const inside = (r) => between(view.left, r.left, r.right, view.right) && between(view.top, r.top, r.bottom, view.bottom);
-    const texts = [...svg.querySelectorAll('.node text')].filter((text) => !text.closest('.mgv-grows'));
+    const texts = [...svg.querySelectorAll('.node text')].filter((text) => !text.closest('.mgv-badge'));
     const at = (name) => document.querySelector(name).getBoundingClientRect();
     const under = (name, other) => at(name).top >= at(other).bottom - 1;
     return {

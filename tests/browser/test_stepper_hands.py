@@ -51,7 +51,7 @@ def test_a_box_opens_and_closes_where_it_stands(browser: Browser, tmp_path: Path
         at = next(k for k, step in enumerate(data["steps"], 1) if step["node"] == members[0])
         pane.go_to(pane.node(members[0]))
         pane.at(at)
-        assert "mgv-now" in pane.node(members[0]).get_attribute("class")
+        assert "mgv-firing" in pane.node(members[0]).get_attribute("class")
         opener.press("Enter")
         expect(pane.node(members[0])).to_have_count(0)
         assert pane.node(box).count() == 1
@@ -324,5 +324,5 @@ def test_no_tip_comes_where_the_picture_moves_under_a_pointer_that_rests(browser
             met.add(pane.page.evaluate("document.querySelector('.mgv-svg .node:hover')?.dataset.id"))
         assert len(met - {None}) > 3  # the picture has moved
         pane.page.mouse.move(box["x"] + 3, box["y"] + 3)
-        pane.page.locator(".mgv-svg .node.mgv-now").hover()
+        pane.page.locator(".mgv-svg .node.mgv-firing").hover()
         expect(pane.page.locator(tip)).to_be_visible()

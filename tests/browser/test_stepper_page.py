@@ -89,7 +89,7 @@ def test_every_graph_of_the_gallery_steps_to_the_true_gradients(
             pane.press("ArrowRight")
             pane.at(number)
             assert pane.sentence.startswith(f"Step {number} of ")
-            assert pane.page.locator(".mgv-svg .mgv-now").count() == 1
+            assert pane.page.locator(".mgv-svg .mgv-firing").count() == 1
         shown = pane.grads()
         assert set(shown) == set(leaves)
         for leaf, tensor in leaves.items():

@@ -21,7 +21,7 @@ OVERLAPS = Path(__file__).with_name("overlaps.js").read_text(encoding="utf-8")
 SIZES = [(1366, 768), (1280, 800), (900, 768), (480, 800), (360, 740)]
 # what lies over the node that fires, or hides it
 HIDDEN = """() => {
-    const now = document.querySelector('.mgv-svg .mgv-now .shape')?.getBoundingClientRect();
+    const now = document.querySelector('.mgv-svg .mgv-firing .shape')?.getBoundingClientRect();
     const rect = (name) => document.querySelector(name).getBoundingClientRect(), view = rect('.mgv-view');
     const over = (a) => Math.min(a.right, now.right) - Math.max(a.left, now.left) > 1
         && Math.min(a.bottom, now.bottom) - Math.max(a.top, now.top) > 1;

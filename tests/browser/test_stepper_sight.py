@@ -95,7 +95,7 @@ SEEN = """(cell) => {
     const panes = [...cell.querySelectorAll(".mgv-frame")], last = panes.at(-1).getBoundingClientRect();
     const area = (el) => el.offsetWidth * el.offsetHeight, sum = (all) => all.reduce((a, b) => a + b, 0);
     const all = panes.flatMap((pane) => [...pane.querySelectorAll(".mgv-svg .node text")]);
-    const texts = all.filter((text) => !text.closest(".mgv-grows")).map((text) => {
+    const texts = all.filter((text) => !text.closest(".mgv-badge")).map((text) => {
         const svg = text.closest(".mgv-svg");
         return Number(text.getAttribute("font-size")) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
     });
@@ -103,7 +103,7 @@ SEEN = """(cell) => {
         room: scroller.clientHeight, bottom: Math.round(last.bottom - top),
         share: sum(panes.map((pane) => area(pane.querySelector(".mgv-stage")))) / sum(panes.map(area)),
         least: Math.min(...texts), bars: cell.querySelectorAll(".mgv-bar").length,
-        columns: cell.querySelectorAll(".mgv-broad").length,
+        columns: cell.querySelectorAll(".mgv-two-columns").length,
     };
 }"""
 # at each position: whether panels or the sentence must be scrolled, how often the same array is shown, the time a step takes

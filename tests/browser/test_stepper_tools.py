@@ -18,7 +18,7 @@ from viz.show.payload import payload
 SIZE = {"viewport": {"width": 1280, "height": 800}}
 LEAST = """() => {
     const svg = document.querySelector('.mgv-svg'), scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-    const texts = [...svg.querySelectorAll('.node text')].filter((text) => !text.closest('.mgv-grows'));
+    const texts = [...svg.querySelectorAll('.node text')].filter((text) => !text.closest('.mgv-badge'));
     return Math.min(...texts.map((text) => Number(text.getAttribute('font-size')) * scale));
 }"""
 

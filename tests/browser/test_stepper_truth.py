@@ -109,7 +109,7 @@ READ = """async () => {
     };
     const rows = (title) => [...document.querySelectorAll(`.mgv-col-${title} .mgv-part`)].map((row) => {
         const shown = row.querySelector('.mgv-array, .mgv-none'), not = row.querySelector('.mgv-not');
-        const who = row.querySelector('.mgv-who')?.innerText;
+        const who = row.querySelector('.mgv-subject')?.innerText;
         const note = row.querySelector('.mgv-note')?.innerText;
         return { who, array: shown ? array(shown) : null, not: not?.innerText ?? null, note };
     });
@@ -124,7 +124,7 @@ READ = """async () => {
             if (more && whole) { more.open = open; await new Promise((done) => setTimeout(done, 0)); }
         };
         await unfold(true);
-        const now = document.querySelector('.mgv-svg .mgv-now');
+        const now = document.querySelector('.mgv-svg .mgv-firing');
         const tipOf = (node) => {
             node.dispatchEvent(new PointerEvent('pointerover', { bubbles: true, clientX: 5, clientY: 5 }));
             const parts = [...document.querySelectorAll('.mgv-tip .mgv-part')];
@@ -143,8 +143,8 @@ READ = """async () => {
                 array(row.querySelector('.mgv-array, .mgv-none'))]),
             now: now.dataset.id, tip, tips,
             arrows: [...document.querySelectorAll('.mgv-svg .edge .mgv-label')].map((label) => [label.parentNode.dataset.id,
-                label.parentNode.classList.contains('mgv-hot'), label.dataset.sent]),
-            short: [...document.querySelectorAll('.mgv-svg .edge.mgv-hot .line')].filter((line) => line.getTotalLength() < 24)
+                label.parentNode.classList.contains('mgv-active'), label.dataset.sent]),
+            short: [...document.querySelectorAll('.mgv-svg .edge.mgv-active .line')].filter((line) => line.getTotalLength() < 24)
                 .map((line) => line.parentNode.dataset.id), whole });
         await unfold(false);
     }

@@ -26,7 +26,7 @@ FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it. After the pane come the parts of which a page has what it needs
 PROGRAM = "elements toolbar strip numbers svg timeline columns boxes equation painting panels overlays finding exporting "
 PROGRAM += "legend viewport pane "
-PARTS = "lanes forward narrow_layout beside typed answers asking kernel"
+PARTS = "lanes forward narrow_layout beside typed answers questions kernel"
 PROGRAM += PARTS
 # what a page need not carry: what the files take from each other, indentation, comments
 _LEFT_OUT = re.compile(
@@ -215,7 +215,7 @@ def page(
     narrow = min(p["width"] for p in drawn) > 320  # points: no telephone shows one
     needs = {"lanes": two or any(p["view"] == "lanes" for p in drawn), "forward": options.get("forward")}
     needs |= {"narrow_layout": two or narrow, "beside": two}
-    needs |= dict.fromkeys(("typed", "answers", "asking"), options.get("ask"))
+    needs |= dict.fromkeys(("typed", "answers", "questions"), options.get("ask"))
     parts = [*filter(needs.get, needs)]
     content = {"js": program(*parts), "css": program(*parts, ending="css"), "options": options}
     return whole(name, content | {"data": text or sent(data, options)}, bare)

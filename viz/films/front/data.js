@@ -48,11 +48,7 @@ export class Film {
   zeros(scene, i, gate) { return this.at(scene, i, scene.parts.zero + gate); }
 
   // The last frame at or before a training step.
-  frameAt(step) {
-    let low = 0, high = this.count - 1;
-    while (low < high) { const mid = (low + high + 1) >> 1; if (this.steps[mid] <= step) low = mid; else high = mid - 1; }
-    return low;
-  }
+  frameAt(step) { return Math.max(0, upTo(this.steps, step) - 1); }
 
   // Where a scene's frame number `i` ends: the scene's next frame, unless many frames of others come between.
   until(scene, i) {

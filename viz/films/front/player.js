@@ -9,7 +9,7 @@ import { FOOT, layOut, leafNumbers, paintTable, TOP, whatIsAt } from "./table.js
 
 export function mount(el, data, options = {}) {
   const player = new Player(el, data, options);
-  return Object.assign(player, { settle: () => {} });
+  return Object.assign(player, { layOutPane: () => {} });
 }
 
 export function render({ model, el }) {
@@ -25,9 +25,10 @@ function mark(kind) {
 
 const MOST = 4; // findings under the first
 
-class Player {
+class Player extends Playable {
   constructor(el, data, options) {
-    Object.assign(this, { el, data, options, timer: null, speed: 8, row: 0 });
+    super();
+    Object.assign(this, { el, data, options, speed: 8, row: 0 });
     this.films = data.films.map((raw) => new Film(raw));
     this.scale = scaleOf(this.films);
     this.mode = data.relative ? "top" : this.scale.narrow ? "each" : "all";
@@ -67,13 +68,13 @@ class Player {
     this.strip = strip([{ name: "", from: 0, to: this.steps.length - 1 }], this.steps.length - 1, "Training step", (k) => { this.pause(); this.go(k); });
     this.counter = h("output.count");
     this.modes = choice("Scale of the ribbon", [["each", "Each row", "each row on its own scale"], ["all", "All rows", "one scale for all rows"], ["top", "÷ top row", "against the norm of the top row"]], () => this.mode, (mode) => { this.mode = mode; this.fit(true); });
-    this.speeds = choice("Frames per second", [2, 4, 8, 16, 30].map((v) => [v, String(v), `${v} frames per second`]), () => this.speed, (v) => { this.speed = v; if (this.timer) { this.pause(); this.play(); } });
+    this.speeds = choice("Frames per second", [2, 4, 8, 16, 30].map((v) => [v, String(v), `${v} frames per second`]), () => this.speed, (v) => { this.speed = v; if (this.timer) this.play(); });
     this.insideButton = h("button", { class: "mgv-item mgf-inside", title: "Open this frame's backward pass in the stepper (enter)", onclick: () => this.act("inside") }, "Step inside ◆");
     this.menu = menu([row("Speed", this.speeds, h("span", "frames per second")), row("Save", item("PNG", () => this.savePicture())),
       h("p.note", "← → frame, ↑ ↓ row, space plays, N next finding, R scale, enter steps inside, F full window")]);
     const any = this.films.some((film) => Object.keys(film.kept).length);
     this.bar = h("div.bar", { role: "toolbar", "aria-label": "Film" }, buttons, this.strip, this.counter, any ? this.insideButton : null, this.modes, this.menu);
-    this.words = h("div", { class: "mgf-words", role: "status", "aria-live": "polite" }, this.films.map((film, n) => this.headline(film, n)));
+    this.words = h("div", { class: "mgf-findings", role: "status", "aria-live": "polite" }, this.films.map((film, n) => this.headline(film, n)));
     this.views = this.films.map((film, n) => this.buildView(film, n));
     this.stage = h("div", { class: `mgf-stage${this.films.length > 1 ? " mgf-beside" : ""}` }, this.views.map((view) => view.box));
     this.rowLine = h("div", { class: "mgf-row", hidden: true });
@@ -110,7 +111,7 @@ class Player {
   }
 
   nearest(view, x) { const { film, axis } = view; return Math.max(0, Math.min(film.count - 1, film.frameAt(axis.stepAt(x)))); }
-  near(step) { let k = 0; while (k < this.steps.length - 1 && this.steps[k + 1] <= step) k += 1; return k; }
+  near(step) { return Math.max(0, upTo(this.steps, step) - 1); }
 
   hover(view, x, y) {
     const { film, at, scene } = view;
@@ -125,9 +126,8 @@ class Player {
     this.tip.hidden = !text;
     if (!text) return;
     this.tip.textContent = text;
-    const outer = this.frame.getBoundingClientRect(), inner = view.now.getBoundingClientRect(), left = inner.left - outer.left + x + 14;
-    this.tip.style.left = `${Math.max(4, Math.min(left, outer.width - this.tip.offsetWidth - 8))}px`;
-    this.tip.style.top = `${inner.top - outer.top + y + 16}px`;
+    const { left, top } = view.now.getBoundingClientRect();
+    placeBeside(this.tip, this.frame, left + x, top + y);
   }
 
   // ---- size, theme, mode: everything that a frame does not change
@@ -346,17 +346,14 @@ class Player {
 
   play() {
     if (this.k >= this.steps.length - 1) this.go(0);
-    this.timer = setInterval(() => (this.k < this.steps.length - 1 ? this.go(this.k + 1) : this.pause()), 1000 / this.speed);
-    playLook(this.playButton, true);
+    super.play();
   }
 
-  pause() {
-    if (!this.timer) return;
-    clearInterval(this.timer);
-    this.timer = null;
-    playLook(this.playButton, false);
-    this.show();
-  }
+  interval() { return 1000 / this.speed; }
+
+  advance() { this.k < this.steps.length - 1 ? this.go(this.k + 1) : this.pause(); }
+
+  played() { this.show(); }
 
   keyed(e) {
     if (e.altKey || e.ctrlKey || e.metaKey) return;

@@ -32,6 +32,7 @@ export function layOut(scene, width, options = {}) {
   const level = LEVELS.slice(options.beside ? 5 : 0).find((l) => wide(l) <= width * (1 - share) && readable(l)) || LEVELS[LEVELS.length - 1];
   const at = { level, pitch, line, width, rows, boxes: [], leaves: [], arrows: [], texts: !level.map, numbers: level.numbers > 0 };
   const spine = !level.fn, col = level.fn + level.gap;
+  at.names = withoutModel(scene.rows.map(({ name }) => name));
   at.graph = side + (gates && level.fn > 30 ? 48 : 0); // where the leftmost column begins
   const end = spine ? 30 : at.graph + scene.wide * col; // where the leaves begin
   at.nameX = end + level.leaf + (level.leaf ? 20 : 6);
@@ -212,7 +213,7 @@ function paintNames(c, film, scene, i, at, k, selected) {
     c.textAlign = "left";
     c.fillStyle = k.ink;
     c.font = `${r === selected ? 700 : 600} ${size}px ${SANS}`;
-    c.fillText(cut(c, scene.rows[r].name, at.level.name), at.nameX, y);
+    c.fillText(cut(c, at.names[r], at.level.name), at.nameX, y);
     c.textAlign = "right";
     c.font = `${Math.min(11, size)}px ${MONO}`;
     c.fillStyle = broken(l) ? k.alarm : k.ink;

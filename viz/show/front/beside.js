@@ -16,6 +16,6 @@ abilities.openBeside = (model, el, Pane, passes) => {
   el.replaceChildren(head, h("div.both", hosts));
   el.classList.add("mgv", "mgv-beside");
   for (const i of [lead, ...passes.keys()]) if (!panes[i]) { panes[i] = new Pane(part(passes[i], i), hosts[i]); if (i === lead) head.prepend(panes[i].bar); }
-  for (const pane of panes) pane.settle(true);
+  for (const pane of panes) pane.layOutPane(true);
   return { close: () => panes.forEach((pane) => pane.close()), onSize: () => panes.forEach((pane) => pane.onSize()), address: () => panes[lead].address() };
 };

@@ -1,19 +1,11 @@
 // A box that stands for several opens where it stands: the picture is stretched around it, and what is inside put into a frame.
 // Nothing is laid out anew: the inside was laid out once, and a stretch leaves apart what was apart.
 
-import { halves, numbersOf } from "./columns.js";
+import { halves } from "./columns.js";
 import { s } from "./elements.js";
+import { anew, moved, movedNode, numbersOf } from "./svg.js";
 
 const HEAD = 22, PAD = 4; // of the frame: a line for its name, and a margin
-
-export const parsed = (svg) => new DOMParser().parseFromString(svg, "image/svg+xml");
-
-// Wraps an element so that it stands elsewhere, whatever else moves it later.
-export function moved(el, dx, dy) {
-  const g = s("g", { transform: `translate(${dx.toFixed(1)} ${dy.toFixed(1)})` });
-  el.replaceWith(g);
-  g.append(el);
-}
 
 // An arrow of the picture: its points go where `to` says, its ends with the boxes that they touch (`ends`: by how much), its
 // head with the last of them, the place of its label with its middle.
@@ -41,24 +33,20 @@ export function opened(picture, open, set, depth = 0) {
   const need = (id, axis) => (axis ? insides[id].height + HEAD : Math.max(insides[id].width, 6.6 * said(id).length + 44)) + 2 * PAD;
   picture = set?.(picture, depth, boxes, need) ?? picture;
   if (!boxes.length) return picture;
-  const svg = parsed(picture.svg), root = svg.documentElement, first = root.firstElementChild, nodes = {}, edges = {}, frames = {};
+  const { svg, root, groupOf, finished } = anew(picture), first = root.firstElementChild, nodes = {}, edges = {}, frames = {};
   const along = (axis) => {
     const grows = boxes.map((id) => { const { at } = picture.nodes[id]; return [at[axis], at[axis] + at[axis + 2], Math.max(0, need(id, axis) / at[axis + 2] - 1)]; });
     const ends = grows.flatMap(([from, to]) => [from, to]).sort((a, b) => a - b); // boxes one above the other share the room that one of them needs
     const parts = ends.slice(1).map((to, i) => [ends[i], to, Math.max(0, ...grows.filter(([a, b]) => a <= ends[i] && to <= b).map(([, , slope]) => slope))]);
     return (v) => parts.reduce((sum, [from, to, slope]) => sum + slope * Math.max(0, Math.min(to, v) - from), v);
   };
-  const X = along(0), Y = along(1), groupOf = (id) => root.querySelector(`[id="${id}"]`);
+  const X = along(0), Y = along(1);
   const by = {}; // how far a box that stays closed is moved: it keeps its size
   for (const [id, { at: [x, y, w, h] }] of Object.entries(picture.nodes)) if (!boxes.includes(id)) by[id] = [X(x + w / 2) - w / 2 - x, Y(y + h / 2) - h / 2 - y];
   for (const [id, edge] of Object.entries(picture.edges)) { const group = groupOf(id); edges[id] = group ? movedEdge(group, edge, (x, y) => [X(x), Y(y)], [by[edge.from], by[edge.to]]) : edge; }
   for (const [id, node] of Object.entries(picture.nodes)) {
     const [x, y, w, h] = node.at, group = groupOf(id);
-    if (!boxes.includes(id)) {
-      nodes[id] = { ...node, at: [x + by[id][0], y + by[id][1], w, h] };
-      for (const part of [...group.children]) moved(part, ...by[id]);
-      continue;
-    }
+    if (by[id]) { nodes[id] = movedNode(group, node, ...by[id]); continue; }
     // the frame is as large as the room that was made for it: other open boxes may have made more
     const wide = X(x + w) - X(x), tall = Y(y + h) - Y(y), inner = insides[id], left = X(x) + (wide - inner.width) / 2, top = Y(y) + HEAD + PAD + (tall - HEAD - 2 * PAD - inner.height) / 2;
     const frame = s("g", { class: "cluster", id: `open-${id}` });
@@ -66,21 +54,15 @@ export function opened(picture, open, set, depth = 0) {
     root.insertBefore(frame, first);
     group.remove();
     frames[id] = [X(x), Y(y), wide, tall];
-    const within = parsed(inner.svg).documentElement;
     for (const [own, [fx, fy, ...size]] of Object.entries(inner.frames || {})) frames[own] = [fx + left, fy + top, ...size];
-    for (const part of [...within.children]) {
+    for (const part of [...anew(inner).root.children]) {
       const own = part.getAttribute("id"), here = root.appendChild(svg.importNode(part, true));
-      if (own.startsWith("open-")) for (const child of here.children) for (const [key, by] of [["x", left], ["y", top]]) child.setAttribute(key, Number(child.getAttribute(key)) + by);
-      else if (own in inner.edges) edges[own] = movedEdge(here, inner.edges[own], (px, py) => [px + left, py + top]);
-      else {
-        const { at } = inner.nodes[own];
-        nodes[own] = { ...inner.nodes[own], at: [at[0] + left, at[1] + top, at[2], at[3]] };
-        for (const child of [...here.children]) moved(child, left, top);
-      }
+      if (own in inner.edges) edges[own] = movedEdge(here, inner.edges[own], (px, py) => [px + left, py + top]);
+      else if (own in inner.nodes) nodes[own] = movedNode(here, inner.nodes[own], left, top);
+      else for (const child of here.children) moved(child, left, top); // a frame
     }
   }
-  const [width, height] = [X(picture.width), Y(picture.height)], folds = Object.fromEntries(Object.entries(picture.folds).filter(([, box]) => !boxes.includes(box)));
+  const folds = Object.fromEntries(Object.entries(picture.folds).filter(([, box]) => !boxes.includes(box)));
   const all = Object.values(insides), join = (own, key) => Object.assign(own, ...all.map((inner) => inner[key]));
-  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  return { ...picture, svg: new XMLSerializer().serializeToString(root), width, height, nodes, edges, frames, folds: join(folds, "folds"), lines: join({ ...picture.lines }, "lines"), insides: join({ ...picture.insides }, "insides"), geometry: undefined, least: undefined };
+  return finished(X(picture.width), Y(picture.height), { nodes, edges, frames, folds: join(folds, "folds"), lines: join({ ...picture.lines }, "lines"), insides: join({ ...picture.insides }, "insides") });
 }

@@ -1,16 +1,16 @@
 // A tall picture set in columns, as a newspaper is: cut between its ranks where few arrows cross, read from top to bottom, then
 // on at the top of the next column. Nothing is laid out anew: what Graphviz placed is moved, column by column.
 
-const GAP = 34, LANE = 7, GUTTER = 16, HEADS = 18; // HEADS: a cut is clear of the heads of arrows above and below it
+import { anew, moved, movedNode, numbersOf } from "./svg.js";
 
-export const numbersOf = (d) => (d.match(/-?\d*\.?\d+(?:e-?\d+)?/g) || []).map(Number);
+const GAP = 34, LANE = 7, GUTTER = 16, HEADS = 18; // HEADS: a cut is clear of the heads of arrows above and below it
 
 // The boxes and arrows of a picture as numbers: from its SVG, once.
 function geometry(picture) {
   if (picture.geometry) return picture.geometry;
-  const svg = new DOMParser().parseFromString(picture.svg, "image/svg+xml"), lines = {}, boxes = Object.values(picture.nodes).map((node) => node.at);
-  for (const path of svg.querySelectorAll("g.edge > path.line")) lines[path.parentNode.id] = numbersOf(path.getAttribute("d"));
-  for (const frame of svg.querySelectorAll("g.cluster > rect")) boxes.push(["x", "y", "width", "height"].map((name) => Number(frame.getAttribute(name))));
+  const { root } = anew(picture), lines = {}, boxes = Object.values(picture.nodes).map((node) => node.at);
+  for (const path of root.querySelectorAll("g.edge > path.line")) lines[path.parentNode.id] = numbersOf(path.getAttribute("d"));
+  for (const frame of root.querySelectorAll("g.cluster > rect")) boxes.push(["x", "y", "width", "height"].map((name) => Number(frame.getAttribute(name))));
   const ranges = boxes.map(([, y, , h]) => [y, y + h]).sort((a, b) => a[0] - b[0]), gaps = [];
   const ends = Object.values(lines).map((p) => [p[1], p[p.length - 1]].sort((a, b) => a - b));
   let end = ranges[0][1];
@@ -75,7 +75,7 @@ function pieces(points, cut, columnOf) {
   return out;
 }
 
-// The picture in k columns: its size, how far each box is moved, and each arrow anew. Null where it cannot be cut.
+// The picture in k columns: its size, how far what stands at a height is moved, and each arrow anew. Null where it cannot be cut.
 export function columns(picture, k) {
   const known = geometry(picture);
   if (k in known.sets) return known.sets[k];
@@ -116,10 +116,29 @@ export function columns(picture, k) {
       height = Math.max(height, low + 3);
     });
     const moves = all.map(([c]) => set[c].move), way = goesUp(known.lines[id]) ? (moves.reverse(), flipped(path)) : path; // its head is where it ends
-    edges[id] = { d: all.length > 1 ? `M${text(way.slice(0, 2))}C${text(way.slice(2))}` : null, moves };
+    edges[id] = { d: `M${text(way.slice(0, 2))}C${text(way.slice(2))}`, moves };
   }
-  const nodes = {};
-  for (const [id, { at: [, y, , h] }] of Object.entries(picture.nodes)) nodes[id] = set[columnOf(y + h / 2)].move;
   const moveAt = (y) => set[columnOf(y)].move, crossed = set.reduce((n, column) => n + Math.max(0, column.crossed - 1), 0);
-  return (known.sets[k] = { width: k > 1 ? x + 8 : picture.width, height: k > 1 ? height + 12 : picture.height, k, nodes, edges, moveAt, crossed });
+  return (known.sets[k] = { width: k > 1 ? x + 8 : picture.width, height: k > 1 ? height + 12 : picture.height, edges, moveAt, crossed });
+}
+
+// The picture as it is in k columns: a picture like any other, made once.
+export function inColumns(picture, k) {
+  const set = columns(picture, k);
+  if (k === 1 || set.made) return set.made ?? picture;
+  const { root, groupOf, finished } = anew(picture), nodes = {}, edges = {}, frames = {};
+  for (const [id, node] of Object.entries(picture.nodes)) nodes[id] = movedNode(groupOf(id), node, ...set.moveAt(node.at[1] + node.at[3] / 2));
+  for (const frame of root.querySelectorAll(".cluster, .over")) { const move = set.moveAt(Number(frame.querySelector("rect").getAttribute("y"))); for (const part of frame.children) moved(part, ...move); }
+  for (const [id, [x, y, ...size]] of Object.entries(picture.frames || {})) { const [dx, dy] = set.moveAt(y); frames[id] = [x + dx, y + dy, ...size]; }
+  for (const [id, edge] of Object.entries(picture.edges)) {
+    edges[id] = edge;
+    if (!set.edges[id]) continue;
+    const { d, moves } = set.edges[id], group = groupOf(id);
+    group.querySelector(".line").setAttribute("d", d);
+    for (const part of group.querySelectorAll(".head, .hook")) moved(part, ...moves.at(-1));
+    if (!edge.label_box) continue;
+    const [x, y, w, h] = edge.label_box, [dx, dy] = moves.length > 1 ? set.moveAt(y + h / 2) : moves[0];
+    edges[id] = { ...edge, label_box: [x + dx, y + dy, w, h] };
+  }
+  return (set.made = finished(set.width, set.height, { nodes, edges, ...(picture.frames && { frames }), whole: picture.whole ?? picture, uncut: picture }));
 }

@@ -51,7 +51,7 @@ export const exporting = {
     const line = (name, text) => {
       const field = h("input.answer", { type: "text", readonly: true, value: text, "aria-label": name, onfocus: () => field.select() }), copy = h("button.submit", "Copy");
       copy.addEventListener("click", () => { field.select(); const done = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(); done.then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Press Ctrl+C"; }); });
-      return h("div.form", h("span.who", name), field, copy);
+      return h("div.form", h("span.subject", name), field, copy);
     };
     this.fillPop = () => {};
     this.pop.replaceChildren(line("Link", address), line("Frame", frame), this.closer());

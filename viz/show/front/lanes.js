@@ -29,7 +29,7 @@ Object.assign(abilities, {
       const number = s("g", { class: "mgv-order" }), w = 9 + 5.5 * String(k).length;
       number.append(s("rect", { x: -w / 2, y: -7, width: w, height: 14, rx: 7 }), s("text", { y: 3.2, "text-anchor": "middle" }, k));
       item.group.append(number);
-      const stops = this.pathOf(item).map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)` })); // a picture in lanes is never set in columns
+      const stops = this.pathOf(item).map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)` }));
       number.animate(stops, { duration: TRAVEL / this.speed, easing: "ease-in-out" }).onfinish = () => number.remove();
     }
   },

@@ -2,9 +2,8 @@
 // What passes a row has a lane in it, so no arrow lies under a box. No picture of this is sent: it is made where it is needed, and
 // a page of which every window holds a picture goes without this file.
 
-import { numbersOf } from "./columns.js";
-import { moved, parsed } from "./boxes.js";
 import { abilities } from "./pane.js";
+import { anew, moved, movedNode, numbersOf } from "./svg.js";
 import { readable } from "./viewport.js";
 
 const BETWEEN = 18, BESIDE = 11, BELOW = 25, HEAD_LONG = 7, EDGE = [16, 10], SWEEPS = 12, MOST = 60, INSET = 72; // points: between boxes, beside a lane, between rows; of the head of an arrow; left, where numbers stand out, and right; rounds; boxes; pixels of a frame, and of the lanes beside it
@@ -132,15 +131,14 @@ function inWidth(picture, space) {
     y += tall + BELOW;
   }
   ports(all);
-  const svg = parsed(picture.svg), root = svg.documentElement, group = (id) => root.querySelector(`[id="${id}"]`), nodes = {}, edges = {};
+  const { root, groupOf, finished } = anew(picture), nodes = {}, edges = {};
   for (const el of root.querySelectorAll(".cluster, .over, .label")) el.remove();
   for (const { id, x, top, w } of all) {
-    const node = picture.nodes[id], by = [x - w / 2 - node.at[0], top - node.at[1]], boxes = Object.entries(node.box ?? {}).map(([key, [bx, by2, ...size]]) => [key, [bx + by[0], by2 + by[1], ...size]]);
-    nodes[id] = { ...node, at: [x - w / 2, top, ...node.at.slice(2)], ...(node.box && { box: Object.fromEntries(boxes) }) };
-    for (const part of [...group(id).children]) moved(part, ...by);
+    const node = picture.nodes[id];
+    nodes[id] = movedNode(groupOf(id), node, x - w / 2 - node.at[0], top - node.at[1]);
   }
   for (const { id, up, way, from, to } of lines) {
-    const { label_box: _, ...edge } = picture.edges[id], el = group(id), line = el?.querySelector(".line"), xs = way.map(({ x }, i) => (i ? (i < way.length - 1 ? x : to) : from));
+    const { label_box: _, ...edge } = picture.edges[id], el = groupOf(id), line = el?.querySelector(".line"), xs = way.map(({ x }, i) => (i ? (i < way.length - 1 ? x : to) : from));
     edges[id] = edge;
     if (!line) continue;
     const p = [xs[0], way[0].end + (up ? HEAD_LONG : 0)], end = way.at(-1).top - (up ? 0 : HEAD_LONG);
@@ -155,9 +153,7 @@ function inWidth(picture, space) {
       else part.setAttribute("d", d.replace(/(-?[\d.]+)[ ,](-?[\d.]+)/g, (_all, px, py) => { const [u, v] = [px - old[2], py - old[3]]; return `${(x + (u * dy - v * dx) * long).toFixed(1)},${(y + (u * dx + v * dy) * long).toFixed(1)}`; }));
     }
   }
-  const width = Math.max(...rows.flat().map(({ x, w }) => x + w / 2)) + EDGE[1], height = y - BELOW + 12;
-  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  const made = { ...picture, svg: new XMLSerializer().serializeToString(root), width, height, nodes, edges, geometry: undefined, whole: picture };
+  const made = finished(Math.max(...rows.flat().map(({ x, w }) => x + w / 2)) + EDGE[1], y - BELOW + 12, { nodes, edges, whole: picture });
   picture.rows = { most, made };
   return made;
 }

@@ -131,7 +131,7 @@ export function arrayView(a, room = null) {
   const { rows, cols } = grid(a);
   const data = a.values ? JSON.stringify(a.values) : null;
   const title = [shapeText(a.shape), a.dtype, a.nonfinite ? `${a.nonfinite} not finite` : null].filter(Boolean).join(" ");
-  if (a.parts) return h("span.array.complex", { title }, a.parts.map((part, i) => h("span.part", h("span.who", ["real", "imaginary"][i]), arrayView(part))));
+  if (a.parts) return h("span.array.complex", { title }, a.parts.map((part, i) => h("span.part", h("span.subject", ["real", "imaginary"][i]), arrayView(part))));
   if (a.values && a.values.length === 0)
     return h("span.array", { title }, h("span.none", "empty"), h("span.shape", shapeText(a.shape)));
   const texts = a.values && cols <= 6 && rows <= 6 && a.values.length <= 20 && rows * cols === a.values.length ? fitting(a.values, cols, room ?? 230) : null;

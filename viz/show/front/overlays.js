@@ -7,12 +7,22 @@ import { bytesText } from "./timeline.js";
 // Of all that goes along an arrow in the pass, the array with the largest number.
 const largest = (entries) => entries.map((entry) => entry.array).filter((array) => array && array.shape).reduce((a, b) => (a && scaleOf(a) >= scaleOf(b) ? a : b), null);
 
+// Shows what belongs to a point beside it, inside what it is part of: of a pane the stage, so that it never covers the panels.
+export function placeBeside(el, around, x, y) {
+  const box = around.getBoundingClientRect();
+  el.style.right = "auto";
+  el.hidden = false;
+  const w = el.offsetWidth, t = el.offsetHeight, left = x - box.left + 14, top = y - box.top + 16;
+  el.style.left = `${Math.max(4, Math.min(left, box.width - w - 6))}px`;
+  el.style.top = `${Math.max(4, top + t > box.height - 4 && top > t + 30 ? top - t - 30 : Math.min(top, box.height - t - 6))}px`;
+}
+
 export const overlays = {
   setOverlay(name) {
     this.el.dataset.overlay = name;
     this.range = null;
     for (const [id, item] of this.edges) {
-      const array = this.time.sendings[id] && largest(this.told(id));
+      const array = this.time.sendings[id] && largest(this.entriesOf(id));
       const line = item.group.querySelector(".line");
       if (line) line.style.strokeWidth = name === "size" && array && array.shape ? `${this.width_of(array)}px` : "";
     }
@@ -24,7 +34,7 @@ export const overlays = {
       if (shape) shape.style.fill = bytes ? `color-mix(in srgb, var(--plus) ${Math.round(4 + 16 * (bytes / most))}%, var(--bg))` : "";
       if (!bytes || !item.bounds) continue;
       const { x, y, width, height } = item.bounds, text = bytesText(bytes), w = 8 + 5.6 * text.length;
-      item.note = s("g", { class: "mgv-bytes mgv-grows", "data-bytes": bytes });
+      item.note = s("g", { class: "mgv-bytes mgv-badge", "data-bytes": bytes });
       item.note.append(s("rect", { x: x + width - w, y: y + height - 4, width: w, height: 14, rx: 3 }), s("text", { x: x + width - w / 2, y: y + height + 6.5, "text-anchor": "middle" }, text));
       item.group.append(item.note);
     }
@@ -33,7 +43,7 @@ export const overlays = {
   },
 
   // What goes along an arrow: all of it, or while questions are asked what has been.
-  told(id) { const all = this.time.sendings[id]; return this.asking ? all.filter(({ at }) => at <= this.limit) : all; },
+  entriesOf(id) { const all = this.time.sendings[id]; return this.asking ? all.filter(({ at }) => at <= this.limit) : all; },
 
   // Bytes that each box of the picture keeps: of a folded one the sum of what is in it, of a tensor beside its function nothing.
   keptBy() {
@@ -47,7 +57,7 @@ export const overlays = {
 
   // Edge width by the size of the gradient, on a logarithmic scale from the smallest to the largest of this pass.
   width_of(array) {
-    this.range ||= (() => { const sizes = Object.keys(this.time.sendings).map((id) => { const array = largest(this.told(id)); return array && scaleOf(array); }).filter(Boolean).map(Math.log10); return [Math.min(...sizes), Math.max(...sizes)]; })();
+    this.range ||= (() => { const sizes = Object.keys(this.time.sendings).map((id) => { const array = largest(this.entriesOf(id)); return array && scaleOf(array); }).filter(Boolean).map(Math.log10); return [Math.min(...sizes), Math.max(...sizes)]; })();
     const [low, high] = this.range;
     return (1 + 6 * (high > low ? (Math.log10(scaleOf(array)) - low) / (high - low) : 0.5)).toFixed(2);
   },
@@ -73,23 +83,13 @@ export const overlays = {
   showTip(id, event) {
     if (!this.pop.hidden) return;
     this.tip.replaceChildren(...this.summary(id));
-    this.beside(this.tip, event.clientX, event.clientY);
-  },
-
-  // Puts what is shown at a point beside it, inside the stage: it never covers the panels.
-  beside(el, x, y) {
-    const stage = this.stage.getBoundingClientRect();
-    el.style.right = "auto";
-    el.hidden = false;
-    const w = el.offsetWidth, t = el.offsetHeight, left = x - stage.left + 14, top = y - stage.top + 16;
-    el.style.left = `${Math.max(4, Math.min(left, stage.width - w - 6))}px`;
-    el.style.top = `${Math.max(4, top + t > stage.height - 4 && top > t + 30 ? top - t - 30 : Math.min(top, stage.height - t - 6))}px`;
+    placeBeside(this.tip, this.stage, event.clientX, event.clientY);
   },
 
   // What is known of a box: what it is, its value, its gradient as far as the pass has come.
   summary(id) {
     const node = this.drawn.nodes[id], known = this.time.members[id].length === 1 ? this.time.gradOf(id, this.k) : null;
-    const part = (who, array) => (array ? h("div.part", h("span.who", who), arrayView(array)) : "");
+    const part = (who, array) => (array ? h("div.part", h("span.subject", who), arrayView(array)) : "");
     const shut = Object.values(this.drawn.folds).includes(id) && !this.canOpen(id);
     return [h("p", h("b", node.name || node.label), node.name && node.label !== node.name ? ` ${String(node.label).replace("torch::autograd::", "")}` : ""),
       node.tooltip ? h("p.note", node.tooltip) : "",
@@ -99,7 +99,7 @@ export const overlays = {
   // A box that was clicked: an outline, what it is, and the ways on.
   select(id) {
     for (const item of this.nodes.values()) item.group.classList.remove("mgv-selected");
-    this.hideTip();
+    this.tip.hidden = true;
     this.pop.hidden = true;
     const item = this.nodes.get((this.selected = id));
     if (!item) return;
@@ -112,14 +112,12 @@ export const overlays = {
     };
     this.fillPop();
     const { right, top } = item.group.getBoundingClientRect();
-    this.beside(this.pop, right - 6, top);
+    placeBeside(this.pop, this.stage, right - 6, top);
     this.pop.inert = true; // the second click of a double click goes through it
     setTimeout(() => { this.pop.inert = false; }, 400);
   },
 
   closer() { return textButton("Close", () => { this.pop.hidden = true; this.frame.focus({ preventScroll: true }); }); },
-
-  hideTip() { this.tip.hidden = true; },
 
   // The edge under the pointer, or as near to it as a finger is.
   edgeAt(event) {
@@ -132,19 +130,15 @@ export const overlays = {
 
   // What goes along an edge, and in which step: of an arrow that stands for several, each.
   showEdge(id, event) {
-    this.fillPop = () => this.fillEdge(id);
-    this.fillPop();
-    this.beside(this.pop, event.clientX, event.clientY);
-  },
-
-  fillEdge(id) {
     const edges = this.time.lines[id].filter((edge) => edge in this.time.sent);
-    const rows = edges.slice(0, 6).map((edge) => {
+    const row = (edge) => {
       const all = this.time.sent[edge], known = all.filter((entry) => entry.at <= this.k), step = this.data.steps[all[0].at - 1];
       const out = step.outgoing.find((one) => one.edge === edge);
-      return [h("p.who", h("b", step.name), ` sends to ${this.nodeName(out.to)}`),
+      return [h("p.subject", h("b", step.name), ` sends to ${this.nodeName(out.to)}`),
         known.length ? known.map((entry) => h("div.part", arrayView(entry.array), h("span.note", `step ${entry.at}`))) : h("p.none", this.asking && this.options.ask === "order" ? "not yet" : `not yet: in step ${all[0].at}`)];
-    });
-    this.pop.replaceChildren(...rows.flat(2), edges.length > 6 ? h("p.note", `and ${edges.length - 6} more`) : "", this.closer());
+    };
+    this.fillPop = () => this.pop.replaceChildren(...edges.slice(0, 6).map(row).flat(2), edges.length > 6 ? h("p.note", `and ${edges.length - 6} more`) : "", this.closer());
+    this.fillPop();
+    placeBeside(this.pop, this.stage, event.clientX, event.clientY);
   },
 };

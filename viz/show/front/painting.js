@@ -1,9 +1,9 @@
 // The picture in the pane: built once, and what each step changes in it.
 
-import { columns, halves, numbersOf } from "./columns.js";
+import { halves } from "./columns.js";
 import { h, keepKeys, s } from "./elements.js";
 import { arrayText, grid, number, paintBox, paintCells } from "./numbers.js";
-import { cleanSvg } from "./svg.js";
+import { cleanSvg, numbersOf } from "./svg.js";
 
 export const painting = {
   buildPicture() {
@@ -22,7 +22,7 @@ export const painting = {
       const known = id in this.drawn.nodes ? this.nodes : id in this.drawn.edges ? this.edges : null;
       if (!known) continue;
       group.dataset.id = id;
-      known.set(id, { group, base: group.getAttribute("class") || "", state: "", grad: null, badge: null, shift: [0, 0] });
+      known.set(id, { group, base: group.getAttribute("class") || "", state: "", grad: null, badge: null });
     }
     for (const [id, item] of this.nodes) {
       const node = this.drawn.nodes[id];
@@ -35,16 +35,10 @@ export const painting = {
     for (const [id, edge] of Object.entries(this.drawn.edges)) this.appears.set(id, Math.max(this.appears.get(edge.from) || 0, this.appears.get(edge.to) || 0));
     const box = (svg.getAttribute("viewBox") || `0 0 ${this.drawn.width} ${this.drawn.height}`).split(/[ ,]+/).map(Number);
     this.size = [box[2], box[3]];
-    for (const item of this.nodes.values()) item.place = item.bounds;
     const boxes = new Set(Object.values(this.drawn.folds));
     for (const [id, { group, bounds }] of this.nodes) if (boxes.has(id) && (this.options.opens || id in (this.drawn.insides || {})) && this.hasRoom(id)) group.append(this.opener(id, this.drawn.nodes[id].name, false, bounds.x + bounds.width - 2, bounds.y + 1));
     for (const [id, group] of frames) { const [x, y, wide] = this.drawn.frames[id]; group.append(this.opener(id, group.textContent, true, x + wide - 13, y + 13)); }
-    const set = this.columns > 1 ? columns(this.drawn, this.columns) : null;
-    if (set) this.setInColumns(svg, set);
-    this.clearLabels([...svg.querySelectorAll("g.cluster")].map((frame) => {
-      const text = frame.querySelector("text"), [x, y] = ["x", "y"].map((name) => Number(text.getAttribute(name))), [dx, dy] = set ? set.moveAt(Number(frame.querySelector("rect").getAttribute("y"))) : [0, 0];
-      return [x + dx, y + dy, 6.6 * text.textContent.length];
-    }));
+    this.clearLabels([...svg.querySelectorAll("g.cluster text")].map((text) => [...["x", "y"].map((name) => Number(text.getAttribute(name))), 6.6 * text.textContent.length]));
     return svg;
   },
 
@@ -52,27 +46,27 @@ export const painting = {
   clearLabels(captions) {
     const { nodes, edges } = this, around = (this.around = []), box = (x, y, w, h, price, of) => around.push([x + w / 2, y + h / 2, w, h, price, of]);
     const several = new Set(Object.values(this.drawn.folds ?? {}));
-    for (const [id, { place, group }] of nodes) {
-      if (!place) continue;
-      const { x, y, width, height } = place;
+    for (const [id, { bounds, group }] of nodes) {
+      if (!bounds) continue;
+      const { x, y, width, height } = bounds;
       several.has(id) ? box(x, y - 6, width + 6, height + 6, 9) : box(x, y, width, height, 9); // of a folded one with what shows behind it
       box(x - 8, y - 9, several.has(id) ? 56 : 34, 17, 3); // the number of its step, or the numbers of its first and last
       if (group.querySelector(".mgv-open")) box(x + width - 10, y - 7, 16, 16, 9);
     }
     for (const [x, y, w] of captions) box(x - w / 2, y - 12, w, 15, 9);
     for (const [id, item] of edges) {
-      const [dx, dy] = item.shift, way = edges.size <= 80 ? this.pathOf(item) : []; // of more they are not asked: there an arrow says nothing but in its step
+      const way = edges.size <= 80 ? this.pathOf(item) : []; // of more they are not asked: there an arrow says nothing but in its step
       way.forEach(([x, y], i) => (way[i + 1] ? box(x, y, 0, 0, 1, item) : box(x - 5, y - 5, 10, 10, 3)));
-      for (const hook of item.group.querySelectorAll(".hook")) { const [x, y] = numbersOf(hook.getAttribute("d")); box(x - 6 + dx, y - 1 + dy, 12, 12, 3); } // its path begins at the top
-      const [x, y, w, h] = this.drawn.edges[id].label_box ?? [];
-      if (w) box(x + (item.move ?? item.shift)[0], y + (item.move ?? item.shift)[1], w, h, 9, id);
+      for (const hook of item.group.querySelectorAll(".hook")) { const [x, y] = numbersOf(hook.getAttribute("d")); box(x - 6, y - 1, 12, 12, 3); } // its path begins at the top
+      const labelled = this.drawn.edges[id].label_box;
+      if (labelled) box(...labelled, 9, id);
     }
     for (const [x, y, w, h, , id] of around.filter((one) => edges.has(one[5]))) {
       const item = edges.get(id), label = item.group.querySelector(".label"), [left, top] = this.drawn.edges[id].label_box;
       item.spot = this.clear(id, w, h, [x, y]);
       label.replaceChildren(s("rect", { class: "label-bg", x: left + 3, y: top + 1, width: w - 6, height: h - 2, rx: 4 }), s("text", { class: "label-text", x: left + w / 2, y: top + h / 2 + 3.5, "font-size": 10 }, label.textContent));
       label.setAttribute("display", item.spot[2] >= 1 ? "none" : "inline"); // where it touches something wherever it is put, the panels say it
-      label.setAttribute("transform", `translate(${item.spot[0] - item.shift[0] - left - w / 2} ${item.spot[1] - item.shift[1] - top - h / 2})`);
+      label.setAttribute("transform", `translate(${item.spot[0] - left - w / 2} ${item.spot[1] - top - h / 2})`);
     }
   },
 
@@ -82,7 +76,7 @@ export const painting = {
     const v = numbersOf(item.group.querySelector(".line")?.getAttribute("d") ?? ""), way = (item.way = []);
     for (let i = 0; i + 7 < v.length; i += 6) {
       const count = Math.max(2, Math.ceil(Math.hypot(v[i + 6] - v[i], v[i + 7] - v[i + 1]) / 3));
-      for (let k = i ? 1 : 0; k <= count; k++) way.push(halves(v.slice(i, i + 8), k / count)[0].slice(6).map((x, o) => x + item.shift[o]));
+      for (let k = i ? 1 : 0; k <= count; k++) way.push(halves(v.slice(i, i + 8), k / count)[0].slice(6));
     }
     return way;
   },
@@ -108,7 +102,7 @@ export const painting = {
 
   // Whether what is in a box has room where the box is. A wide window scrolls; in a narrow one nothing may be wider than it.
   hasRoom(id) {
-    const picture = this.base?.nodes[id] ? this.base : this.drawn, inside = picture.insides?.[id], room = this.el.clientWidth || window.innerWidth;
+    const picture = this.base?.nodes[id] ? this.base : this.drawn.uncut ?? this.drawn, inside = picture.insides?.[id], room = this.el.clientWidth || window.innerWidth;
     return !inside || room >= 600 || picture.width + Math.max(0, Math.max(inside.width, 6.6 * Math.min(28, picture.nodes[id].name.length) + 44) + 12 - picture.nodes[id].at[2]) <= room - 18;
   },
 
@@ -126,7 +120,7 @@ export const painting = {
   opens(id) {
     if (!id || !this.canOpen(id)) return;
     this.pop.hidden = true;
-    this.hideTip();
+    this.tip.hidden = true;
     this.toggle(id);
   },
 
@@ -146,34 +140,13 @@ export const painting = {
     const corner = () => this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.querySelector(".shape:last-of-type, rect").getBoundingClientRect(), before = corner();
     if (!this.open.size) this.base = this.drawn.whole ?? this.drawn;
     this.open.delete(id) || this.open.add(id);
-    this.settle(true);
+    this.layOutPane(true);
     const after = corner(), button = this.picture.querySelector(`[data-toggle="${id}"]`);
     if (this.open.has(id)) this.zoomTo(id);
     else if (before && after) { this.view.scrollLeft += after.left - before.left; this.view.scrollTop += after.top - before.top; }
     this.showCrumbs();
     this.markFound();
     if (document.activeElement !== this.finder) button?.focus({ preventScroll: true }); // who finds goes on finding
-  },
-
-  // Moves every box into its column, and draws the arrows that go from one to the next anew.
-  setInColumns(svg, set) {
-    const move = (el, [dx, dy]) => el?.setAttribute("transform", `translate(${dx.toFixed(1)} ${dy.toFixed(1)})`);
-    this.size = [set.width, set.height];
-    svg.setAttribute("viewBox", `0 0 ${set.width} ${set.height}`);
-    for (const [id, item] of this.nodes) {
-      const [dx, dy] = set.nodes[id];
-      move(item.group, set.nodes[id]);
-      item.place = { ...item.bounds, x: item.bounds.x + dx, y: item.bounds.y + dy };
-    }
-    for (const frame of svg.querySelectorAll(".cluster, .over")) move(frame, set.moveAt(Number(frame.querySelector("rect").getAttribute("y"))));
-    for (const [id, item] of this.edges) {
-      const edge = set.edges[id], at = this.drawn.edges[id].label_box;
-      if (!edge) continue;
-      if (!edge.d) { move(item.group, (item.shift = edge.moves[0])); continue; }
-      item.group.querySelector(".line").setAttribute("d", edge.d);
-      for (const part of item.group.querySelectorAll(".head, .hook")) move(part, edge.moves.at(-1));
-      if (at) item.move = set.moveAt(at[1] + at[3] / 2);
-    }
   },
 
   // Paints the picture as it is after step k. From one step of the pass to another only what looks different then is touched.
@@ -211,13 +184,13 @@ export const painting = {
   paintEdge(id, k, at) {
     const { time } = this, item = this.edges.get(id);
     const state = k >= 0 ? time.edgeState(id, k) : this.appears.get(id) > at ? "mgv-future" : "";
-    const told = k > 0 && state && (this.writtenOn?.(id) ?? true) && (state === "mgv-hot" || ((this.drawn.edges[id].label_box || this.drawn.view === "lanes") && this.edges.size <= 80)) ? time.sentAlong(id, k) : [];
+    const sent = k > 0 && state && (this.writtenOn?.(id) ?? true) && (state === "mgv-active" || ((this.drawn.edges[id].label_box || this.drawn.view === "lanes") && this.edges.size <= 80)) ? time.sentAlong(id, k) : [];
     if (state !== item.state) item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
     item.state = state;
-    if (told.length || item.told) this.label(id, item, told);
+    if (sent.length || item.sent) this.label(id, item, sent);
   },
 
-  // The order in which nodes fired, written on them: "done" is told by a number, not by colour alone.
+  // The order in which nodes fired, written on them: "done" is said by a number, not by colour alone.
   number(id, item, k) {
     const at = this.time.first(id), last = this.time.last(id);
     const want = at !== undefined && at <= k && !(this.drawn.view === "lanes" && this.drawn.nodes[id].function !== id); // once for each function
@@ -228,7 +201,7 @@ export const painting = {
       const diamond = /\baccumulate\b/.test(item.base), round = /\bfunction\b/.test(item.base) && this.drawn.view === "graph";
       const [dx, dy] = diamond ? [0.24, 0.2] : round ? [0.12, 0.1] : [0.01, /\balias\b/.test(item.base) ? -0.04 : 0.02];
       const above = this.drawn.view === "lanes" && /\bfunction\b/.test(item.base), cx = above ? x + width / 2 : Math.max(x + width * dx, x - 8 + w / 2), cy = above ? y - 8 : y + height * dy; // it may lean out of its box, not onto the next
-      item.badge = s("g", { class: check && !check.ok ? "mgv-order mgv-grows wrong" : "mgv-order mgv-grows" });
+      item.badge = s("g", { class: check && !check.ok ? "mgv-order mgv-badge wrong" : "mgv-order mgv-badge" });
       item.badge.append(s("rect", { x: cx - w / 2, y: cy - 7, width: w, height: 14, rx: 7 }), s("text", { x: cx - mark / 2, y: cy + 3.2, "text-anchor": "middle" }, text));
       if (mark) item.badge.append(s("path", { d: `M${cx + w / 2 - 11} ${cy + 0.4}l2.2 2.4l4 -5` }), s("title", {}, check.text));
       item.group.append(item.badge);
@@ -239,17 +212,17 @@ export const painting = {
   },
 
   // The gradient on an arrow, in the place of its word. Two that go along one arrow of a folded picture in one step are counted.
-  label(id, item, told) {
-    const array = told.length === 1 ? told[0].array : null;
-    item.group.classList.toggle("mgv-told", Boolean(told.length && (array || told.length > 1)));
-    const key = told.length > 1 ? told.length : array;
-    if (key === item.told) return;
+  label(id, item, sent) {
+    const array = sent.length === 1 ? sent[0].array : null;
+    item.group.classList.toggle("mgv-has-label", Boolean(sent.length && (array || sent.length > 1)));
+    const key = sent.length > 1 ? sent.length : array;
+    if (key === item.sent) return;
     item.label?.remove();
     item.label = null;
-    item.told = key;
+    item.sent = key;
     if (!this.drawn.edges[id].label_box) this.around = this.around.filter((one) => one[5] !== id);
     if (!key || (array && !array.shape)) return;
-    const written = told.length > 1 ? `${told.length} gradients` : array.values && array.values.length === 1 ? number(array.values[0]) : null;
+    const written = sent.length > 1 ? `${sent.length} gradients` : array.values && array.values.length === 1 ? number(array.values[0]) : null;
     const { rows, cols } = written === null ? grid(array) : {};
     if (written === null && (!rows || !cols)) return;
     let w, h, middle;
@@ -260,8 +233,8 @@ export const painting = {
       if (middle[2] < 3) break;
     }
     if (middle[2] >= 2) return; // an arrow without room for a word: the panels have it
-    const x = middle[0] - w / 2 - item.shift[0], y = middle[1] - h / 2 - item.shift[1];
-    item.label = s("g", { class: written === null ? "mgv-label" : "mgv-label mgv-grows", "data-sent": told.map((entry) => entry.array ? arrayText(entry.array) : "").join("; ") });
+    const x = middle[0] - w / 2, y = middle[1] - h / 2;
+    item.label = s("g", { class: written === null ? "mgv-label" : "mgv-label mgv-badge", "data-sent": sent.map((entry) => entry.array ? arrayText(entry.array) : "").join("; ") });
     item.label.append(s("rect", { x, y, width: w, height: h, rx: written === null ? 2.5 : 4, class: "plate" }));
     item.label.append(written === null ? paintCells(array, x + 2.5, y + 2.5, w - 5, h - 5, 0.5) : s("text", { x: x + w / 2, y: y + 10.8, "text-anchor": "middle" }, written));
     item.group.append(item.label);

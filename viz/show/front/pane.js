@@ -12,7 +12,7 @@ import { overlays } from "./overlays.js";
 import { painting } from "./painting.js";
 import { panels } from "./panels.js";
 import { partsOf, stepName, strip } from "./strip.js";
-import { button, choice, fullWindow, item, menu, playLook, row, toFull, transport } from "./toolbar.js";
+import { button, choice, fullWindow, item, menu, Playable, row, toFull, transport } from "./toolbar.js";
 import { kindOf, NAMES, viewport } from "./viewport.js";
 import { bytesOf, timeline, unpack } from "./timeline.js";
 
@@ -40,7 +40,7 @@ export function mount(el, data, options = {}) {
   const pane = open(model, el);
   let waits = 0;
   if (options.share) model.on("change:step", () => { clearTimeout(waits); waits = setTimeout(() => history.replaceState(null, "", pane.address()), 300); }); // browsers allow few a second
-  return Object.assign(model, { settle: () => pane.onSize() });
+  return Object.assign(model, { layOutPane: () => pane.onSize() });
 }
 
 export function render({ model, el }) {
@@ -52,15 +52,15 @@ export function render({ model, el }) {
 const besideOf = (data) => (typeof data !== "string" ? data.beside : data.startsWith('{"beside"') ? JSON.parse(data).beside : null);
 const open = (model, el) => { const passes = besideOf(model.get("data")); return passes ? abilities.openBeside(model, el, Pane, passes) : new Pane(model, el); };
 
-class Pane {
+class Pane extends Playable {
   constructor(model, el) {
+    super();
     Object.assign(this, { model, el, options: model.get("options") || {}, keepKeys });
-    this.timer = null;
     this.speed = 1;
     this.reducedMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.waiting = new Set();
     const later = (f) => () => (this.held?.isConnected ? this.waiting.add(f) : f());
-    this.onSize = later(() => this.settle());
+    this.onSize = later(() => this.layOutPane());
     this.resize = new ResizeObserver(this.onSize);
     this.onStep = later(() => this.go(this.model.get("step"), true));
     this.onData = later(() => this.load());
@@ -90,16 +90,16 @@ class Pane {
     this.limit = this.options.insist ? this.answered() : 0; // the last step that has been revealed while asking
     this.posed = null; // the number of the step that is asked for
     this.open = new Set(); // boxes that are open
-    this.index = this.longest = this.hits = this.widths = this.broad = this.scale1 = null;
+    this.index = this.longest = this.hits = this.widths = this.twoColumns = this.scale1 = null;
     this.columnWidth = 300;
     this.least = 9; // of the letters in a box, until its scale is known
-    this.range = this.shown = this.settled = this.picture = this.opened = null;
+    this.range = this.shown = this.laidOutFor = this.picture = this.opened = null;
     const inside = this.el.contains(document.activeElement);
     this.build();
     this.draw(this.pictures[0]);
     if (inside) this.frame.focus({ preventScroll: true });
     this.go(atEnd ? this.count : model.get("step"));
-    this.settle();
+    this.layOutPane();
   }
 
   close() {
@@ -135,7 +135,7 @@ class Pane {
     this.stage = h("div.stage", this.view, this.zoomer, this.crumbs, this.pop, this.tip, this.help);
     this.flow = h("div.flow");
     this.now = h("div.now-side");
-    this.lines = this.lit = this.leafPanel = null;
+    this.lines = this.currentLine = this.leafPanel = null;
     this.side = h("div.side", this.now, this.buildSource());
     this.fresh = null; // what the panels show, measured
     this.panels = h("div.panels", { tabindex: 0, role: "group", "aria-label": "This step, .grad, queue and source" }, this.flow, this.side);
@@ -152,16 +152,15 @@ class Pane {
     const place = ({ clientX, clientY }) => `${clientX} ${clientY}`;
     this.frame.addEventListener("pointermove", (event) => { rests = place(event); });
     this.view.addEventListener("pointerover", (event) => { const id = event.pointerType === "touch" || this.moved || place(event) === rests ? null : this.nodeAt(event.target); if (id) this.showTip(id, event); });
-    this.view.addEventListener("pointerout", () => this.hideTip());
+    this.view.addEventListener("pointerout", () => { this.tip.hidden = true; });
     this.capturePresses();
     this.listenToPointer();
   }
 
   // One of the pictures of the pass takes the stage. What is true stays what it is; other boxes ask for it.
-  draw(picture, count = 1) {
+  draw(picture) {
     const { data } = this, at = this.shown;
     this.drawn = picture;
-    this.columns = count;
     this.el.dataset.view = picture.view;
     this.time = timeline(data, picture, this.asking);
     this.painted = this.scale1 = null;
@@ -228,7 +227,7 @@ class Pane {
     if (!this.kinds.includes(kind)) return;
     this.wanted = kind;
     this.open.clear();
-    this.settle(true);
+    this.layOutPane(true);
     this.showCrumbs();
   }
 
@@ -246,32 +245,24 @@ class Pane {
   }
 
   play() {
-    clearInterval(this.timer);
     if (this.model.get("step") >= this.end) this.go(0);
-    this.timer = setInterval(() => this.held?.isConnected || this.go(this.model.get("step") + 1), (this.options.interval || 1200) / this.speed);
-    this.playing();
+    super.play();
   }
 
-  pause() {
-    if (this.timer === null) return;
-    clearInterval(this.timer);
-    this.timer = null;
-    this.playing();
-  }
+  interval() { return (this.options.interval || 1200) / this.speed; }
 
-  playing() {
-    playLook(this.playButton, this.timer !== null);
-    this.sentence.setAttribute("aria-live", this.timer && this.speed > 1 ? "off" : "polite"); // faster than it can be read aloud
-  }
+  advance() { this.held?.isConnected || this.go(this.model.get("step") + 1); }
 
-  // `told`: the step comes from the model, which may count further than this pass (two passes side by side).
-  go(step, told = false) {
+  played() { this.sentence.setAttribute("aria-live", this.timer && this.speed > 1 ? "off" : "polite"); } // faster than it can be read aloud
+
+  // `fromModel`: the step comes from the model, which may count further than this pass (two passes side by side).
+  go(step, fromModel = false) {
     const wanted = Math.max(0, Math.min(this.end, step || 0));
     const asked = this.firstAsked(wanted - this.ahead);
     const position = asked ? this.ahead + asked - 1 : wanted;
     if (this.asking) this.limit = Math.max(this.limit, position - this.ahead);
     if (asked) this.pause();
-    if (this.model.get("step") !== position && (asked || !told)) {
+    if (this.model.get("step") !== position && (asked || !fromModel)) {
       this.model.set("step", position);
       this.model.save_changes();
     }
@@ -303,7 +294,7 @@ class Pane {
     const done = () => { event.preventDefault(); event.stopPropagation(); }; // the editor around it has keys of its own
     if (event.key === "Escape") {
       const shut = [this.more.open(false), !this.pop.hidden, !this.help.hidden, typing].some(Boolean);
-      this.hideTip();
+      this.tip.hidden = true;
       this.pop.hidden = this.help.hidden = true;
       if (typing) this.frame.focus({ preventScroll: true });
       if (!shut && this.open.size) this.toggle([...this.open].at(-1)); // the box that was opened last closes
@@ -344,9 +335,9 @@ class Pane {
     this.terse = this.levels?.[at]?.[0] ?? (k && this.data.steps.length > 40 ? 1 : 0);
     this.fillPanels();
     this.el.dataset.step = at;
-    this.hideTip();
+    this.tip.hidden = true;
     if (!this.pop.hidden) this.fillPop();
-    this.settlePanels();
+    this.layOutPanels();
     this.showLine();
   }
 

@@ -44,8 +44,8 @@ export const panels = {
     if (!several && !step.totals && !step.wrong && parts.length && (asked || step.accumulate || (step.outgoing || []).some(({ value }) => value))) return null;
     const rows = parts.map((part, i) => h("div.part",
       several ? h("span.op", i ? "+" : "") : null,
-      h("span.who", part.from ? ["from ", this.nodeName(part.from)] : "the start"), this.terse > 2 ? thumbnail(part.value ?? step.total, 18) : arrayView(part.value ?? step.total, 150)));
-    const total = (op, who, value) => h("div.part.total", h("span.op", op), h("span.who", who), value);
+      h("span.subject", part.from ? ["from ", this.nodeName(part.from)] : "the start"), this.terse > 2 ? thumbnail(part.value ?? step.total, 18) : arrayView(part.value ?? step.total, 150)));
+    const total = (op, who, value) => h("div.part.total", h("span.op", op), h("span.subject", who), value);
     if (asked) rows.push(several ? total("=", "?") : "");
     else if (step.totals) step.totals.forEach((one, nr) => rows.push(total("=", `total of output ${nr}`, arrayView(one, 150))));
     else if (step.wrong) rows.push(total("≠", "arrived", arrayView(step.total, 150)));
@@ -103,7 +103,7 @@ export const panels = {
     const count = this.time.landedBy(k), last = this.terse ? 2 : 3, first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - last), count).reverse().map(({ f }) => f);
     const line = (f, room) => {
       const { el, leaf } = panel.rows.get(f), entry = this.time.storedIn(f, k) ?? null;
-      if (el.shown !== entry || el.room !== room) el.replaceChildren(h("span.who", h("b", leaf.name)), !entry && leaf.before && this.asking ? h("span.none", "holds an earlier pass") : (room < 120 ? thumbnail : arrayView)(entry ? entry.array : leaf.before, room));
+      if (el.shown !== entry || el.room !== room) el.replaceChildren(h("span.subject", h("b", leaf.name)), !entry && leaf.before && this.asking ? h("span.none", "holds an earlier pass") : (room < 120 ? thumbnail : arrayView)(entry ? entry.array : leaf.before, room));
       Object.assign(el, { shown: entry, room });
       el.classList.toggle("mgv-changed", entry !== null && entry.at === k);
       return el;
@@ -137,7 +137,7 @@ export const panels = {
     const ready = few([...new Set(step.ready || [])].sort((a, b) => (b === next) - (a === next)).map((id) => this.chip(id, id === next ? "next" : null)), most);
     const waiting = few((step.waiting || []).map((w) => h("li", this.chip(w.node), h("span", ` has ${w.got} of ${w.needs}`),
       w.for && w.for.length && !this.terse ? h("span", `, waits for ${names(w.for)}`) : null)), most).map((one) => (one.tagName === "LI" ? one : h("li", one)));
-    return this.column("Queue", h("p.ready-list", h("span.who", "ready"), ready.length ? ready : h("span.none", k < total ? "none" : "empty: the pass is done")),
+    return this.column("Queue", h("p.ready-list", h("span.subject", "ready"), ready.length ? ready : h("span.none", k < total ? "none" : "empty: the pass is done")),
       waiting.length ? h("ul.waits", waiting) : null);
   },
 
@@ -150,18 +150,15 @@ export const panels = {
   },
 
   highlightLine(line) {
-    if (!this.lines || line === this.lit) return;
-    const before = this.lines[this.lit], now = this.lines[line];
-    if (before) { before.classList.remove("mgv-lit"); before.removeAttribute("aria-current"); }
-    this.lit = line;
-    if (!now) return;
-    now.classList.add("mgv-lit");
-    now.setAttribute("aria-current", "step");
+    if (!this.lines || line === this.currentLine) return;
+    this.lines[this.currentLine]?.removeAttribute("aria-current");
+    this.lines[line]?.setAttribute("aria-current", "step");
+    this.currentLine = line;
   },
 
   // The line of this step in the middle of its source, when the panels have the sizes that they keep.
   showLine() {
-    const now = this.lines?.[this.lit], list = now?.parentNode;
+    const now = this.lines?.[this.currentLine], list = now?.parentNode;
     if (list) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2 + now.offsetHeight / 2;
   },
 

@@ -3,6 +3,13 @@
 import { h, s } from "./elements.js";
 
 const SINGLE = 8, LETTER = 6.3; // steps: of more, what lies in one box is one part; px
+
+// Names without the model, where all those of its modules begin with one: "embed" for "gpt.embed".
+export function withoutModel(names, modules = names) {
+  const [first, ...others] = modules.filter((name) => name?.includes(".")).map((name) => name.split(".")[0]);
+  return first && others.every((name) => name === first) ? names.map((name) => name.replace(new RegExp(`^${first}\\.(?=[a-z_])`, "i"), "")) : names;
+}
+
 const short = (name) => name.replace(/^torch::autograd::/, "").replace(/Backward\d*$/, "").replace(/^CppFunction$/, "function");
 
 // [{ name, from, to }]: positions that belong together, in order. `boxes`: node -> the name of its box, or nothing.
@@ -14,8 +21,7 @@ export function partsOf(steps, ahead, boxes, nameOf) {
     if (box && step.accumulate && last && parts.at(-2)?.box === box) { last.to = at; return; }
     parts.push({ name: box || nameOf(step), box, from: at, to: at, store: Boolean(step.accumulate) });
   });
-  const [first, ...others] = parts.filter(({ box }) => box?.includes(".")).map(({ name }) => name.split(".")[0]); // of one model: its parts are named without it
-  if (first && others.every((name) => name === first)) for (const part of parts) part.name = part.name.replace(new RegExp(`^${first}\\.(?=[a-z_])`, "i"), "");
+  withoutModel(parts.map(({ name }) => name), parts.map(({ box }) => box)).forEach((name, i) => { parts[i].name = name; });
   return parts;
 }
 

@@ -1,6 +1,6 @@
-// The picture from the payload, made harmless.
+// The SVG of a picture: made harmless, and set anew where its boxes stand elsewhere.
 
-import { SVG } from "./elements.js";
+import { s, SVG } from "./elements.js";
 
 const ALLOWED = new Set(["svg", "g", "path", "ellipse", "rect", "text"]);
 const ATTRIBUTES = new Set(["id", "class", "d", "cx", "cy", "rx", "ry", "x", "y", "width", "height", "viewBox", "transform", "font-size", "font-weight"]);
@@ -21,4 +21,35 @@ export function cleanSvg(text) {
     return el;
   };
   return copy(parsed);
+}
+
+export const numbersOf = (d) => (d.match(/-?\d*\.?\d+(?:e-?\d+)?/g) || []).map(Number);
+
+// A picture being set anew: its SVG, a group of it by its id, and the picture that it becomes, of which the caller says the size and
+// what else differs. What was measured of the old picture does not go with it.
+export function anew(picture) {
+  const svg = new DOMParser().parseFromString(picture.svg, "image/svg+xml"), root = svg.documentElement;
+  const finished = (width, height, differs) => {
+    root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    return { ...picture, svg: new XMLSerializer().serializeToString(root), width, height, geometry: undefined, least: undefined, ...differs };
+  };
+  return { svg, root, groupOf: (id) => root.querySelector(`[id="${id}"]`), finished };
+}
+
+// Moves a part of a box or an arrow. A frame and its caption, and a hook, say themselves where they are; all else gets a group for it.
+export function moved(el, dx, dy) {
+  if (el.classList.contains("hook")) return el.setAttribute("d", el.getAttribute("d").replace(/^M([^,]+),([^l]+)/, (_, x, y) => `M${Number(x) + dx},${Number(y) + dy}`));
+  if (el.closest(".cluster, .over")) for (const [key, by] of [["x", dx], ["y", dy]]) el.setAttribute(key, Number(el.getAttribute(key)) + by);
+  else {
+    const g = s("g", { transform: `translate(${dx.toFixed(1)} ${dy.toFixed(1)})` });
+    el.replaceWith(g);
+    g.append(el);
+  }
+}
+
+// Moves a box with all that is in it: what a picture knows of it then.
+export function movedNode(group, node, dx, dy) {
+  for (const part of [...group.children]) moved(part, dx, dy);
+  const there = ([x, y, ...size]) => [x + dx, y + dy, ...size];
+  return { ...node, at: there(node.at), ...(node.box && { box: Object.fromEntries(Object.entries(node.box).map(([key, at]) => [key, there(at)])) }) };
 }

@@ -75,12 +75,12 @@ export function timeline(data, drawn, late) {
   // of each box the first step at which one of its nodes is ready, touched, freed: looked up at every step, worked out once
   const soonest = (table) => Object.fromEntries(Object.entries(members).map(([id, all]) => [id, all.reduce((at, f) => Math.min(at, table[f] ?? Infinity), Infinity)]));
   const readyAt = soonest(ready), touchedAt = soonest(touched), freedAt = soonest(freed);
-  const firesAt = (id, k) => { const at = firings[id], i = upTo(at, k, (x) => x); return i > 0 && at[i - 1] === k; };
+  const firesAt = (id, k) => { const at = firings[id], i = upTo(at, k); return i > 0 && at[i - 1] === k; };
   const nodeState = (id, k) => {
     const at = firings[id], mirrored = mirrors[id], { kind } = drawn.nodes[id];
     if (drawn.view === "lanes" && mirrored && kind !== "gradient") return at && firesAt(id, k) ? "mgv-near" : ""; // the lane of the values only says what belongs together
     if (at && at[0] <= k) {
-      if (firesAt(id, k)) return mirrored ? "mgv-near" : "mgv-now";
+      if (firesAt(id, k)) return mirrored ? "mgv-near" : "mgv-firing";
       if (k < at.at(-1)) return members[id].length > 1 ? "mgv-near" : "mgv-done";
       return !mirrored && freedAt[id] <= k ? "mgv-done mgv-freed" : "mgv-done";
     }
@@ -89,7 +89,7 @@ export function timeline(data, drawn, late) {
   };
   // what goes along an arrow in step k, all of it one after the other in `sendings`
   const sentAt = (id, k) => { const all = sendings[id] || [], end = upTo(all, k, stepOf); let i = end; while (i && all[i - 1].at === k) i--; return all.slice(i, end); };
-  const edgeState = (id, k) => { const all = sendings[id]; return !all || k < all[0].at ? "" : sentAt(id, k).length ? "mgv-hot" : "mgv-done"; };
+  const edgeState = (id, k) => { const all = sendings[id]; return !all || k < all[0].at ? "" : sentAt(id, k).length ? "mgv-active" : "mgv-done"; };
   // the gradient in a box of the picture: of a leaf its .grad, of a node with several outputs that of the one which is drawn
   const shownIn = (id) => { const { kind } = drawn.nodes[id], f = members[id][0]; return kind === "leaf" || kind === "alias" ? stored[f] : stored[id] || grads[f]; };
   const gradOf = (id, k) => {
@@ -116,7 +116,7 @@ export function timeline(data, drawn, late) {
 const stepOf = (entry) => entry.at;
 
 // How many of a sorted list are at most k.
-function upTo(list, k, key) {
+export function upTo(list, k, key = (x) => x) {
   let low = 0, high = list.length;
   while (low < high) { const middle = (low + high) >> 1; key(list[middle]) <= k ? (low = middle + 1) : (high = middle); }
   return low;

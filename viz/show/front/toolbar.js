@@ -9,12 +9,24 @@ export const button = (action, label, keys, act) =>
 export const transport = (act, one = "step") => h("span.buttons", { role: "group", "aria-label": "Steps" },
   [["first", "To the start", "home"], ["back", `Back one ${one}`, "←"], ["play", "Play", "space"], ["next", `Forward one ${one}`, "→"], ["last", "To the end", "end"]].map((what) => button(...what, act)));
 
-// The play button while it plays, and while it does not.
-export function playLook(play, playing) {
-  const name = playing ? "Pause" : "Play";
-  play.replaceChildren(icon(name.toLowerCase()));
-  play.setAttribute("aria-label", name);
-  play.title = `${name} (space)`;
+// What can be played, a pass or a film: it has a `playButton`, `advance()` goes one on, every `interval()` ms; `played()` hears when it
+// starts and stops.
+export class Playable {
+  timer = null;
+
+  play() { this.setTimer(setInterval(() => this.advance(), this.interval())); }
+
+  pause() { if (this.timer !== null) this.setTimer(null); }
+
+  setTimer(timer) {
+    clearInterval(this.timer);
+    this.timer = timer;
+    const name = timer === null ? "Play" : "Pause";
+    this.playButton.replaceChildren(icon(name.toLowerCase()));
+    this.playButton.setAttribute("aria-label", name);
+    this.playButton.title = `${name} (space)`;
+    this.played();
+  }
 }
 
 // Words side by side of which one is pressed: [value, text, title] each. `current()` says which; a click calls `act(value)`.
@@ -43,7 +55,7 @@ export function menu(rows) {
   return whole;
 }
 
-export const row = (label, ...inside) => h("div.menu-row", label ? h("span.who", label) : null, inside);
+export const row = (label, ...inside) => h("div.menu-row", label ? h("span.subject", label) : null, inside);
 export const item = (text, act) => h("button.item", { onclick: act }, text);
 
 // The pane over the whole screen, where the browser lets it.

@@ -1,10 +1,10 @@
 // The viewport: how much space there is, which picture takes it, and moving about in it: drag, wheel, pinch, keys.
 
-import { columns } from "./columns.js";
+import { columns, inColumns } from "./columns.js";
 import { h, textButton } from "./elements.js";
 import { opened } from "./boxes.js";
 
-const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, BROAD = 880, NARROW = 256; // px of the text of a node, and in a box that was opened; scale; width of the pane for panels beside each other, the same for one of two panes, beside the picture, in two columns, of one at least
+const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880, NARROW = 256; // px of the text of a node, and in a box that was opened; scale; width of the pane for panels beside each other, the same for one of two panes, beside the picture, in two columns, of one at least
 const MANY = 40, MARGIN = 14, LEAST_TALL = 400; // steps; px below the pane; a pane that would be lower than that may begin above the sight
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
 export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
@@ -19,12 +19,12 @@ export function readable(picture) {
 }
 
 // The first in the list of Python (choose.py) that is seen whole and can be read; of its kind the largest. Where none is, the one of fewest screens, and in a
-// slim pane one that is not too wide.
-export function choose(pictures, width, height, slim) {
+// narrow pane one that is not too wide.
+export function choose(pictures, width, height, narrow) {
   const found = pictures.flatMap((picture) => {
     const least = readable(picture), most = picture.direction === "TB" && picture.view === "functions" && Object.keys(picture.nodes).length <= 400 ? 8 : 1, sets = [];
     for (let k = 1; k <= most; k++) {
-      const set = most === 1 ? { width: picture.width, height: picture.height, k: 1, crossed: 0 } : columns(picture, k);
+      const set = most === 1 ? { width: picture.width, height: picture.height, crossed: 0 } : columns(picture, k);
       if (!set) break;
       const scale = Math.min(LARGEST, width / set.width, height / set.height), shown = Math.max(least, scale);
       const wide = (set.width * shown) / width, tall = (set.height * shown) / height;
@@ -37,7 +37,7 @@ export function choose(pictures, width, height, slim) {
   });
   const whole = found.filter((one) => one.whole);
   if (whole.length) return whole.sort((a, b) => a.rich - b.rich || b.seen - a.seen)[0];
-  return found.sort((a, b) => (slim && (a.wide > 1.001) - (b.wide > 1.001)) || a.screens - b.screens)[0];
+  return found.sort((a, b) => (narrow && (a.wide > 1.001) - (b.wide > 1.001)) || a.screens - b.screens)[0];
 }
 
 export const viewport = {
@@ -55,11 +55,11 @@ export const viewport = {
   isFull() { return Boolean(document.fullscreenElement && this.el.closest(":fullscreen, .mgv:has(:fullscreen)")); },
 
   // Takes the space that there is: from the width of the pane and the height of what it is in, never from the pane's own height.
-  settle(force) {
+  layOutPane(force) {
     const wide = this.el.clientWidth, most = this.tallest(), key = `${wide} ${most} ${this.wanted}`;
-    if (!wide || (key === this.settled && !force)) return; // not on the page yet, or nothing new
-    this.settled = key;
-    this.el.classList.toggle("mgv-slim", wide < WIDE);
+    if (!wide || (key === this.laidOutFor && !force)) return; // not on the page yet, or nothing new
+    this.laidOutFor = key;
+    this.el.classList.toggle("mgv-narrow", wide < WIDE);
     this.reserve();
     const free = Math.max(240, most - this.head.offsetHeight - this.notes.offsetHeight - 4);
     const open = [...this.open].join();
@@ -73,7 +73,7 @@ export const viewport = {
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
-    const pair = !side && wide >= (this.options.label ? PAIR_BESIDE : PAIR), two = wide >= BROAD ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
+    const pair = !side && wide >= (this.options.label ? PAIR_BESIDE : PAIR), two = wide >= TWO_COLUMNS ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 18);
@@ -83,10 +83,11 @@ export const viewport = {
     style.setProperty("--stage", `${tall}px`);
     style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
     this.widths = { one: side, two, wide, tall, pair };
-    this.mayBeBroad = null;
+    this.roomForTwo = null;
     this.levels = {}; // of the steps that were shown: how small, and in how many columns
-    this.setBroad(false);
-    if (chosen.picture !== this.drawn || chosen.columns !== this.columns) this.draw(chosen.picture, chosen.columns);
+    this.setTwoColumns(false);
+    const drawn = inColumns(chosen.picture, chosen.columns);
+    if (drawn !== this.drawn) this.draw(drawn);
     this.fit(chosen.scale);
     this.strip.fit();
     this.views.forEach((words) => words?.mark());
@@ -95,7 +96,7 @@ export const viewport = {
     around?.addEventListener("focusin", this.keepKeys);
     if (this.options.cut) this.reportPresses?.(around);
     this.el.dataset.ready = "true";
-    this.settlePanels();
+    this.layOutPanels();
     this.showLine();
   },
 
@@ -116,20 +117,20 @@ export const viewport = {
   // The panels of a step in one column. Where that is too little, what is beside the rule is shown smaller; then the numbers get a
   // column of their own, if there is space; then the mathematics, which the equation says in numbers, is left out; then its arrays
   // are painted.
-  settlePanels() {
+  layOutPanels() {
     if (!this.widths || this.shown === null || this.posed) return;
     const { panels, flow, side, widths } = this, apart = widths.pair;
-    const over = () => (this.broad || apart ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1 || el.scrollWidth > el.clientWidth + 1);
-    const set = (terse, broad, closer) => {
-      if (this.broad !== broad) this.setBroad(broad);
+    const over = () => (this.twoColumns || apart ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1 || el.scrollWidth > el.clientWidth + 1);
+    const set = (terse, twoColumns, closer) => {
+      if (this.twoColumns !== twoColumns) this.setTwoColumns(twoColumns);
       this.terse = terse;
       this.el.classList.toggle("mgv-terse", terse > 0);
       if (this.filled !== `${terse} ${this.columnWidth}`) this.fillPanels();
       return this.tighten(closer);
     };
-    const start = this.shown <= this.ahead, now = this.broad && !start && Math.abs(this.shown - this.before) < 2, known = this.levels[this.shown];
+    const start = this.shown <= this.ahead, now = this.twoColumns && !start && Math.abs(this.shown - this.before) < 2, known = this.levels[this.shown];
     if (known && known[1] === now) return set(...known);
-    const fits = widths.one && widths.two && !start && (this.mayBeBroad ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
+    const fits = widths.one && widths.two && !start && (this.roomForTwo ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
     const least = this.data.steps.length > MANY && !start ? 1 : 0; // of many steps most need it
     for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), ...[2, 3].map((terse) => [terse, Boolean(now || fits)])]) {
       this.levels[this.shown] = [...level, set(...level)];
@@ -147,13 +148,13 @@ export const viewport = {
     });
   },
 
-  setBroad(broad) {
-    this.broad = broad;
-    this.el.classList.toggle("mgv-broad", broad);
+  setTwoColumns(twoColumns) {
+    this.twoColumns = twoColumns;
+    this.el.classList.toggle("mgv-two-columns", twoColumns);
     const { one, two, wide, tall, pair } = this.widths;
-    this.frame.style.setProperty("--side", `${broad ? two : one}px`);
-    this.columnWidth = Math.round(broad ? 0.58 * two : one || (pair ? 0.58 * wide : wide)); // of the rule
-    if (!this.picture || !broad) { if (this.picture && this.scale1) this.fit(this.scale1); this.scale1 = null; return; }
+    this.frame.style.setProperty("--side", `${twoColumns ? two : one}px`);
+    this.columnWidth = Math.round(twoColumns ? 0.58 * two : one || (pair ? 0.58 * wide : wide)); // of the rule
+    if (!this.picture || !twoColumns) { if (this.picture && this.scale1) this.fit(this.scale1); this.scale1 = null; return; }
     this.scale1 = this.scale;
     const scale = Math.min(this.scale, (wide - two - 18) / this.size[0], (tall - 18) / this.size[1]);
     if (scale < this.scale && scale >= 0.999 * readable(this.drawn)) this.fit(scale);
@@ -166,8 +167,7 @@ export const viewport = {
     if (!frame) return;
     const [x, y, w, t] = frame, { view } = this, least = readable(this.drawn), whole = (view.clientWidth - 18) / this.size[0];
     const scale = Math.max((OPENED / LEAST) * least, Math.min(LARGEST, (view.clientWidth - 40) / w, (view.clientHeight - 60) / t));
-    this.sized(this.el.clientWidth < WIDE && whole >= least ? Math.min(scale, whole) : scale); // a slim pane scrolls one way
-    this.look();
+    this.sized(this.el.clientWidth < WIDE && whole >= least ? Math.min(scale, whole) : scale); // a narrow pane scrolls one way
     view.scrollLeft = (x + w / 2) * this.scale - view.clientWidth / 2;
     view.scrollTop = t * this.scale > view.clientHeight ? y * this.scale : (y + t / 2) * this.scale + TOP - view.clientHeight / 2;
   },
@@ -176,13 +176,12 @@ export const viewport = {
   showCrumbs() {
     const names = [...this.open].map((id) => [id, this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.textContent ?? id]);
     this.crumbs.hidden = !names.length;
-    this.crumbs.replaceChildren(textButton(this.data.title || "all", () => { this.open.clear(); this.settle(true); this.showCrumbs(); this.frame.focus({ preventScroll: true }); }),
+    this.crumbs.replaceChildren(textButton(this.data.title || "all", () => { this.open.clear(); this.layOutPane(true); this.showCrumbs(); this.frame.focus({ preventScroll: true }); }),
       ...names.flatMap(([id, name]) => [" › ", textButton(name, () => this.zoomTo(id))]));
   },
 
   fit(scale) {
     this.sized(scale);
-    this.look();
     this.followNow();
   },
 
@@ -193,7 +192,8 @@ export const viewport = {
     style.height = `${height * this.scale}px`;
     style.setProperty("--grow", Math.max(1, Math.min(1.25, 1 / this.scale)).toFixed(3)); // what is written smallest stays readable
     const least = LEAST / Math.min(1, this.scale);
-    if (this.broad ? least < this.least : least !== this.least) this.rewrite(least); // a second column of panels takes no number off the picture
+    if (this.twoColumns ? least < this.least : least !== this.least) this.rewrite(least); // a second column of panels takes no number off the picture
+    this.look();
   },
 
   // What is out of sight can be zoomed and moved to: the buttons for it are there then.
@@ -209,7 +209,6 @@ export const viewport = {
     const ratio = this.scale / before;
     view.scrollLeft = left * ratio - px;
     view.scrollTop = (top - TOP) * ratio + TOP - py;
-    this.look();
   },
 
   zoomWhole() { this.fit(Math.min(LARGEST, (this.view.clientWidth - 18) / this.size[0], (this.view.clientHeight - 18) / this.size[1])); },
@@ -224,7 +223,7 @@ export const viewport = {
       if (!from) return;
       const [dx, dy] = [event.clientX - from[0], event.clientY - from[1]];
       if (!this.moved && Math.hypot(dx, dy) < 5) return;
-      if (!this.moved) { this.moved = true; this.hideTip(); }
+      if (!this.moved) { this.moved = true; this.tip.hidden = true; }
       fingers.set(event.pointerId, [event.clientX, event.clientY]);
       if (fingers.size === 2) {
         const [[ax, ay], [bx, by]] = [...fingers.values()], now = Math.hypot(ax - bx, ay - by);
@@ -270,8 +269,8 @@ export const viewport = {
   // Keeps the active node in sight when the picture is larger than its view. No layout is read but the scroll position.
   follow(id) {
     const item = this.nodes.get(id);
-    if (!item || !item.place || !this.scale || this.stage.classList.contains("mgv-whole")) return;
-    const { x, y, width, height } = item.place, view = this.view;
+    if (!item?.bounds || !this.scale || this.stage.classList.contains("mgv-whole")) return;
+    const { x, y, width, height } = item.bounds, view = this.view;
     const left = x * this.scale, top = y * this.scale + TOP, w = width * this.scale, t = height * this.scale;
     const [right, low] = [view.scrollLeft + view.clientWidth - left - w, view.scrollTop + view.clientHeight - top - t];
     const dx = left < view.scrollLeft + 20 || right < 20, dy = top < view.scrollTop + TOP || low < 10;
