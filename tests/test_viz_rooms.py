@@ -99,7 +99,9 @@ def test_each_file_of_the_front_end_imports_what_it_uses_from_those_before_it(na
     offered = {
         other: set(
             re.findall(
-                r"^export (?:const|function) (\w+)", (FRONT / f"{other}.js").read_text(encoding="utf-8"), re.M
+                r"^export (?:const|function|class) (\w+)",
+                (FRONT / f"{other}.js").read_text(encoding="utf-8"),
+                re.M,
             )
         )
         for other in before
