@@ -49,6 +49,16 @@ INFERENCE_WRITTEN = (
     "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor "
     "before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
 )
+FLAG_TYPE = "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}"
+SET_GRAD_ENABLED = "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {}"
+DECORATED_GENERATOR = "grad modes cannot decorate a generator here; write `with torch.no_grad():` inside it"
+ANOMALY_ON = (
+    "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+    "debugging."
+)
+NO_TRACEBACK = (
+    "No forward pass information available. Enable detect anomaly during forward pass for more information."
+)
 
 # ---------------------------------------------------------------- saved values
 
@@ -125,6 +135,9 @@ MATERIALIZE = (
 SHAPE = "Mismatch in shape: grad_output[{}] has a shape of {!r} and output[{}] has a shape of {!r}."
 ORDER = "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
 ORDER += "dimensions i.e. input.dim() = {} is not equal to len(dims) = {}"
+NO_START = "element {} of tensors does not require grad and does not have a grad_fn"
+EDGE_WITHOUT_SHAPE = "materialize_grads cannot be used when the given input is a GradientEdge"
+ONLY_SCALARS = "grad can be implicitly created only for scalar outputs"
 
 # ---------------------------------------------------------------- optimizers
 
@@ -134,6 +147,13 @@ SCHEDULE_TOO_EARLY = (
     "skipping the first value of the learning rate schedule. See more details at "
     "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 )
+NOT_PARAMETERS = (
+    "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+    "{.dtype.tensor_type}"
+)
+PARAMETER_NAMES = "all optimizer params should be with/without names. Some param names are missing"
+NOT_A_PARAMETER = "optimizer can only optimize Tensors, but one of the params is {}"
+GROUP_SIZE = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
 
 # ---------------------------------------------------------------- transforms
 
@@ -295,3 +315,43 @@ NOT_ONE_TENSOR = "The function given to {} should return a single Tensor"
 NOT_ONE_ELEMENT = "The Tensor returned by the function given to {} should contain a single element"
 NOT_TENSORS = "The {} given to {} must be either a Tensor or a tuple of Tensors but the {} has type {}."
 NO_VECTOR = "The vector v can only be None if the {} a single Tensor with a single element."
+
+# ---------------------------------------------------------------- arguments
+
+AMBIGUOUS = (
+    "cannot reshape tensor of {} elements into shape {} because the unspecified dimension size -1 can be any value "
+    "and is ambiguous"
+)
+OUT_NEEDS_GRAD = (
+    "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+    "requires grad."
+)
+OUT_OF_SEVERAL = "minigrad does not implement {}() with out=... for several results"
+COMBINATION = "{}() received an invalid combination of arguments - got ({}), but expected one of:{}"
+
+# ---------------------------------------------------------------- modules
+
+NO_FORWARD = 'Module [{}] is missing the required "forward" function'
+NOT_BEGUN = "cannot assign {} before Module.__init__() call"
+MODULE_TO = "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}"
+WRONG_PART = "cannot assign '{}' object to {} '{}' ({} or None required)"
+STATE_SIZE = (
+    "size mismatch for {}: copying a param with shape {} from checkpoint, the shape in current model is {}."
+)
+STATE_TYPE = '"{}" should be a tensor but is of {}'
+EXTEND = "{}.extend should be called with an iterable, but got {}"
+ATTENTION_MASK = "The shape of the attn_mask is {}, but should be {}."
+UPDATE = "ModuleDict.update should be called with an iterable of key/value pairs, but got {}"
+
+# ---------------------------------------------------------------- checkpoints, files, data
+
+CHECKPOINT_METADATA = "torch.utils.checkpoint: the tensor saved at position {} had {}, is recomputed with {}"
+CHECKPOINT_COUNT = "torch.utils.checkpoint: A different number of tensors was saved: {} in the forward, {} in the recomputation"
+CHECKPOINT_VARIANT = "minigrad has the variant that PyTorch recommends: pass use_reentrant=False"
+NOT_OUR_FILE = (
+    "{} was not written by minigrad.save(), or is damaged. PyTorch's own files are pickles and cannot be read; there, "
+    "save numpy arrays: {{k: v.numpy() for k, v in model.state_dict().items()}}"
+)
+SPLIT_LENGTHS = "Sum of input lengths does not equal the length of the input dataset!"
+COLLATE = "default_collate joins tensors, arrays, numbers, texts, tuples, lists and dictionaries, not {}"
+BATCH_SIZE = "batch_size should be a positive integer value, but got batch_size={!r}"

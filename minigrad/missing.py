@@ -91,7 +91,7 @@ def argument(name: str, message: str, place: str = "") -> str | None:
     """The sentence for a TypeError about an argument that PyTorch's function of this name accepts; None if it does not.
     message: the error's, as Python or `Signature.bind` words it. place: where the function is; by default anywhere."""
     unknown, wrong, many = (re.search(pattern, message) for pattern in (UNKNOWN, WRONG_KIND, TOO_MANY))
-    known = functions().get(name) or functions().get(name.removesuffix("_loss"), [])
+    known = functions().get(name, [])
     bound = "__init__()" in message  # Python counts the object as an argument
     if wrong and wrong[2].startswith("tuple") and wrong[3] in ("tuple", "list"):
         wrong = None  # its elements do not fit

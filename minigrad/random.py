@@ -47,7 +47,7 @@ def randn(*lengths: object, size: tuple | None = None, generator: Source = None,
 
 @factory
 def rand(*lengths: object, size: tuple | None = None, generator: Source = None, dtype: np.dtype) -> ndarray:
-    """Evenly distributed numbers from 0 up to but not including 1."""
+    """Uniformly distributed numbers from 0 up to but not including 1."""
     return rng(generator).random(shape_of("rand", lengths, size), floating(dtype, "check_uniform_bounds"))
 
 
@@ -84,7 +84,7 @@ def randn_like(input: Tensor, *, dtype: np.dtype) -> ndarray:
 
 @factory
 def rand_like(input: Tensor, *, dtype: np.dtype) -> ndarray:
-    """Evenly distributed numbers from 0 up to but not including 1, in the shape and dtype of `input`."""
+    """Uniformly distributed numbers from 0 up to but not including 1, in the shape and dtype of `input`."""
     return rng().random(input._array.shape, floating(dtype, "check_uniform_bounds"))
 
 
@@ -113,7 +113,7 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Source 
 
 @function("Tensor")
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Source = None) -> Tensor:
-    """Evenly distributed numbers between two bounds, in place. Returns self."""
+    """Uniformly distributed numbers between two bounds, in place. Returns self."""
     check(
         from_ <= to, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", from_, to
     )

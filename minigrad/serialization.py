@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from . import basics, dtypes
+from . import basics, dtypes, messages
 from .nn.parameter import Parameter
 from .tensor import Tensor, wrap
 
@@ -92,9 +92,7 @@ def load(
             tensors.append(Parameter(t, requires_grad) if is_parameter else t)
         return built(structure["object"], tensors)
     except Exception as error:  # whatever NumPy, zipfile and json say of what they do not expect
-        message = f"{f} was not written by minigrad.save(), or is damaged. PyTorch's own files are pickles and cannot be read"
-        more = "there, save numpy arrays: {k: v.numpy() for k, v in model.state_dict().items()}"
-        raise RuntimeError(f"{message}; {more}") from error
+        raise RuntimeError(messages.NOT_OUR_FILE.format(f)) from error
 
 
 def built(part: object, tensors: list[Tensor]) -> object:

@@ -138,8 +138,7 @@ class Tensor(TensorBase):
 
         Raises RuntimeError for integers, for results of operations (when turning off) and for inference tensors.
         """
-        message = "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}"
-        check(isinstance(requires_grad, bool), message, type(requires_grad), error=TypeError)
+        check(isinstance(requires_grad, bool), messages.FLAG_TYPE, type(requires_grad), error=TypeError)
         if requires_grad:
             message = "only Tensors of floating point dtype can require gradients"
             check(self._array.dtype.kind == "f", message)
@@ -159,8 +158,6 @@ class Tensor(TensorBase):
         if self.is_inference():
             out.__class__ = InferenceTensor
         return out
-
-    output_nr = property(lambda self: self._output_nr, doc="Which output of its `grad_fn` this tensor is.")
 
     @property
     def grad(self) -> Tensor | None:
@@ -189,9 +186,6 @@ class Tensor(TensorBase):
 
     retains_grad = property(lambda self: bool(self._meta and self._meta.retains_grad), doc="`retain_grad()`")
     _base = property(lambda self: None if self._meta is None else self._meta.base)
-
-    def _is_view(self) -> bool:
-        return self._base is not None
 
     @property
     def _version(self) -> int:

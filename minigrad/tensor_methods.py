@@ -29,6 +29,7 @@ class TensorBase:
     is_cuda = property(lambda self: False, doc="False: it is on the CPU.")
     is_cpu = property(lambda self: True, doc="True.")
     ndim = property(lambda self: self._array.ndim, doc="The number of dimensions.")
+    output_nr = property(lambda self: self._output_nr, doc="Which output of its `grad_fn` this tensor is.")
     itemsize = property(lambda self: self._array.itemsize, doc="Bytes of one element.")
     nbytes = property(lambda self: self._array.nbytes, doc="Bytes of all elements.")
 
@@ -62,6 +63,9 @@ class TensorBase:
     def is_contiguous(self) -> bool:
         """True if the elements lie in memory in row-major order without gaps."""
         return self._array.flags.c_contiguous
+
+    def _is_view(self) -> bool:
+        return self._base is not None
 
     def data_ptr(self) -> int:
         """The address of the first element: equal for tensors that share memory from the start."""

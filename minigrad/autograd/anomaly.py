@@ -7,12 +7,13 @@ import warnings
 
 import numpy as np
 
+from .. import messages
 from .modes import anomaly, special
 from .node import Node
 
 
 class set_detect_anomaly:
-    """Turn anomaly detection on or off: a plain call lasts until changed, `with` restores what was before.
+    """Turn anomaly detection on or off: a plain call lasts until the next one, `with` restores what was on before.
 
     While it is on, every operation remembers its call stack, and a backward pass that makes a NaN (not Inf) raises
     RuntimeError and warns with the stack of the operation that is to blame. Much slower: for debugging only.
@@ -35,8 +36,7 @@ class detect_anomaly(set_detect_anomaly):
 
     def __init__(self, check_nan: bool = True):
         self.check_nan = check_nan
-        message = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled"
-        warnings.warn(f"{message} for debugging.", stacklevel=2)
+        warnings.warn(messages.ANOMALY_ON, stacklevel=2)
 
     def __enter__(self) -> None:
         self.before = anomaly.state
@@ -64,7 +64,7 @@ def remember_traceback(node: Node) -> None:
 def warn_of(node: Node) -> None:
     """Show where the operation behind `node` was recorded."""
     lines = node.metadata.get("traceback_")
-    result = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+    result = messages.NO_TRACEBACK
     if lines is not None:
         result = "Traceback of forward call that caused the error:\n" + "".join(lines)
     warnings.warn(f"Error detected in {node.name()}. {result}", stacklevel=2)

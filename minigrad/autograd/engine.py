@@ -25,7 +25,7 @@ AGE = attrgetter("_sequence")
 
 
 def execute(roots: Roots, retain: bool, create: bool, captures: Captures | None, last: Nodes = ()) -> None:
-    """Do a whole backward pass.
+    """Run a whole backward pass.
 
     retain: keep the saved tensors. create: record the pass, so that the gradients can be differentiated.
     captures: if given, only nodes on a path to one of these (node, output number) are fired, and the gradient that

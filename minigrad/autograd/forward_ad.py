@@ -214,7 +214,7 @@ class UnpackedDualTensor(NamedTuple):
 
 
 class dual_level(Forward):
-    """`with dual_level():` forward mode is on; `make_dual` and `unpack_dual` work inside.
+    """Forward mode is on inside `with dual_level():`, where `make_dual` and `unpack_dual` work.
 
     One level at a time: nest `minigrad.func.jvp` for derivatives of derivatives.
     """

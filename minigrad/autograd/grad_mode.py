@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from copy import copy
 
+from .. import messages
 from .modes import Modes, announced, local, settle
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
@@ -65,8 +66,7 @@ class Mode(Context):
     def __call__(self, function: Callable) -> Callable:
         """Use the mode as a decorator; each call runs inside it."""
         if inspect.isgeneratorfunction(function):
-            message = "grad modes cannot decorate a generator here; write `with torch.no_grad():` inside it"
-            raise TypeError(message)
+            raise TypeError(messages.DECORATED_GENERATOR)
 
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
@@ -90,12 +90,11 @@ class enable_grad(no_grad):
 
 
 class set_grad_enabled(Mode):
-    """Turn recording on or off: a plain call lasts until changed; `with` and decoration restore it."""
+    """Turn recording on or off: a plain call lasts until the next one; `with` and decoration restore what was on."""
 
     def __init__(self, mode: bool):
         if not isinstance(mode, bool):
-            message = "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not"
-            raise TypeError(f"{message} {type(mode).__name__}")
+            raise TypeError(messages.SET_GRAD_ENABLED.format(type(mode).__name__))
         self.enabled, self.before = mode, local.modes
         local.modes = announced(self.inside())
         settle()

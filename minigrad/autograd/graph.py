@@ -51,7 +51,7 @@ class saved_tensors_hooks(Context):
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keep saved tensors as copies of their own, as PyTorch does to move them off the GPU."""
+    """Keep saved tensors as separate copies, as PyTorch does to move them off the GPU."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cpu"):
         super().__init__(lambda t: t._array.copy(), wrap)

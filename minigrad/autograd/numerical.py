@@ -68,7 +68,7 @@ def gradcheck(
 
 
 def gradgradcheck(func: Func, inputs: Tensor | Sequence[object], **options: object) -> bool:
-    """Check the gradients of the gradients of `func`: `gradcheck`, whose options it takes, of its backward pass."""
+    """Check second derivatives of `func`: run `gradcheck`, whose options it takes, on its backward pass."""
     arguments, rng = as_sequence(inputs), np.random.default_rng(0)
     outputs, count = as_sequence(func(*arguments)), len(arguments)
     like = [outputs[k]._array for k in differentiable(outputs)]

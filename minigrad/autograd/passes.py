@@ -87,8 +87,7 @@ def grad(
     results = [targets[place] for place in places]
     for number, result in enumerate(results):
         if result is None and materialize_grads:
-            message = "materialize_grads cannot be used when the given input is a GradientEdge"
-            check(isinstance(inputs[number], Tensor), message)
+            check(isinstance(inputs[number], Tensor), messages.EDGE_WITHOUT_SHAPE)
             results[number] = zeros_of(inputs[number]).requires_grad_(create_graph)
         elif result is None:
             check(allow_unused, messages.UNUSED, number)
@@ -152,7 +151,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
             raise AssertionError("Expected output to be a torch.Tensor")
         if g is None:
             if shape is None or (shape and node is not None and prod(shape) != 1):
-                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+                raise RuntimeError(messages.ONLY_SCALARS)
             g = np.full(shape, 1, dtype) if shape else np.array(1, dtype)  # which is quicker
             g = wrap(g) if recorded else g
         elif shape not in (None, g._array.shape):
@@ -161,8 +160,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
             g = g if dtype in (None, g._array.dtype) else g.to(dtypes.of_numpy(dtype))
             g = g if recorded else g._array
         if node is None:
-            message = f"element {len(roots)} of tensors does not require grad and does not have a grad_fn"
-            raise RuntimeError(message)
+            raise RuntimeError(messages.NO_START.format(len(roots)))
         roots.append((node, output_nr, g))
     if len(roots) < len(starts):
         raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")

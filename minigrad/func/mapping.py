@@ -24,7 +24,7 @@ def vmap(
     *,
     chunk_size: int | None = None,
 ) -> Callable:
-    """`func` of one example as a function of a batch.
+    """Turn `func` of one example into a function of a batch.
 
     in_dims: which dimension counts the examples, None in arguments that all examples share: one for all, or nested as the
         arguments are. out_dims: the same for the results.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .. import dtypes
+from .. import dtypes, messages
 from ..checks import check
 from ..ops.linalg import baddbmm, bmm
 from ..tensor import Tensor
@@ -29,7 +29,15 @@ class MultiheadAttention(Module):
     """
 
     @placed
-    def __init__(self, embed_dim: int, num_heads: int, *, batch_first: bool = False):
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        *,
+        batch_first: bool = False,
+        device: object = None,
+        dtype: object = None,
+    ):
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.batch_first = batch_first
@@ -68,8 +76,7 @@ class MultiheadAttention(Module):
         q, k, v = (self._heads(t) for t in self._project(query, key, value))
         if mask is not None:
             expected = (length, source) if mask.dim() == 2 else (n * self.num_heads, length, source)
-            message = f"The shape of the attn_mask is {mask.shape}, but should be {expected}."
-            check(mask.shape == expected, message)
+            check(mask.shape == expected, messages.ATTENTION_MASK, mask.shape, str(expected))
             mask = mask.unsqueeze(0) if mask.dim() == 2 else mask
         q, k = q * math.sqrt(1.0 / self.head_dim), k.transpose(-2, -1)
         weights = F.softmax(bmm(q, k) if mask is None else baddbmm(mask, q, k), -1)

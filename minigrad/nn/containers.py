@@ -7,6 +7,7 @@ import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 
+from .. import messages
 from ..checks import check
 from ..missing import OPERATORS, complete
 from ..tensor import Tensor
@@ -45,8 +46,8 @@ class _Numbered(Module):
 
     def extend(self, modules: Iterable) -> _Numbered:
         """Add several at the end. Returns self."""
-        message = "{}.extend should be called with an iterable, but got {}"
-        check(isinstance(modules, Iterable), message, type(self), type(modules), error=TypeError)
+        given = type(self), type(modules)
+        check(isinstance(modules, Iterable), messages.EXTEND, *given, error=TypeError)
         for module in list(modules):
             self.append(module)
         return self
@@ -93,7 +94,12 @@ class ModuleDict(Module):
 
     def __init__(self, modules: Mapping[str, Module] | None = None):
         super().__init__()
-        for name, module in dict(modules or {}).items():
+        self.update({} if modules is None else modules)
+
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
+        """Add modules by name, or replace those of these names."""
+        check(isinstance(modules, Iterable), messages.UPDATE, type(modules), error=TypeError)
+        for name, module in dict(modules).items():
             self[name] = module
 
     def __setitem__(self, name: str, module: Module) -> None:

@@ -27,6 +27,9 @@ class _Conv(Module):
         groups: int = 1,
         bias: bool = True,
         output_padding: Sides = 0,
+        *,
+        device: object = None,
+        dtype: object = None,
     ):
         super().__init__()
         check(groups > 0, "groups must be a positive integer", error=ValueError)
@@ -94,6 +97,9 @@ class _ConvTranspose(_Conv):
         groups: int = 1,
         bias: bool = True,
         dilation: Sides = 1,
+        *,
+        device: object = None,
+        dtype: object = None,
     ):
         given = stride, padding, dilation, groups, bias, output_padding
         super().__init__(in_channels, out_channels, kernel_size, *given)

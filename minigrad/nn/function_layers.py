@@ -22,7 +22,14 @@ class Layer(Module):
 
     def __init__(self, *args: object, **kwargs: object):
         super().__init__()
-        given = inspect.signature(type(self)).bind(*args, **kwargs)
+        signature = inspect.signature(type(self))
+        most, count = len(signature.parameters), len(args) + 1
+        if len(args) > most:
+            takes = (
+                f"takes from 1 to {most + 1} positional arguments" if most else "takes 1 positional argument"
+            )
+            raise TypeError(f"{type(self).__name__}.__init__() {takes} but {count} were given")
+        given = signature.bind(*args, **kwargs)
         given.apply_defaults()
         for name, value in given.arguments.items():
             value = self.kernel_size if name == "stride" and value is None else value

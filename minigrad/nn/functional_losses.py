@@ -258,7 +258,7 @@ def nll_loss(
     return result.reshape(t.shape) if kind == losses.NONE and x.ndim != 4 else result
 
 
-@function(at="F", name="cross_entropy_loss")
+@function(at="F", kernel="cross_entropy_loss")
 def cross_entropy(
     input: Tensor,
     target: Tensor,

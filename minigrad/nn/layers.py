@@ -20,7 +20,14 @@ class Linear(Module):
     """`x Wᵀ + b`: (*, in_features) → (*, out_features). weight: (out, in), bias: (out,), uniform in ±1/√in."""
 
     @placed
-    def __init__(self, in_features: int, out_features: int, bias: bool = True):
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: object = None,
+        dtype: object = None,
+    ):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = new_parameter(out_features, in_features)
@@ -58,6 +65,9 @@ class Embedding(Module):
         padding_idx: int | None = None,
         max_norm: float | None = None,
         norm_type: float = 2.0,
+        *,
+        device: object = None,
+        dtype: object = None,
     ):
         super().__init__()
         message = "Padding_idx must be within num_embeddings"
@@ -104,6 +114,8 @@ class LayerNorm(Module):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
+        device: object = None,
+        dtype: object = None,
     ):
         super().__init__()
         one = isinstance(normalized_shape, int)
@@ -126,7 +138,12 @@ class RMSNorm(Module):
 
     @placed
     def __init__(
-        self, normalized_shape: int | tuple, eps: float | None = None, elementwise_affine: bool = True
+        self,
+        normalized_shape: int | tuple,
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: object = None,
+        dtype: object = None,
     ):
         super().__init__()
         one = isinstance(normalized_shape, int)
@@ -148,7 +165,15 @@ class GroupNorm(Module):
 
     @placed
     def __init__(
-        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, bias: bool = True
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        bias: bool = True,
+        *,
+        device: object = None,
+        dtype: object = None,
     ):
         super().__init__()
         message = "num_channels ({}) must be divisible by num_groups ({})"
@@ -186,6 +211,9 @@ class _BatchNorm(Module):
         affine: bool = True,
         track_running_stats: bool = True,
         bias: bool = True,
+        *,
+        device: object = None,
+        dtype: object = None,
     ):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
@@ -244,6 +272,9 @@ class _InstanceNorm(_BatchNorm):
         affine: bool = False,
         track_running_stats: bool = False,
         bias: bool = True,
+        *,
+        device: object = None,
+        dtype: object = None,
     ):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias)
 
@@ -284,7 +315,7 @@ class Dropout(Module):
         self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """`input`, partly dropped."""
+        """`input` with elements dropped."""
         return self._function(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
@@ -307,7 +338,9 @@ class PReLU(Module):
     """`x` where positive, else `weight * x`: one weight, or one for each channel, which are learned."""
 
     @placed
-    def __init__(self, num_parameters: int = 1, init: float = 0.25):
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: object = None, dtype: object = None
+    ):
         super().__init__()
         self.num_parameters = num_parameters
         self.weight = Parameter(wrap(np.full(num_parameters, init, default_float())))

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from .. import dtypes
+from .. import dtypes, messages
 from ..autograd.grad_mode import no_grad
 from ..checks import check
 from ..missing import answering, guard, of_class
 from ..tensor import Tensor
 from .hooks import Hooked
 from .parameter import Parameter
-
-NOT_BEGUN = "cannot assign {} before Module.__init__() call"
-NOT_FLOATING = "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}"
 
 
 class _IncompatibleKeys(namedtuple("_IncompatibleKeys", "missing_keys unexpected_keys")):
@@ -50,13 +47,13 @@ class Module(Hooked):
 
     def forward(self, *input: object) -> object:
         """Compute the result. Every subclass defines it."""
-        raise NotImplementedError(f'Module [{self._get_name()}] is missing the required "forward" function')
+        raise NotImplementedError(messages.NO_FORWARD.format(self._get_name()))
 
     def __setattr__(self, name: str, value: object) -> None:
         for held, (kind, _, what, expected) in PARTS.items():
             parts = self.__dict__.get(held)
             if isinstance(value, kind) and held != "_buffers":
-                check(parts is not None, NOT_BEGUN, what, error=AttributeError)
+                check(parts is not None, messages.NOT_BEGUN, what, error=AttributeError)
                 if name not in parts:
                     self._forget(name)
                 parts[name] = value
@@ -95,17 +92,16 @@ class Module(Hooked):
 
     def _register(self, held: str, name: str, value: object) -> None:
         kind, what, _, _ = PARTS[held]
-        check(held in self.__dict__, NOT_BEGUN, what, error=AttributeError)
+        check(held in self.__dict__, messages.NOT_BEGUN, what, error=AttributeError)
         check(isinstance(name, str), "{} name should be a string. Got {}", what, type(name), error=TypeError)
         message = '{} name can\'t contain "."' + (", got: {}" if kind is Module else "")
         check("." not in name, message, what, name, error=KeyError)
         fresh = name in self.__dict__[held] or not hasattr(self, name)
         check(fresh, "attribute '{}' already exists", name, error=KeyError)
         if value is not None and not isinstance(value, kind):
-            expected = "torch.nn.Parameter" if kind is Parameter else "torch Tensor"
-            given, expected = typename(value), f"({expected} or None required)"
-            message = f"cannot assign '{given}' object to {what} '{name}' {expected}"
-            raise TypeError(f"{given} is not a Module subclass" if kind is Module else message)
+            given, expected = typename(value), "torch.nn.Parameter" if kind is Parameter else "torch Tensor"
+            message = "{} is not a Module subclass" if kind is Module else messages.WRONG_PART
+            raise TypeError(message.format(given, what, name, expected))
         self.__dict__[held][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -231,7 +227,7 @@ class Module(Hooked):
                 if t is None or not t.is_floating_point():
                     continue
                 new, grad = t.detach().to(*args, **kwargs), t.grad
-                check(new.is_floating_point(), NOT_FLOATING, new.dtype, error=TypeError)
+                check(new.is_floating_point(), messages.MODULE_TO, new.dtype, error=TypeError)
                 if new.dtype is t.dtype:
                     continue
                 if name in module._buffers:
@@ -314,10 +310,9 @@ PARTS = {
 def load_one(key: str, t: Tensor, given: object, errors: list[str]) -> None:
     """Copy one value into a parameter or buffer, or return the reason why not."""
     if not isinstance(given, Tensor):
-        errors.append(f'"{key}" should be a tensor but is of {type(given)}')
+        errors.append(messages.STATE_TYPE.format(key, type(given)))
     elif given.shape != t.shape and not (t.dim() == 0 and given.shape == (1,)):  # as old files have it
-        message = f"copying a param with shape {given.shape} from checkpoint, the shape in current model is {t.shape}."
-        errors.append(f"size mismatch for {key}: {message}")
+        errors.append(messages.STATE_SIZE.format(key, given.shape, t.shape))
     else:
         with no_grad():
             t.copy_(given.reshape(t.shape))

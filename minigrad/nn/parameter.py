@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import inspect
 from collections.abc import Callable
 
 from ..basics import device as Device
@@ -12,7 +11,7 @@ from ..checks import check
 from ..creation import empty
 from ..dtypes import get_default_dtype, set_default_dtype
 from ..messages import INFERENCE_FLAG
-from ..missing import module_attributes, names
+from ..missing import module_attributes
 from ..tensor import Tensor, plain_types, rebuilt
 
 
@@ -49,28 +48,23 @@ def new_parameter(*shape: int) -> Parameter:
 
 
 def placed(init: Callable) -> Callable:
-    """Decorator of a layer's `__init__`: it also takes `device`, the CPU, and `dtype`, that of the layer's parameters; by
-    position, too, if it has all that PyTorch's has before them."""
-    signature, (layer, _, _) = inspect.signature(init), init.__qualname__.partition(".")
-    own, theirs = [*signature.parameters][1:], names("nn").get(layer, "").rstrip(")").split(",")
-    listed = [n.partition(":")[0] for n in theirs] == [*own, "device", "dtype"]
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if listed else inspect.Parameter.KEYWORD_ONLY
-    options = [inspect.Parameter(n, kind, default=None) for n in ("device", "dtype")]
+    """Decorator of a layer's `__init__`: the parameters are made in its argument `dtype`, on its `device`, which is the CPU."""
+    code = init.__code__
+    names = code.co_varnames[: code.co_argcount]
 
     @functools.wraps(init)
-    def __init__(self, *args, device=None, dtype=None, **named):
-        if listed and len(own) < len(args) <= len(own) + 2:
-            args, (device, dtype) = args[: len(own)], (*args[len(own) :], dtype)[:2]
-        if device is not None:
-            Device(device)  # which refuses all but the CPU
+    def __init__(*args, **named):
+        fits = len(args) <= len(names)  # if not, Python says so below
+        given = {**dict(zip(names, args, strict=False)), **named} if fits else {}
+        if given.get("device") is not None:
+            Device(given["device"])  # which refuses all but the CPU
         before = get_default_dtype()
-        set_default_dtype(before if dtype is None else dtype)
+        set_default_dtype(before if given.get("dtype") is None else given["dtype"])
         try:
-            init(self, *args, **named)
+            init(*args, **named)
         finally:
             set_default_dtype(before)
 
-    __init__.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *options])
     return __init__
 
 

@@ -80,7 +80,7 @@ class Recurrent(Module):
 
 class Cell(Recurrent):
     @placed
-    def __init__(self, input_size: int, hidden_size: int):
+    def __init__(self, input_size: int, hidden_size: int, *, device: object = None, dtype: object = None):
         super().__init__(input_size, hidden_size, [""])
 
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
@@ -94,7 +94,16 @@ class Cell(Recurrent):
 
 class Layers(Recurrent):
     @placed
-    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, *, batch_first: bool = False):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *,
+        batch_first: bool = False,
+        device: object = None,
+        dtype: object = None,
+    ):
         super().__init__(input_size, hidden_size, [f"_l{layer}" for layer in range(num_layers)])
         self.num_layers, self.batch_first = num_layers, batch_first
 

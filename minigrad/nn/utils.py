@@ -32,7 +32,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Bring every element of every gradient into ±clip_value."""
+    """Clip every element of every gradient to ±clip_value."""
     for grad in _gradients(parameters):
         np.clip(grad._array, -float(clip_value), float(clip_value), out=grad._array)
         grad._own_counter().version += 1

@@ -151,11 +151,11 @@ hardswish_of = activation("hardswish(self)", lambda self: self * np.clip(self + 
     self=lambda grad, self: where(self <= -3, 0.0, where(self >= 3, grad, grad * (self / 3 + 0.5))))
 mish_of = activation("mish(self)", _mish, at="", takes="f", self=mish_backward)
 softshrink = activation("softshrink(self, lambd: Scalar=0.5)", _softshrink, at="F", takes="f", kernel="softshrink_check",
-    doc="`input` moved towards 0 by `lambd`, and 0 where it is closer to 0 than that.",
+    doc="`input` moved towards 0 by `lambd`; 0 where `|input| <= lambd`.",
     zero_slope=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
 hardshrink = activation("hardshrink(self, lambd: Scalar=0.5)", lambda self, lambd:
         np.where(np.abs(self) <= lambd, self.dtype.type(0), self), at="F torch Tensor", inplace=False, takes="f",
-    doc="`input`, and 0 where it is closer to 0 than `lambd`.",
+    doc="`input`; 0 where `|input| <= lambd`.",
     zero_slope=("self",), self=lambda grad, self, lambd: where((self > lambd) | (self < -lambd), grad, 0.0))
 threshold_of = activation("threshold(self, threshold: Scalar, value: Scalar)", lambda self, threshold, value:
         np.where(self <= threshold, np.asarray(value, self.dtype), self), at="", takes="fiu",

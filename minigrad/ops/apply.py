@@ -48,6 +48,7 @@ def call_one(op: Op, form: CallForm) -> Callable:
     saves_sizes, saves_input = op.saves_sizes, bool(op.saved_inputs)
     placed, prepare, needs_preparing = form.signature.placed, op.prepare, op.needs_preparing
     most = form.signature.most - 1  # how many parameters may be given by position
+    listed = form.signature.many and not most  # `x.view(2, 3)`: all of them are one parameter
 
     def call(self=REQUIRED, /, *args, **kwargs):
         if type(self) not in plain_types or (special and not is_plain()):
@@ -58,7 +59,10 @@ def call_one(op: Op, form: CallForm) -> Callable:
         try:
             if floating and x.dtype.kind != "f":
                 x = x.astype(dtypes.default_float())
-            values = placed((self, *args), kwargs)[1:] if kwargs or len(args) > most else args
+            if listed and args and not kwargs:
+                values = (args,)
+            else:
+                values = placed((self, *args), kwargs)[1:] if kwargs or len(args) > most else args
             params = prepare(values, x) if needs_preparing else values
             y = forward(x, *params)  # compute
         except TypeError:  # an argument does not fit, perhaps
@@ -70,8 +74,9 @@ def call_one(op: Op, form: CallForm) -> Callable:
             make_view(out, self)
         if node_class is not None and self._requires_grad and (not special or local.modes.grad):
             next_nodes, output_nrs = (gradient_node(self),), (self._output_nr,) if self._output_nr else None
-            values = (None, self, out._array, x.shape, x.size) if saves_sizes else (None, self, out._array)
-            saved = select_saved((*values, *params) if params else values)
+            # what rules may read; None stands for what is left out
+            readable = (None, self, out._array, x.shape, x.size) if saves_sizes else (None, self, out._array)
+            saved = select_saved((*readable, *params) if params else readable)
             node = new_node(node_class, next_nodes, output_nrs, saved)  # attach a node
             if saves_input and self._counter is not None:
                 node._versions = versions_of(node)
@@ -112,8 +117,8 @@ def call_two(op: Op, form: CallForm) -> Callable:
             saved = ()
             if saves:
                 select = select_for_self if not node_other else select_all if node_self else select_for_other
-                values = (None, self, other, out._array)
-                saved = select((*values, x.shape, y.shape, x.size, y.size) if saves_sizes else values)
+                readable = (None, self, other, out._array)
+                saved = select((*readable, x.shape, y.shape, x.size, y.size) if saves_sizes else readable)
             node = new_node(node_class, (node_self, node_other), output_nrs, saved)  # attach a node
             if saves_inputs and (self._counter is not None or other._counter is not None):
                 node._versions = versions_of(node)

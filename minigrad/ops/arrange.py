@@ -163,11 +163,11 @@ repeat = op("repeat(self, *repeats: size)", lambda self, repeats: np.tile(self, 
             doc="The tensor repeated `repeats` times along each dimension: a copy. Extra numbers add dimensions.")
 constant_pad_nd = op("constant_pad_nd(self, pad: object, value: Scalar=0)", _pad, at="torch", batch="rows",
     jvp=lambda inputs, moves, results, params: constant_pad_nd(moves[0], params[0], 0),
-    doc="`value` put around the elements: `pad` is (before, after) of the last dimension, then of the one before it, ...",
+    doc="Pad with `value`: `pad` is (before, after) for the last dimension, then for the one before it, ...",
     self=lambda grad, pad: constant_pad_nd(grad, tuple([-n for n in pad]), 0))
 roll = op("roll(self, shifts: ints, dims: ints=None)", _rolled, kind="linear", batch=rolled,
           self=lambda grad, shifts, dims: roll(grad, tuple([-n for n in shifts]), dims),
-          doc="The elements shifted along dimensions, or as one vector; what falls off comes in at the other end.")
+          doc="Elements shifted along dimensions, or as one vector; those that fall off one end return at the other.")
 rot90 = op("rot90(self, k: int=1, dims: ints=(0, 1))", _turned_round, kind="linear",
            batch=lambda self, k, dims: turned_round(self, k, dims), self=lambda grad, k, dims: rot90(grad, -k, dims),
            doc="Turned by 90 degrees, `k` times, in the plane of two dimensions: a copy.")

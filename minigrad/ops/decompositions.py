@@ -111,7 +111,7 @@ def qr_backward(grad, Q, R, mode):
     return (gQ + Q @ inner) @ inv(R).mT
 
 
-def _pinv(self: ndarray, rcond: float | None = None) -> ndarray:
+def _pinv(self: ndarray, rcond: float | None) -> ndarray:
     message = "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
     floating = self.ndim >= 2 and self.dtype.kind == "f"
     check(floating, "linalg.pinv({.word}{{{}}}): " + message, self.dtype, self.shape)
@@ -151,22 +151,21 @@ cholesky = op("linalg_cholesky(A, *, upper: bool=False)", lambda A, upper: _chol
     doc="The lower triangular L with A = L Lᵀ (`upper`: its transpose). Raises LinAlgError if A is not positive-definite.")
 qr = op("linalg_qr(A, mode: str='reduced')", _qr, at="linalg", outputs=("Q", "R"), **ROWS, A=qr_backward,
         doc="(Q, R) with A = Q R: orthogonal columns, an upper triangle. mode: \"reduced\", \"complete\" or \"r\".")
-pinv = op("linalg_pinv(self)", _pinv, at="linalg", **ROWS, self=pinv_backward, doc="The pseudo-inverse.")
+pinv = op("linalg_pinv(self, rcond: Scalar | None=None)", _pinv, at="linalg", **ROWS, self=pinv_backward,
+          doc="The pseudo-inverse. Singular values up to `rcond` times the largest count as 0; by default rounding decides.")
 slogdet = op("linalg_slogdet(A)", _slogdet, at="linalg", outputs=("sign", "logabsdet"), **ROWS, A=slogdet_backward,
              doc="(sign, logabsdet): the sign of the determinant and the logarithm of its absolute value.")
 # fmt: on
 
 publish(slogdet, "slogdet", "torch Tensor")
-pinverse = op(
-    "pinverse(self, rcond: Scalar=1e-15)",
-    _pinv,
-    node="LinalgPinvBackward0",
-    **ROWS,
-    self=pinv_backward,
-    doc="The pseudo-inverse. Singular values up to `rcond` times the largest count as 0.",
-)
 
 # ---------------------------------------------------------------- composed of them
+
+
+@function("torch Tensor")
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """The pseudo-inverse. Singular values up to `rcond` times the largest count as 0."""
+    return pinv(input, rcond)
 
 
 # What `svd` returns: the columns of V are the rows of `linalg.svd`'s Vh.

@@ -12,13 +12,13 @@ from operator import is_not
 
 import numpy as np
 
+from .. import messages
 from ..autograd.anomaly import remember_traceback
 from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import HELD, SavedTensor, versions_of
 from ..autograd.views import make_view
 from ..checks import check, full_name
-from ..messages import INFERENCE_SAVED
 from ..missing import functions_at
 from ..tensor import InferenceTensor, Tensor, plain_types, wrap
 from .errors import Call, translated
@@ -135,10 +135,8 @@ def write_out(name: str, call: Callable, args: tuple, kwargs: dict) -> Tensor:
     check(isinstance(out, Tensor), message, name, full_name(type(out)), error=TypeError)
     result = call(*args, **rest)  # which looks at the other arguments
     needing = [t for t in (out, *args, *rest.values()) if isinstance(t, Tensor) and t._requires_grad]
-    message = "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-    check(not needing or not local.modes.records, message + "requires grad.", name)
-    message = "minigrad does not implement {}() with out=... for several results"
-    check(isinstance(result, Tensor), message, name, error=TypeError)
+    check(not needing or not local.modes.records, messages.OUT_NEEDS_GRAD, name)
+    check(isinstance(result, Tensor), messages.OUT_OF_SEVERAL, name, error=TypeError)
     result = result._array
     if out._array.shape != result.shape:
         out._array = np.empty(result.shape, out._array.dtype)
@@ -209,8 +207,7 @@ def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple
     given += [f"{key}={full_name(type(value))}" for key, value in kwargs.items()]
     shown = ", ".join(given) + ", " * (len(args) == method < len(args) + len(kwargs))  # PyTorch's own comma
     lines = "".join([f"\n * {form.signature().in_python(method)}" for form in forms])
-    message = f"received an invalid combination of arguments - got ({shown}), but expected one of:{lines}"
-    raise TypeError(f"{name}() {message}")
+    raise TypeError(messages.COMBINATION.format(name, shown, lines))
 
 
 # ---------------------------------------------------------------- compute and record
@@ -299,7 +296,7 @@ def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     """The unusual part of recording: hooks on saved tensors, anomaly mode, tensors of inference mode."""
     saved, hooks = list(node._context), op.node_class._frees and local.saved_hooks[-1:]
     for i in op.saved_tensors:  # one by one, as in PyTorch: those before a refused one have been packed
-        check(saved[i].__class__ is not InferenceTensor, INFERENCE_SAVED)
+        check(saved[i].__class__ is not InferenceTensor, messages.INFERENCE_SAVED)
         if hooks and saved[i] is not None and not hasattr(saved[i], "_number") and op.saves[i][0] != "_":
             source, position = op.sources[i]
             saved[i] = SavedTensor(outs[position] if source == "result" else saved[i], hooks[0], node)

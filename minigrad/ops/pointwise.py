@@ -180,12 +180,12 @@ def power_self(grad, self, exponent):
 # What does not change has the derivative zero: zeros in the shape of the gradient.
 no_slope = question("no_slope(grad)", lambda grad: np.zeros(grad.shape, grad.dtype), at="")
 
-eq = question("eq(self, other)", np.equal, operators="eq", doc="`input == other` of each pair of elements.")
-ne = question("ne(self, other)", np.not_equal, operators="ne", aliases="not_equal", doc="`input != other` of each pair.")
-lt = question("lt(self, other)", np.less, operators="lt", aliases="less", doc="`input < other` of each pair.")
-le = question("le(self, other)", np.less_equal, operators="le", aliases="less_equal", doc="`input <= other` of each pair.")
-gt = question("gt(self, other)", np.greater, operators="gt", aliases="greater", doc="`input > other` of each pair.")
-ge = question("ge(self, other)", np.greater_equal, operators="ge", aliases="greater_equal", doc="`input >= other` of each.")
+eq = question("eq(self, other)", np.equal, operators="eq", doc="Elementwise `input == other`.")
+ne = question("ne(self, other)", np.not_equal, operators="ne", aliases="not_equal", doc="Elementwise `input != other`.")
+lt = question("lt(self, other)", np.less, operators="lt", aliases="less", doc="Elementwise `input < other`.")
+le = question("le(self, other)", np.less_equal, operators="le", aliases="less_equal", doc="Elementwise `input <= other`.")
+gt = question("gt(self, other)", np.greater, operators="gt", aliases="greater", doc="Elementwise `input > other`.")
+ge = question("ge(self, other)", np.greater_equal, operators="ge", aliases="greater_equal", doc="Elementwise `input >= other`.")
 isnan = question("isnan(self)", np.isnan, doc="True where an element is NaN.")
 isinf = question("isinf(self)", np.isinf, doc="True where an element is infinite, of either sign.")
 isfinite = question("isfinite(self)", np.isfinite, doc="True where an element is neither infinite nor NaN.")
@@ -197,7 +197,7 @@ logical_not = elementwise("logical_not(self)", np.logical_not, doc="True where t
 bitwise_and = elementwise("bitwise_and(self, other)", np.bitwise_and, operators="and rand iand", doc="`input & other`.")
 bitwise_or = elementwise("bitwise_or(self, other)", np.bitwise_or, operators="or ror ior", doc="`input | other`.")
 bitwise_xor = elementwise("bitwise_xor(self, other)", np.bitwise_xor, operators="xor rxor ixor", doc="`input ^ other`.")
-bitwise_not = elementwise("bitwise_not(self)", np.invert, operators="invert", doc="Each bit inverted; for bools, not.")
+bitwise_not = elementwise("bitwise_not(self)", np.invert, operators="invert", doc="Each bit inverted; logical NOT for bools.")
 
 # ---------------------------------------------------------------- choices
 
@@ -217,20 +217,20 @@ minimum = elementwise("minimum(self, other)", np.minimum, **OF_PAIRS,
     doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="min",
     self=maximum.op.rules["other"], other=maximum.op.rules["self"])
 clamp_tensors = elementwise("clamp(self, min=None, max=None)", _between, numbers=False, node="ClampBackward0", aliases="clip",
-    doc="The elements, those below `min` raised to it, then those above `max` lowered. Gradients go where the result is from.",
+    doc="Elements below `min` become `min`, then those above `max` become `max`. The gradient goes to where each came from.",
     self=between_self, min=lambda grad, self, min, max: between_min(grad, self, min, max),
     max=lambda grad, self, min, max: between_max(grad, self, min, max))
 clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
-    doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
+    doc="Elements below `min` become `min`, then those above `max` become `max`. At a bound the derivative is 1.",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
 clamp_min_tensor = elementwise("clamp_min(self, min)", np.maximum, numbers=False, node="ClampMinBackward1",
     self=lambda grad, self, min: where(self >= min, grad, 0.0), min=lambda grad, self, min: where(self < min, grad, 0.0))
 clamp_min = elementwise("clamp_min(self, min: Scalar)", lambda self, min: _clamp(self, min, None),
-    doc="The elements, those below `min` raised to it.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
+    doc="Elements below `min` become `min`.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
 clamp_max_tensor = elementwise("clamp_max(self, max)", np.minimum, numbers=False, node="ClampMaxBackward1",
     self=lambda grad, self, max: where(self <= max, grad, 0.0), max=lambda grad, self, max: where(self > max, grad, 0.0))
 clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp(self, None, max),
-    doc="The elements, those above `max` lowered to it.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
+    doc="Elements above `max` become `max`.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
 # ---------------------------------------------------------------- arithmetic
 
 add = elementwise("add(self, other)", np.add, number_first=True, operators="add radd iadd", doc="`input + other`.",
@@ -304,8 +304,8 @@ sgn, sign = [step(f"{name}(self)", lambda self: np.subtract(self > 0, self < 0, 
                   doc="-1, 0 or 1 for a negative, zero or positive element.") for name in ("sgn", "sign")]
 floor = step("floor(self)", np.floor, takes="fiu", kernel="floor_vml_cpu", doc="The largest integer that is not larger.")
 ceil = step("ceil(self)", np.ceil, takes="fiu", kernel="ceil_vml_cpu", doc="The smallest integer that is not smaller.")
-round = step("round(self)", ndarray.round, takes="fiu", kernel="round_vml_cpu", doc="To the nearest integer, halves to even.")
-round_decimals = step("round(self, *, decimals: int=0)", ndarray.round, node="RoundBackward1", doc="To that many decimals.")
+round = step("round(self)", ndarray.round, takes="fiu", kernel="round_vml_cpu", doc="The nearest integer; the even one of two.")
+round_decimals = step("round(self, *, decimals: int=0)", ndarray.round, node="RoundBackward1", doc="Rounded to some decimals.")
 nan_to_num = elementwise("nan_to_num(self, nan: float=None, posinf: float=None, neginf: float=None)",
                          lambda self, nan, posinf, neginf: np.nan_to_num(self, True, nan or 0.0, posinf, neginf),
                          doc="NaN replaced by `nan`, infinities by `posinf`, `neginf` (the largest finite numbers).",
@@ -317,10 +317,10 @@ clone = op("clone(self)", ndarray.copy, kind="linear", batch="elementwise", doc=
            self=lambda grad: grad)
 to_copy = op("to_copy(self, dtype: dtype)", ndarray.astype, kind="linear", batch="elementwise", broadcasts=True, at="",
              self=lambda grad: grad)
-copy = op("copy(self, src)", lambda self, src:
+copy = op("copy(self, src, non_blocking: bool=False)", lambda self, src, non_blocking=False:
               (src if src.shape == self.shape else np.broadcast_arrays(self, src)[1]).astype(self.dtype), at="",
           node="CopyBackwards", kind="jointly linear", batch="rows", broadcasts=True, numbers=True,
-          doc="`src`, a tensor or a number, broadcast and cast.",
+          doc="`src`, a tensor or a number, broadcast and cast. non_blocking changes nothing.",
           self=lambda grad: no_slope(grad), src=lambda grad: grad)
 copy.op.node_class.name = lambda node: "torch::autograd::CopyBackwards"
 fill = step("fill(self, value: Scalar)", np.full_like, at="", node="FillBackward2", doc="Every element set to the number.")

@@ -60,6 +60,23 @@ def scaled_sum(self: ndarray, product: ndarray, beta: float, alpha: float) -> nd
     )
 
 
+def _addbmm(self: ndarray, batch1: ndarray, batch2: ndarray) -> ndarray:
+    """The sum of the products of a batch. Of several things that are wrong PyTorch names what comes first here."""
+    if batch1.ndim > 1:
+        expanded(self, (batch1.shape[1], batch2.shape[wrap_dim(2, batch2.ndim)]))
+    check(batch1.ndim == 3, "batch1 must be a 3D tensor")
+    counts = len(batch1), len(batch2)
+    check(
+        counts[0] == counts[1], "batch1 and batch2 must have same number of batches, got {} and {}", *counts
+    )
+    sizes = *batch1.shape[1:], *batch2.shape[1:]
+    check(sizes[1] == sizes[2], "Incompatible matrix sizes for bmm ({}x{} and {}x{})", *sizes)
+    message = "{} and mat2 must have the same dtype, but got {.word} and {.word}"
+    check(batch1.dtype == batch2.dtype, message, "mat1", batch1.dtype, batch2.dtype)
+    check(batch1.dtype == self.dtype, message, "self", self.dtype, batch1.dtype)
+    return _bmm(batch1, batch2).sum(0)
+
+
 # ---------------------------------------------------------------- the equation
 
 
@@ -207,7 +224,7 @@ addr = op("addr(self, vec1, vec2, " + FACTORS, lambda self, vec1, vec2, beta, al
     doc="`beta * input + alpha * outer(vec1, vec2)`; `input` is broadcast.", self=lambda grad, beta: grad * beta,
     vec1=lambda grad, vec2, alpha: grad @ vec2 * alpha, vec2=lambda grad, vec1, alpha: grad.T @ vec1 * alpha)
 addbmm = op("addbmm(self, batch1, batch2, " + FACTORS, lambda self, batch1, batch2, beta, alpha:
-        scaled_sum(self, _bmm(batch1, batch2).sum(0), beta, alpha), broadcasts=True,
+        scaled_sum(self, _addbmm(self, batch1, batch2), beta, alpha), broadcasts=True,
     batch=lambda self, batch1, batch2, beta, alpha: self * beta + (batch1 @ batch2).sum(0) * alpha,
     doc="`beta * input + alpha * (batch1 @ batch2).sum(0)`; `input` is broadcast.", self=lambda grad, beta: grad * beta,
     batch1=lambda grad, batch2, alpha: grad @ batch2.mT * alpha, batch2=lambda grad, batch1, alpha: batch1.mT @ grad * alpha)

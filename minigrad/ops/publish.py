@@ -88,8 +88,9 @@ def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
     )
 
 
-def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
-    """Decorator: a plain Python function of Tensor operations becomes a public one. Its annotations give the TypeErrors."""
+def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str = "") -> Callable:
+    """Decorator: a plain Python function of Tensor operations becomes a public one. Its annotations give the TypeErrors;
+    `kernel` is what they call the function if a value is of the wrong kind."""
 
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
@@ -98,7 +99,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
         @functools.cache
         def signature(method: bool) -> Signature:
             results = Signature(public, inspect.signature(run).parameters, kind_names)
-            results.arrays = ()
+            results.arrays, results.kernel = (), kernel
             return results if method else results.as_function()
 
         def public_function(method: bool) -> Callable:
@@ -112,7 +113,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
                 if listed and not (
                     given if method else len(given) == 1 and isinstance(given[0], (tuple, list))
                 ):
-                    return own().call(run, own().bind(args, kwargs, method=method))
+                    return call_with(run, own(), own().bind(args, kwargs, method=method))
                 try:
                     return run(*args, **kwargs)
                 except Exception:  # was it the arguments, or something inside?
@@ -121,7 +122,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
                     values = own().bind(args, kwargs, method=method)
                     if all(key in own().kinds and key != own().many for key in kwargs):
                         raise
-                return own().call(run, values)
+                return call_with(run, own(), values)
 
             first, shown = run.__code__.co_varnames[:1], "self" if method else "input"
             if first in (("self",), ("input",)) and first != (shown,):
@@ -137,6 +138,13 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
         return call
 
     return decorate
+
+
+def call_with(run: Callable, signature: Signature, values: dict[str, object]) -> object:
+    """Call a plain function of this signature with the values of its parameters."""
+    many = values.get(signature.many, ())
+    many = many if isinstance(many, (tuple, list)) else (many,)
+    return run(*[values[n] for n in signature.named], *many, **{n: values[n] for n in signature.only})
 
 
 def method(*names: str) -> Callable:

@@ -121,6 +121,7 @@ def named(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
     """Where, in the flattened tensor, the elements are that an index names along one dimension. Raises PyTorch's errors."""
     message = "{}(): Expected dtype int32/int64 for index"
     check(index.dtype in (np.int64, np.int32) or not index.size, message, name)
+    index = index if index.size else index.astype(np.int64)  # of nothing any dtype will do
     message = f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
     check(max(index.ndim, 1) == max(self.ndim, 1) or not index.size, message)
     return located(index, self.shape, dim)
@@ -363,7 +364,7 @@ logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, fl
                    self - restored(result, self.shape, dim, keepdim)))
 gather = op("gather(self, dim: dim, index)", lambda self, index, dim:
                 self.reshape(-1).take(named("gather", self, index, dim)), kind="linear",
-            doc="Along `dim` the elements that `index` names: out[i][j] = input[index[i][j]][j] for dim 0. Shape of `index`.",
+            doc="The elements that `index` names along `dim`, in its shape: for dim 0, out[i][j] = input[index[i][j]][j].",
             self=lambda grad, self, dim, index: scatter_add(zeros_beside(grad, self.shape), dim, index, grad))
 scatter = op("scatter(self, dim: dim, index, src)", _scattered, kind="jointly linear", numbers=False, inplace=True,
              doc="The reverse of `gather`: `src` written where `index` says, else `input`.",
@@ -374,10 +375,10 @@ scatter_add = op("scatter_add(self, dim: dim, index, src)", lambda *given: _scat
                  self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
 sort = op("sort(self, dim: dim=-1, descending: bool=False)", lambda self, dim, descending:
           taken(self, order(self, dim, descending), dim), **SORTED,
-          doc="(values, indices) in order along `dim`. NaN counts as the largest; equal elements keep their order.")
+          doc="(values, indices) sorted along `dim`. NaN counts as the largest; equal elements keep their order.")
 argsort = op("argsort(self, dim: dim=-1, descending: bool=False)", order, doc="The indices that sort along `dim`.")
 topk = op("topk(self, k: int, dim: dim=-1, largest: bool=True, sorted: bool=True)", _topk, **SORTED,
-          doc="(values, indices) of the `k` largest, or smallest, elements along `dim`, the first one first.")
+          doc="(values, indices) of the `k` largest, or smallest, elements along `dim`, in order.")
 bincount = op("bincount(self, weights=None, minlength: int=0)", _counted, takes="iu",
               doc="How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights there.")
 unique = op("unique(self)", lambda self: np.unique(self, equal_nan=False), node="Unique2Backward0",

@@ -193,13 +193,13 @@ masked_select = op("masked_select(self, mask)", _masked, kind="linear", broadcas
 @function("torch Tensor")
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """`gather` with an index that is broadcast: the elements that it names along `dim`, or of the flattened tensor."""
-    message = "torch.take_along_dim(): dtype of indices should be Long but got {.word}"
-    check(indices._array.dtype == np.int64, message, indices._array.dtype)
     if dim is None:
         return gather(input.reshape(-1), 0, indices.reshape(-1))
     message = "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for "
     message += "input, and {} dimensions for indices"
     check(input.dim() == indices.dim(), message, input.dim(), indices.dim())
+    message = "torch.take_along_dim(): dtype of indices should be Long but got {.word}"
+    check(indices._array.dtype == np.int64, message, indices._array.dtype)
     at = dim % max(input.dim(), 1)
     sizes = np.broadcast_shapes(
         *[[1 if d == at else n for d, n in enumerate(t.shape)] for t in (input, indices)]

@@ -21,7 +21,7 @@ from .inplace import bump_version, check_writable
 from .operands import sum_to
 from .pointwise import clone, no_slope
 from .publish import function, method
-from .signature import Ints, as_shape, as_size, check_ints, is_int
+from .signature import Ints, as_shape, as_size, is_int
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
@@ -36,6 +36,8 @@ NO_STRETCH += "dimension {}.  Target sizes: {}.  Tensor sizes: {}"
 UNLIKE_DIMS = "movedim: Invalid source or destination dims: source ({} dims) should contain the same "
 UNLIKE_DIMS += "number of dims as destination ({} dims)"
 NOT_ALL = "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but got "
+NEGATIVE_PART = "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}"
+NO_PARTS = "split_size can only be 0 if dimension size is 0, but got dimension size of {}"
 NO_MATRIX = "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
 NO_MATRIX += "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
 NO_MATRIX += "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
@@ -165,12 +167,13 @@ def given(grads: list | ndarray | Tensor) -> list:
 
 def widths(length: int, size: int | tuple, dim: int) -> list[int]:
     """The lengths of consecutive parts: those given, or `size` each, the last one perhaps shorter."""
-    check_ints(size, "split_with_sizes(): argument 'split_sizes' (position 2)")
     if isinstance(size, int):
-        result = [min(size, length - start) for start in range(0, length, size)] if length else [0]
-    else:
-        result = list(size)
-    check(sum(result) == length and min(result) >= 0, NOT_ALL + "split_sizes={}", length, dim, result)
+        check(size >= 0, "split expects split_size be non-negative, but got split_size={}", size)
+        check(size or not length, NO_PARTS, length)
+        return [min(size, length - start) for start in range(0, length, size)] if length else [0]
+    result = list(size)
+    check(min(result, default=0) >= 0, NEGATIVE_PART, result)
+    check(sum(result) == length, NOT_ALL + "split_sizes={}", length, dim, result)
     return result
 
 
@@ -247,7 +250,7 @@ unbind = op("unbind(self, dim: dim=0)", _unbound,
             self=lambda grad, dim: stack(given(grad), dim))
 split_equally = op("split(self, split_size: int, dim: dim)", _split, **VIEW, outputs=(), at="",
                    self=lambda grad, self_sym_sizes, split_size, dim: rejoined(grad, self_sym_sizes, split_size, dim))
-split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)", _split, **VIEW, outputs=(),
+split_with_sizes = op("split_with_sizes(self, split_sizes: parts, dim: dim=0)", _split, **VIEW, outputs=(),
                       doc="Consecutive parts of the given sizes along `dim`: views.",
                       self=lambda grad, self_sym_sizes, split_sizes, dim: rejoined(grad, self_sym_sizes, split_sizes, dim))
 # fmt: on
@@ -358,7 +361,7 @@ def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tu
     size = split_size_or_sections
     if is_int(size):
         return split_equally(self, operator.index(size), dim)
-    return split_with_sizes(self, tuple(size) if isinstance(size, list) else size, dim)
+    return split_with_sizes(self, size, dim)
 
 
 @function(at="torch Tensor")

@@ -19,10 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, messages
 from ..basics import wrap_dim
 from ..checks import check, full_name
-from ..messages import ORDER
 from ..missing import argument
 from ..tensor import Tensor, plain_types
 
@@ -74,10 +73,11 @@ def check_ints(value: object, argument: str, alone: bool = True) -> None:
 def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
     """An int or several, counted from the front; all dimensions for None and for (). order: it must be all of them."""
     size = () if dims is None else as_size(dims, alone=not order)
-    check(not order or len(size) == ndim, ORDER, ndim, len(size))
-    result = tuple([wrap_dim(d, ndim) for d in size])
-    check(not order or len({*result}) == ndim, "permute(): duplicate dims are not allowed.")
-    for i, d in enumerate(result):
+    check(not order or len(size) == ndim, messages.ORDER, ndim, len(size))
+    result = tuple([d if 0 <= d < ndim else wrap_dim(d, ndim) for d in size])
+    once = len({*result}) == len(result)
+    check(once or not order, "permute(): duplicate dims are not allowed.")
+    for i, d in enumerate(() if once else result):
         check(d not in result[:i], "dim {} appears multiple times in the list of dims", d)
     return result[:ndim] or tuple(range(ndim) if size or not dims else ())  # a 0-d tensor takes dim 0
 
@@ -104,13 +104,14 @@ def as_shape(size: object, numel: int) -> tuple[int, ...]:
     size = as_size(size, alone=False)
     if not size or min(size) >= 0:
         return size
-    for place, n in enumerate(size):
-        check(n >= -1, "invalid shape dimension {} at index {} of shape {}", n, place, size)
-    check(size.count(-1) == 1, "only one dimension can be inferred")
-    known, free = -math.prod(size), size.index(-1)
-    message = "because the unspecified dimension size -1 can be any value and is ambiguous"
-    check(known or numel, "cannot reshape tensor of {} elements into shape {} " + message, numel, size)
-    check(known and numel % known == 0, "shape '{}' is invalid for input of size {}", size, numel)
+    known = -math.prod(size)
+    if size.count(-1) != 1 or known <= 0 or numel % known:
+        for place, n in enumerate(size):
+            check(n >= -1, "invalid shape dimension {} at index {} of shape {}", n, place, size)
+        check(size.count(-1) == 1, "only one dimension can be inferred")
+        check(known or numel, messages.AMBIGUOUS, numel, size)
+        raise RuntimeError(f"shape '{[*size]}' is invalid for input of size {numel}")
+    free = size.index(-1)
     return (*size[:free], numel // known, *size[free + 1 :])
 
 
@@ -190,9 +191,10 @@ KINDS = {
     "ints": Kind(INTS, are_ints, lambda v, a: as_size(v)),
     # lengths, one by one or as a sequence; the same with one that may be -1: as many elements as the tensor has
     "size": Kind(INTS, are_ints, lambda v, a: as_size(v, alone=False)),
+    "parts": Kind(INTS, are_ints, lambda v, a: as_size(v, alone=False)),  # lengths that are not the tensor's
     "shape": Kind(INTS, are_ints, lambda v, a: as_shape(v, a.size)),
 }
-LISTED = ("order", "size", "shape")  # one int is none of them
+LISTED = ("order", "size", "parts", "shape")  # one int is none of them
 COUNTED = ("dim", "newdim", "dims", "order", "shape")  # what is prepared depends on the tensor
 IN_PYTHON = {  # a kind, by PyTorch's word for it, as an annotation
     "Tensor": Tensor, "tuple of Tensors": tuple[Tensor, ...], "Number": float, "int": int, "float": float, "bool": bool,
@@ -229,6 +231,7 @@ class Signature:
 
     numbers = False  # whether a Python number may replace any tensor but the first
     number_first = False  # whether it may replace the first as well, beside a tensor
+    kernel = ""  # the name that errors for a value of the wrong kind have, if it is not this one's
     arrays = (np.ndarray,)  # what else may replace a tensor: arrays, in operations, as rules call these
 
     def __init__(self, name: str, parameters: Mapping[str, Parameter], kind_names: dict[str, str]):
@@ -294,7 +297,8 @@ class Signature:
         count, most = len(args), self.most
         values = [*args, *self.rest[count:]]
         if count > most:
-            check(self.many, "{}", self.too_many(most, count, method), error=TypeError)
+            if not self.many:
+                raise TypeError(self.too_many(most, count, method))
             values, count = [*args[:most], args[most:], *self.rest[most + 1 :]], most + 1
         for name, value in kwargs.items():
             own = name if name in self.kinds else self.own_name(name)
@@ -320,14 +324,9 @@ class Signature:
             return values
         except TypeError as error:
             message, name = str(error), name or self.name
-            usual = f"{name}(){':' * message.startswith('argument')} {message}"
+            colon = ":" * message.startswith("argument")  # a value of the wrong kind
+            usual = f"{(colon and self.kernel) or name}(){colon} {message}"
             raise TypeError(argument(name, message, "Tensor" * method) or usual) from None
-
-    def call(self, function: Callable, values: dict[str, object]) -> object:
-        """Call a plain function of this signature with the values of its parameters."""
-        many = values.get(self.many, ())
-        many = many if isinstance(many, (tuple, list)) else (many,)
-        return function(*[values[n] for n in self.named], *many, **{n: values[n] for n in self.only})
 
     def depends_on_values(self, args: tuple, kwargs: dict) -> bool:
         """Whether the values of the arguments, and not their types alone, decide if they fit: a 0-d tensor may be a number, a

@@ -160,7 +160,7 @@ atan2 = smooth("atan2(self, other)", np.arctan2, numbers=False, aliases="arctan2
     doc="The angle of the point (other, self), in -π..π. At the origin both derivatives are 0.",
     self=lambda grad, self, other: grad * atan2_slope(self, other) * other,
     other=lambda grad, self, other: grad * atan2_slope(self, other) * -self)
-logit = op("logit(self, eps: float=None)", _logit, kind="elementwise", floating=True, doc="`log(x / (1 - x))`, of x in 0..1.",
+logit = op("logit(self, eps: float=None)", _logit, kind="elementwise", floating=True, doc="`log(x / (1 - x))`, for x in 0..1.",
            self=logit_self)
 
 # ---------------------------------------------------------------- exponentials and logarithms
@@ -257,11 +257,11 @@ fmin = elementwise("fmin(self, other)", np.fmin, **OF_PAIRS, doc="The smaller of
     self=lambda grad, self, other: where((self <= other) | (other != other), grad, 0.0),
     other=lambda grad, self, other: where((self <= other) | (other != other), 0.0, grad))
 copysign = elementwise("copysign(self, other)", np.copysign, numbers=False, floating=True,
-    doc="The size of `input` with the sign of `other`.", other=lambda grad: no_slope(grad),
+    doc="The absolute value of `input` with the sign of `other`.", other=lambda grad: no_slope(grad),
     self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)))
 copysign_of_number = elementwise("copysign(self, other: Scalar)", lambda self, other:
         np.copysign(self, other).astype(self.dtype), floating=True, node="CopysignBackward1",
-    doc="The size of `input` with the sign of a number.",
+    doc="The absolute value of `input` with the sign of a number.",
     self=lambda grad, self, result: where(self == 0, 0.0, grad * (result / self)))
 
 # ---------------------------------------------------------------- questions and bits

@@ -254,7 +254,7 @@ op(f"isin(elements, test_element: Scalar, {HOW})", _occur, at="torch", doc="The 
 op(f"isin(element: Scalar, test_elements, {HOW})", lambda tests, element, *how: _occur(element, tests, *how), at="torch",
    doc="The same with a number.")  # fmt: skip
 bucketize = op("bucketize(input, boundaries, *, right: bool=False)", _bucket, at="torch", batch="rows",
-               doc="Between which of the sorted boundaries each element lies: the number of those below it.")
+               doc="For each element, how many of the sorted boundaries are below it.")
 searchsorted = op("searchsorted(sorted_sequence, self, *, right: bool=False)", _searched, at="torch", numbers=True,
                   doc="Where in a sorted sequence each element would be inserted; the last dimension is the sequence.")
 # fmt: on

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from ..missing import guard, module_attributes
-from .optimizer import Optimizer
-from .schedule import LRScheduler
+from .optimizer import LRScheduler, Optimizer
 
 __all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "MultiStepLR", "StepLR"]
 __dir__, __getattr__ = module_attributes(__name__, __all__)

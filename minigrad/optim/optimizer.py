@@ -1,4 +1,5 @@
-"""What all optimizers share. Optimizer: parameter groups, state, printing. Algorithm: the step, parameter by parameter."""
+"""What optimizers share (Optimizer: parameter groups, state, printing; Algorithm: the step, parameter by parameter), and what
+their schedules do (LRScheduler)."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy import multiply, ndarray, subtract
 
+from .. import messages
 from ..autograd.grad_mode import enable_grad
 from ..checks import check
 from ..missing import SaysWhatIsMissing, guard
@@ -33,8 +35,7 @@ class Optimizer(SaysWhatIsMissing):
     steps: int | None = None  # how many there have been, for the schedules; None if they are not counted
 
     def __init__(self, params: Iterable, defaults: dict[str, object]):
-        text = "params argument given to the optimizer should be an iterable of Tensors or dicts, but got {.dtype.tensor_type}"
-        check(not isinstance(params, Tensor), text, params, error=TypeError)
+        check(not isinstance(params, Tensor), messages.NOT_PARAMETERS, params, error=TypeError)
         self.defaults = defaults
         self.state: dict[Tensor, dict] = defaultdict(dict)
         self.param_groups: list[dict] = []
@@ -52,12 +53,10 @@ class Optimizer(SaysWhatIsMissing):
         params = [params] if isinstance(params, Tensor) else list(params)
         names = [p[0] for p in params if isinstance(p, tuple)]  # of `named_parameters()`
         if names:
-            message = "all optimizer params should be with/without names. Some param names are missing"
-            check(len(names) == len(params), message, error=ValueError)
+            check(len(names) == len(params), messages.PARAMETER_NAMES, error=ValueError)
             params, param_group["param_names"] = [p for _, p in params], names
-        message = "optimizer can only optimize Tensors, but one of the params is {}"
         for p in params:
-            check(isinstance(p, Tensor), message, type(p), error=TypeError)
+            check(isinstance(p, Tensor), messages.NOT_A_PARAMETER, type(p), error=TypeError)
             check(p.is_leaf or p.retains_grad, "can't optimize a non-leaf Tensor", error=ValueError)
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
@@ -91,11 +90,11 @@ class Optimizer(SaysWhatIsMissing):
         Raises ValueError if the groups differ in number or size.
         """
         saved = state_dict["param_groups"]
-        if len(saved) != len(self.param_groups):
-            raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(len(a["params"]) != len(b["params"]) for a, b in zip(saved, self.param_groups, strict=True)):
-            message = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-            raise ValueError(message)
+        message = "loaded state dict has a different number of parameter groups"
+        check(len(saved) == len(self.param_groups), message, error=ValueError)
+        pairs = zip(saved, self.param_groups, strict=True)
+        alike = all(len(a["params"]) == len(b["params"]) for a, b in pairs)
+        check(alike, messages.GROUP_SIZE, error=ValueError)
         by_number: dict[int, Tensor] = {}
         for place, (old, group) in enumerate(zip(saved, self.param_groups, strict=True)):
             by_number.update(zip(old["params"], group["params"], strict=True))
@@ -174,6 +173,48 @@ class Algorithm(Optimizer):
         step = state["step"]._array.item() + 1
         state["step"]._array.fill(step)
         return [step, *[state[name]._array for name in names]]
+
+
+class LRScheduler(SaysWhatIsMissing):
+    """Base class. A subclass gives the rates of all groups for `self.last_epoch` in `get_lr()`."""
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
+        check(isinstance(optimizer, Optimizer), "{} is not an Optimizer", type(optimizer), error=TypeError)
+        if last_epoch == -1:  # else a schedule is resumed
+            for group in optimizer.param_groups:
+                group.setdefault("initial_lr", group["lr"])
+        self.optimizer, self.last_epoch, self._step_count = optimizer, last_epoch, 0
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self._steps_before = optimizer.__dict__.setdefault("_before_schedules", optimizer.steps)
+        self.step()
+
+    def get_lr(self) -> list[float]:
+        """The rates for `self.last_epoch`, one per parameter group."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how the learning rate changes")
+
+    def get_last_lr(self) -> list[float]:
+        """The rates that are in use now."""
+        return self._last_lr
+
+    def state_dict(self) -> dict:
+        """All that the schedule knows, without the optimizer."""
+        return {name: v for name, v in vars(self).items() if name not in ("optimizer", "_steps_before")}
+
+    def load_state_dict(self, state_dict: dict) -> None:
+        """Restore what `state_dict` of a schedule of the same kind returned."""
+        vars(self).update(state_dict)
+
+    def step(self) -> None:
+        """Go on to the next epoch."""
+        if self._step_count == 1 and self.optimizer.steps == self._steps_before is not None:
+            warnings.warn(messages.SCHEDULE_TOO_EARLY, UserWarning, stacklevel=2)
+        self._step_count += 1
+        self.last_epoch += 1
+        for group, lr in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+            group["lr"] = lr
+        self._last_lr = self._current
+
+    _current = property(lambda self: [group["lr"] for group in self.optimizer.param_groups])  # rates now
 
 
 def copied_for(value: object, param: Tensor, name: str) -> object:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
+from .. import messages
 from ..autograd.grad_mode import enable_grad
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import local, settle
@@ -55,8 +56,7 @@ class Recomputation:
             self.run_again()
         t = self.again.pop(number)
         results = {"shape": t.shape, "dtype": t.dtype}
-        message = "torch.utils.checkpoint: the tensor saved at position {} had {}, is recomputed with {}"
-        check(results == looks, message, number, looks, results, error=CheckpointError)
+        check(results == looks, messages.CHECKPOINT_METADATA, number, looks, results, error=CheckpointError)
         return t
 
     def run_again(self) -> None:
@@ -80,8 +80,8 @@ class Recomputation:
             local.modes = modes
             settle()
             rng().set_state(random_state)
-        message = "torch.utils.checkpoint: A different number of tensors was saved: {} in the forward, {} in the recomputation"
-        check(len(results) == self.saved, message, self.saved, len(results), error=CheckpointError)
+        counts = self.saved, len(results)
+        check(counts[0] == counts[1], messages.CHECKPOINT_COUNT, *counts, error=CheckpointError)
         self.again = dict(enumerate(results))
 
 
@@ -94,7 +94,7 @@ def checkpoint(
     Raises RuntimeError in the backward pass if the function does something else the second time.
     """
     if use_reentrant is not False:
-        raise ValueError("minigrad has the variant that PyTorch recommends: pass use_reentrant=False")
+        raise ValueError(messages.CHECKPOINT_VARIANT)
     if not local.grad:
         return function(*args, **kwargs)
     call = Recomputation(function, args, kwargs)

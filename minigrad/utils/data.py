@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 
 import numpy as np
 
+from .. import messages
 from ..checks import check
 from ..creation import tensor
 from ..dtypes import float64
@@ -64,8 +65,7 @@ def random_split(dataset: Dataset, lengths: Sequence[float], generator: Generato
         lengths = [math.floor(total * part) for part in lengths]
         for i in range(total - sum(lengths)):
             lengths[i % len(lengths)] += 1
-    if sum(lengths) != total:
-        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    check(sum(lengths) == total, messages.SPLIT_LENGTHS, error=ValueError)
     order, ends = rng(generator).permutation(total).tolist(), itertools.accumulate(lengths)
     return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, lengths, strict=True)]
 
@@ -97,9 +97,7 @@ def default_collate(batch: Sequence) -> object:
         check(alike, "each element in list of batch should be of equal size")
         parts = [default_collate(part) for part in zip(*batch, strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else parts
-    raise TypeError(
-        f"default_collate joins tensors, arrays, numbers, texts, tuples, lists and dictionaries, not {type(first)}"
-    )
+    raise TypeError(messages.COLLATE.format(type(first)))
 
 
 class SequentialSampler:
@@ -131,7 +129,7 @@ class RandomSampler(SequentialSampler):
 
 
 class DataLoader(SaysWhatIsMissing):
-    """Walks through a dataset in batches. Each `for` starts anew, in a new order if `shuffle`.
+    """Iterates over a dataset in batches. Each `for` starts again, in a new order if `shuffle`.
 
     sampler: gives the numbers of the examples, instead of `shuffle`. collate_fn: makes a batch of a list of examples
     (default_collate). drop_last: no smaller batch at the end. generator: the source of the random order.
@@ -144,8 +142,8 @@ class DataLoader(SaysWhatIsMissing):
         drop_last: bool = False, timeout: float = 0, worker_init_fn: Callable[[int], None] | None = None,
         generator: Generator | None = None, prefetch_factor: int | None = None, persistent_workers: bool = False,
     ):  # fmt: skip
-        if not isinstance(batch_size, int) or batch_size <= 0:
-            raise ValueError(f"batch_size should be a positive integer value, but got {batch_size=}")
+        positive = isinstance(batch_size, int) and batch_size > 0
+        check(positive, messages.BATCH_SIZE, batch_size, error=ValueError)
         message = "sampler option is mutually exclusive with shuffle"
         check(sampler is None or not shuffle, message, error=ValueError)
         if sampler is None:

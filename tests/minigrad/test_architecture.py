@@ -96,7 +96,7 @@ def test_no_source_code_is_generated() -> None:
 
 # From the ground up: a file imports only files of the lines before its own, and earlier ones of its own line.
 DRAWN = """
-pytorch_names missing dtypes basics printing mersenne autograd.modes autograd.grad_mode messages checks
+pytorch_names missing messages dtypes basics printing mersenne autograd.modes autograd.grad_mode checks
 tensor_methods tensor
 autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.tensor_hooks
 autograd.engine autograd.passes
@@ -113,7 +113,7 @@ nn.init nn.hooks nn.utils nn.module
 nn.functional_activations nn.functional_images nn.functional_resizing nn.functional_losses nn.functional_distances
 nn.functional
 nn.layers nn.convolutions nn.function_layers nn.losses nn.containers nn.attention nn.recurrence nn.recurrent
-optim.optimizer optim.algorithms optim.schedule optim.lr_scheduler
+optim.optimizer optim.algorithms optim.lr_scheduler
 utils.checkpoint utils.data utils.benchmark
 """
 ORDER = DRAWN.split()
