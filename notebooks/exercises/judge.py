@@ -325,7 +325,8 @@ def observe(
         with as_it_was(SMALL), limit, minigrad.inference_mode(False), minigrad.enable_grad():
             try:
                 for label, value in _probe(exercise, answers):
-                    observed.seen.append((label, plain(value), _shown(exercise, value)))
+                    shown = "" if like else _shown(exercise, value)  # only of the learner's is it looked at
+                    observed.seen.append((label, plain(value), shown))
                     if like is not None and not _begins(observed, like, exercise):
                         break
                 else:

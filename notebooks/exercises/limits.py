@@ -26,9 +26,7 @@ from .blame import place_in
 from .replies import say
 
 PATIENCE = 12
-STUCK = (
-    2.0  # seconds of the processor beyond the limit, after which a call counts as one that cannot be stopped
-)
+STUCK = 2.0  # seconds of the processor beyond the limit, after which a call is one that cannot be stopped
 
 
 class OutOfTime(BaseException):

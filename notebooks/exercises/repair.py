@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
@@ -80,15 +81,8 @@ def _inside(function: FunctionType) -> Iterator[Change]:
             for told, inner in _of_function(cell.cell_contents):
                 cells = list(function.__closure__ or ())
                 cells[place] = CellType(inner)
-                made = FunctionType(
-                    function.__code__,
-                    function.__globals__,
-                    function.__name__,
-                    function.__defaults__,
-                    tuple(cells),
-                )
-                made.__kwdefaults__ = function.__kwdefaults__
-                yield Change(told, made)
+                made = FunctionType(function.__code__, function.__globals__, closure=tuple(cells))
+                yield Change(told, _called_as(function, made))
 
 
 def _of_function(function: FunctionType) -> Iterator[Change]:
@@ -108,7 +102,7 @@ def pairs(answer: Any) -> Iterator[Change]:
     if tree is None or _size(tree) > LARGEST // 2:
         return
     for told, once in _in_expressions(tree):
-        for _, twice in _in_expressions(once):
+        for _, twice in _in_expressions(_copied(once)):
             if (made := _compiled(twice, answer)) is not None:
                 yield Change(told, made)
 
@@ -131,21 +125,19 @@ def _parsed(function: FunctionType) -> ast.FunctionDef | None:
 
 
 def _compiled(tree: ast.FunctionDef, function: FunctionType) -> FunctionType | None:
-    names = function.__code__.co_freevars
-    closed: dict[str, Any] = {}
+    made: dict[str, Any] = {}
     try:
-        closed = {
-            name: cell.cell_contents for name, cell in zip(names, function.__closure__ or (), strict=True)
-        }
-        scope = {**function.__globals__, **closed}
-        made: dict[str, Any] = {}
-        code = compile(ast.fix_missing_locations(ast.Module([tree], [])), "<changed>", "exec")
-        exec(code, scope, made)
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        scope = function.__globals__ | {name: cell.cell_contents for name, cell in cells}
+        exec(compile(ast.Module([tree], []), "<changed>", "exec"), scope, made)
     except Exception:  # a change that makes no sense
         return None
-    result = made[tree.name]
-    result.__defaults__, result.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-    return result
+    return _called_as(function, made[tree.name])
+
+
+def _called_as(function: FunctionType, made: FunctionType) -> FunctionType:
+    made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    return made
 
 
 # changes inside an expression: each is made by putting another node in the place of one
@@ -155,17 +147,14 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDe
     places = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and not _stored(node)]
     parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     given = [node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)]
-    stored = [
-        ast.unparse(node)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name | ast.Attribute) and _stored(node)
-    ]
+    targets = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+    stored = [ast.unparse(node) for node in targets if _stored(node)]
     known: list[ast.expr] = [ast.parse(name, mode="eval").body for name in (*given, *stored)]
     known += [node for node in places if isinstance(node, ast.Name | ast.Subscript | ast.Attribute)]
     distinct = {ast.unparse(node): node for node in known}
-    pieces = [
-        node for name, node in distinct.items() if name.split(".")[0] not in LIBRARIES and len(name) < 25
-    ]
+    names = [name for name in distinct if name.split(".")[0] not in LIBRARIES and len(name) < 25]
+    pieces = [distinct[name] for name in names]
+    shown = functools.cache(lambda node: _shown(node, parents))
     alike: dict[tuple[str, str], list[tuple[ast.expr, ast.expr]]] = {}
     for kind in (
         _less,
@@ -187,11 +176,11 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDe
                 continue  # the whole line is left out below
             for told, new in kind(node, pieces):
                 alike.setdefault((told, _same_change(kind, new)), []).append((node, new))
-                yield f"Look at {_shown(node, parents)}: {told}", _with(tree, {id(node): new})
+                yield f"Look at {shown(node)}: {told}", _with(tree, {id(node): new}, parents)
         for (told, _), places_alike in alike.items():
             if len(places_alike) > 1:
-                look = f"Look at {_shown(places_alike[0][0], parents)}: {told}"
-                every = _with(tree, {id(node): new for node, new in places_alike})
+                look = f"Look at {shown(places_alike[0][0])}: {told}"
+                every = _with(tree, {id(node): new for node, new in places_alike}, parents)
                 yield f"{look} It is there {len(places_alike)} times.", every
         alike.clear()
 
@@ -300,9 +289,10 @@ def _other_name(node: ast.expr, pieces: list[ast.expr]) -> Found:
     named = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
     if named or (isinstance(node, ast.Call) and len(ast.unparse(node)) < 12):  # len(x)
         numbers = map(ast.Constant, (0, 1, 2)) if isinstance(node, ast.Name | ast.Attribute) else ()
-        for piece in (*pieces, *numbers):
-            if ast.dump(piece) != ast.dump(node) and ast.unparse(node) not in LIBRARIES:
-                yield f"`{_code(node)}` is not what belongs there.", piece
+        name, told = ast.unparse(node), f"`{_code(node)}` is not what belongs there."
+        for piece in (*pieces, *numbers) if name not in LIBRARIES else ():
+            if ast.unparse(piece) != name:
+                yield told, piece
 
 
 def _other_number(node: ast.expr, pieces: list[ast.expr]) -> Found:
@@ -402,26 +392,35 @@ SAME = (_more, _other_name, _other_number, _other_comparison, _sliced)
 """Kinds of changes that are made in several places at once only if it is the very same change."""
 
 
-def _with(tree: ast.FunctionDef, instead: dict[int, ast.expr]) -> ast.FunctionDef:
-    """A copy of the tree in which other nodes are in the place of some, which are called by their `id`."""
+def _with(tree: ast.FunctionDef, instead: dict[int, ast.expr], parents: dict[int, ast.AST]) -> Any:
+    """The tree with other nodes in the place of some, which are called by their `id`. What is not around one of these is the
+    same in both trees: of one function there are a thousand."""
+    around = {id(tree)}
+    for ident in instead:
+        while (parent := parents.get(ident)) is not None and id(parent) not in around:
+            around.add(ident := id(parent))
 
-    class Put(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> ast.AST:
-            if id(node) in instead:
-                return copy.deepcopy(instead[id(node)])
-            fields = {}
-            for name, value in ast.iter_fields(node):
-                if isinstance(value, list):
-                    fields[name] = [self.visit(item) if isinstance(item, ast.AST) else item for item in value]
-                else:
-                    fields[name] = self.visit(value) if isinstance(value, ast.AST) else value
-            return (
-                ast.copy_location(type(node)(**fields), node)
-                if hasattr(node, "lineno")
-                else type(node)(**fields)
-            )
+    def put(node: Any) -> Any:
+        if id(node) in instead:
+            return ast.fix_missing_locations(ast.copy_location(instead[id(node)], node))
+        if isinstance(node, list):
+            return [put(item) for item in node]
+        return _like(node, put) if id(node) in around else node
 
-    return Put().visit(tree)  # type: ignore[return-value]
+    return put(tree)
+
+
+def _copied(node: Any) -> Any:
+    """A tree in which no node is in two places."""
+    if isinstance(node, list):
+        return [_copied(item) for item in node]
+    return _like(node, _copied) if isinstance(node, ast.AST) else node
+
+
+def _like(node: ast.AST, part: Callable[[Any], Any]) -> ast.AST:
+    """A node of the same kind in the same place, with other parts."""
+    parts = {name: part(value) for name, value in ast.iter_fields(node)}
+    return ast.copy_location(type(node)(**parts), node)
 
 
 # changes of whole lines
@@ -433,7 +432,7 @@ def _in_statements(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef
             for told, edit in _edits(_at(tree, path), place):
                 changed = copy.deepcopy(tree)
                 edit(_at(changed, path))
-                yield f"Look at {told}", changed
+                yield f"Look at {told}", ast.fix_missing_locations(changed)
 
 
 def _edits(block: list[ast.stmt], place: int) -> Iterator[tuple[str, Callable[[list], object]]]:

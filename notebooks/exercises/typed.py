@@ -105,9 +105,8 @@ def read(text: str, size: int = 1) -> Any:
         text = re.sub(
             r"^(?:(?:all|both)(?: are| equal)? (\S+)|(\S+) (?:each|everywhere))$", rf"[\1\2]*{size}", text
         )
-        if (
-            len(re.findall(r"\d,\d", text)) == size == len(re.split(r";|\band\b", text))
-        ):  # 1,5; 2,5 and 1,000; 2,000
+        # 1,5; 2,5 and 1,000; 2,000
+        if len(re.findall(r"\d,\d", text)) == size == len(re.split(r";|\band\b", text)):
             text = re.sub(r"(?<=\d),(?=\d)", ".", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text))
         return _Reader(text, True, size).all()
     unit = re.fullmatch(r"([^a-z]*[\d)]) *([a-z]+)", text)
