@@ -25,7 +25,7 @@ COUNTED = {word: str(n) for n, word in enumerate(TEN, 1)}
 def read(
     value: Any, want: Any, words: Mapping[str, str] = NOTHING, options: Mapping[str, str] = NOTHING
 ) -> Any:
-    """The plain value that somebody means who gives `value` where the plain value `want` is due.
+    """The plain value that is meant by `value`, where the plain value `want` is expected.
 
     `words` are other names of letters, {"detach": "b"}; `options` the texts of the letters, as the lesson has them.
     What cannot be read comes back as plain() has it.
@@ -69,7 +69,7 @@ def _from_text(text: str, want: Any) -> Any:
 
 
 def _in_shape(got: np.ndarray, want: Any) -> Any:
-    """Brackets around a single number, or around a whole list, change nothing about what is meant."""
+    """The value with the nesting of `want`, if only brackets around a number or a whole list are missing or too many."""
     if isinstance(want, np.ndarray) and got.squeeze().shape == want.squeeze().shape:
         return got.reshape(want.shape)
     if got.size == 1:

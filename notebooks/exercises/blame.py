@@ -1,4 +1,4 @@
-"""An exception in the learner's code told plainly: which line, what Python says, what that usually means."""
+"""An exception in the learner's code, in plain words: which line, what Python says, what that usually means."""
 
 from __future__ import annotations
 

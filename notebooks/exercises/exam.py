@@ -1,4 +1,4 @@
-"""The exam: graphs to be stepped with questions, questions to be answered with a letter, and what comes of it.
+"""The exam: graphs to be stepped with questions, questions to be answered with a letter, and the result.
 
     exam = Exam()
     exam.step(1, loss)           a stepper that asks about every step; `ask="order"` asks which node may fire

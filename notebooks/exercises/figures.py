@@ -1,4 +1,4 @@
-"""How a figure of matplotlib is shown in a notebook: as an SVG that follows the page into a dark theme, as viz's pictures do.
+"""How a matplotlib figure is shown in a notebook: as an SVG that follows the page into a dark theme, as viz's pictures do.
 
 Black is ink and white is paper: in a dark theme they change places, and the two colours of the lessons get lighter. A line
 for which none is named takes these in turn. Any other colour stays, and so does what is written over an image; write

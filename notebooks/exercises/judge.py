@@ -43,8 +43,8 @@ class Verdict(NamedTuple):
 
 @dataclass
 class Observed:
-    """What a probe saw, as far as it came: (label, plain value, the value as the learner would see it). `whole` if it came
-    to its end, or to an error that it would come to again."""
+    """What a probe saw, as far as it got: (label, plain value, the value as the learner would see it). `whole` if it got
+    to its end, or to an error that would occur again."""
 
     seen: list[tuple[str, Any, str]] = field(default_factory=list)
     error: BaseException | None = None
@@ -124,7 +124,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
 
 
 def _first_known_mistake(exercise: Exercise, got: Observed, want: Observed, first: int | None) -> int | None:
-    """The first place that is wrong, where a rounded right answer that is exactly a known mistake is that mistake."""
+    """The first place that is wrong. A right answer, rounded, that is exactly a known mistake counts as that mistake."""
     for place, ((_, value, _), (_, due, _)) in enumerate(zip(got.seen[:first], want.seen, strict=False)):
         if not same(value, due, 0.0):
             for number in range(len(exercise.wrong)):
@@ -135,7 +135,7 @@ def _first_known_mistake(exercise: Exercise, got: Observed, want: Observed, firs
 
 
 def _remarks(exercise: Exercise, answers: tuple) -> str:
-    """What is added to the praise of typed lists that have a bracket too few or too many."""
+    """Remarks added to the praise when typed lists have a bracket too few or too many."""
     if not exercise.typed or exercise.probe is not None:
         return ""
     pairs = zip(answers, exercise.reference, strict=True)
@@ -143,7 +143,7 @@ def _remarks(exercise: Exercise, answers: tuple) -> str:
 
 
 def _of_the_notebook(exercise: Exercise, answers: tuple) -> str:
-    """Told if a function reads a value of the notebook's where it was handed one that it does not read."""
+    """The reply to a function that reads a value of the notebook's in place of an argument, which it never reads."""
     for answer, due in zip(answers, exercise.reference, strict=True):
         if not (isinstance(answer, FunctionType) and isinstance(due, FunctionType)):
             continue
@@ -187,7 +187,7 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """For what is tried again: what an answer prints, and its warnings, have been shown when it ran first."""
+    """For further tries: what the answer prints, and its warnings, were shown when it first ran."""
     with redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -195,7 +195,7 @@ def _quietly() -> Iterator[None]:
 
 @_quietly()
 def _in_one_method(exercise: Exercise, answers: tuple, want: Observed) -> str:
-    """Told of a class if it is right, or makes a listed mistake, once one of its methods is the solution's."""
+    """The reply to a class that is right, or makes a listed mistake, once one of its methods is replaced by the solution's."""
     for answer, due in zip(answers, exercise.reference, strict=True):
         names = [name for name in vars(due) if name in vars(answer)] if isinstance(due, type) else []
         methods = [name for name in names if callable(getattr(due, name))]
@@ -215,7 +215,7 @@ def _in_one_method(exercise: Exercise, answers: tuple, want: Observed) -> str:
 
 @_quietly()
 def _two_listed(exercise: Exercise, got: Observed) -> str:
-    """The replies to two listed mistakes that do together what this answer does; "" if no two are found in time."""
+    """The replies to two listed mistakes that together do what this answer does; "" if no two are found in time."""
     ends = time.process_time() + SEARCH[1]
     for answer, told in exercise.pairs() if len(got.seen) > 1 else ():
         if time.process_time() > ends:
@@ -255,7 +255,7 @@ def _mended(exercise: Exercise, answers: tuple, want: Observed, search: Callable
 
 
 def _tried(exercise: Exercise, got: Observed, want: Observed) -> list[relations.Tried]:
-    """Everything that was tried of which numbers came out, with the numbers that went in where they are known."""
+    """Every try that returned numbers, with the numbers that went in where they are known."""
     names: list[str] = []
     inputs: list[tuple] = []
     if exercise.cases is not None:
@@ -281,7 +281,7 @@ def possible(exercise: Exercise) -> str:
 
 
 def impossible(exercise: Exercise, value: Any) -> str:
-    """Told if a typed number is none that can be an answer at all."""
+    """The reply to a typed number that cannot be an answer at all."""
     if not isinstance(value, np.ndarray) or value.ndim:
         return ""
     if exercise.allowed and float(value) not in exercise.allowed:
@@ -304,7 +304,7 @@ def _letter(exercise: Exercise, value: str) -> tuple[str, str]:
 
 
 def no_such_letter(exercise: Exercise, value: str) -> str:
-    """Told of a letter that is not offered at all."""
+    """The reply to a letter that is not offered."""
     first, last = exercise.letters[0], exercise.letters[-1]
     return say("no such letter", letter=value.replace("`", "'"), first=first, last=last)
 
@@ -425,7 +425,7 @@ def _alike(got: Any, due: Any, exercise: Exercise) -> bool:
 
 
 def _shown(exercise: Exercise, value: Any) -> str:
-    """How an observation is written in a message; a probe's own words without quotes."""
+    """An observation as a message shows it; a probe's own words have no quotes."""
     if exercise.probe is not None and isinstance(value, str):
         return " ".join(value.replace("`", "'").split())[:200]
     return describe(value)
@@ -507,7 +507,7 @@ def _several(exercise: Exercise, value: Any, right: tuple) -> None:
 
 
 def _not_callable(exercise: Exercise, answers: tuple) -> str:
-    """What is wrong if a function or class is wanted and something else came, or one that takes other arguments."""
+    """The reply when a function or class is wanted, and something else was given, or one that takes other arguments."""
     for name, answer, wanted in zip(exercise.names, answers, exercise.reference, strict=True):
         if isinstance(wanted, type):
             if not isinstance(answer, type):
@@ -528,7 +528,7 @@ def _not_callable(exercise: Exercise, answers: tuple) -> str:
 
 
 def _forbidden(exercise: Exercise, answers: tuple) -> str:
-    """What to say of a right answer that was found in a way that the exercise rules out."""
+    """The reply to a right answer that was found in a way that the exercise rules out."""
     if exercise.without is None:
         return ""
     names, told = exercise.without

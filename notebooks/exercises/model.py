@@ -166,7 +166,7 @@ class Exercise(_Answered):
     seconds: float = 5.0
 
     def look_again(self, name: str) -> str:
-        """Where to look again if nothing is known of the wrong part `name`."""
+        """Where to look again if nothing is known about the wrong part `name`."""
         return self.look if isinstance(self.look, str) else self.look.get(name, "")
 
     @cached_property
@@ -179,7 +179,7 @@ class Exercise(_Answered):
 
     @cached_property
     def letters(self) -> str:
-        """For an exercise that is answered by single letters: all that are offered, as far as they are known."""
+        """For an exercise that is answered by single letters: all letters that are offered, as far as they are known."""
         known = [
             self.reference,
             *(tuple(w.answer.values()) if isinstance(w.answer, dict) else w.answer for w in self.wrong),

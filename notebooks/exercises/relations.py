@@ -1,4 +1,4 @@
-"""What wrong numbers have to do with the right ones, over everything that was tried: the cause where nobody has listed it.
+"""How wrong numbers are related to the right ones, over all tries: the cause of a mistake that nobody has listed.
 
 A relation counts only if it holds each time, for numbers that differ: always three times too large, a factor `x` too many,
 right where `x` is positive, one of the arguments as it came in.
@@ -104,7 +104,7 @@ def _argument(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _factor(tried: Sequence[Tried]) -> Iterator[str]:
-    """An argument has come in too often, or not at all."""
+    """An argument, or the number of entries, is a factor or a term once too often, or is missing."""
     for name in _names(tried):
         if _always(tried, lambda one, name=name: one.due * one.given[name]):
             yield f"Each result is multiplied by `{name}` once too often."
@@ -129,7 +129,7 @@ def _factor(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def nearly(tried: Sequence[Tried]) -> Iterator[str]:
-    """Right but for a few thousandths."""
+    """Right to within a few thousandths."""
     alike = all(one.got.shape == one.due.shape and np.isfinite(one.got).all() for one in tried)
     counts = all(np.array_equal(number, np.round(number)) for one in tried for number in (one.got, one.due))
     if not alike or counts or not tried:

@@ -10,7 +10,7 @@
 
     with_none = 0.0 :: It is the *gradient* that is missing. A weight that is skipped stays where it is.
 
-The id and the title come first. What the words mean is told in model.py; each `hint` is one of the `hints`, `look` and
+The id and the title come first. model.py says what the words mean; each `hint` is one of the `hints`, `look` and
 `about` may name the part that they are about, and `without` names what the learner's code must do without. Below an empty
 line is the table of answers (see answer_table.py).
 
@@ -52,11 +52,11 @@ class Sheet:
                 raise ValueError(f"{self.id}: `{line}` does not begin with a word that a text may state.")
 
     def text(self, word: str) -> str:
-        """What is stated under this word; "" if nothing is."""
+        """The text given under this word; "" if nothing is."""
         return self.stated.get(word, [("", "")])[0][1]
 
     def code(self, word: str) -> Any:
-        """The value of the Python that is stated under this word."""
+        """The value of the Python given under this word."""
         return eval(self.text(word), COMMON | vars(module_of(self.id)))
 
 

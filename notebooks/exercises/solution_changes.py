@@ -1,4 +1,4 @@
-"""A wrong program told as a change of the solution: `old text => new text`.
+"""A wrong program, written as a change to the solution: `old text => new text`.
 
     upstream => 1                      the piece `upstream` of the solution is replaced by `1`
     p.grad = None =>                   the line is left out

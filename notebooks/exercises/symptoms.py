@@ -1,4 +1,4 @@
-"""What can be said of a wrong value by comparing it with the right one. No judging."""
+"""What a comparison of a wrong value with the right one suggests. No judging."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _place(got: np.ndarray, want: np.ndarray, rtol: float) -> str:
 
 
 def _factor(got: np.ndarray, want: np.ndarray, rtol: float) -> str:
-    """Named if the two differ by a factor only."""
+    """The reply if the two differ by a constant factor only."""
     if same(got, np.asarray(-want), rtol):
         return say("sign")
     if not np.all(np.isfinite(got)) and np.all(np.isfinite(want)):

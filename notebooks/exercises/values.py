@@ -117,7 +117,7 @@ def describe(value: Any, width: int = 70) -> str:
 
 
 def _numbers(value: np.ndarray) -> str:
-    """An array as nested lists, with as many digits as tell something."""
+    """An array as nested lists, with as many digits as are meaningful."""
     if value.ndim == 0:
         return f"{float(value):.6g}"
     return f"[{', '.join(map(_numbers, value))}]"

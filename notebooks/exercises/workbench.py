@@ -1,4 +1,4 @@
-"""Two tools of lesson 07: `go_on` (with one's own piece or the reference) and `where` (does an engine leave the way).
+"""Two tools of lesson 07: `go_on` (with the learner's own piece or the reference) and `where` (where an engine goes wrong).
 
 `where` runs an engine on the diamond beside the reference and draws the graph with the first difference marked.
 May use viz and the exercises' own judge.
@@ -49,7 +49,7 @@ def go_on(key: str, *answers: Any) -> Any:
 
 @dataclass
 class Look:
-    """Where an engine leaves the way of the reference: a sentence, and the graph with the place marked."""
+    """Where an engine first differs from the reference: a sentence, and the graph with the place marked."""
 
     sentence: str
     svg: str = ""
