@@ -30,10 +30,7 @@ export const exporting = {
     download(canvas.toDataURL("image/png"), this.fileName("png"));
   },
 
-  // A page holds itself.
-  canSavePage() { return Boolean(document.getElementById("packed")); },
-
-  savePage() {
+  savePage() { // it holds itself
     const page = document.documentElement.cloneNode(true);
     page.querySelector("#pane").replaceChildren();
     for (const el of page.querySelectorAll("style:not(:first-of-type), script[type=module]")) el.remove();

@@ -48,7 +48,5 @@ Object.assign(abilities, {
     for (const type of ["pointerdown", "focusin"]) around?.addEventListener(type, this.pressing, true);
   },
 
-  canSavePage() { return Boolean(this.model.send); },
-
   savePage() { this.ask({ page: true }, (message) => message.page && (this.downloadPage(message.page), true)); },
 });

@@ -211,7 +211,7 @@ class Pane extends Playable {
     this.views = [shown, rest].map((kinds, n) => (kinds.length > 1 - n ? words(kinds) : null));
     const looks = [["size", "Gradient size", "The wider an arrow, the larger its gradient"], ...(this.bytes.size ? [["memory", "Saved memory", "Bytes that each box keeps for backward"]] : [])];
     this.looks = this.count > 1 ? choice("Overlay", looks, () => this.el.dataset.overlay || "", (name) => this.all((pane) => pane.setOverlay(name === pane.el.dataset.overlay ? "" : name))) : null;
-    const save = [item("SVG", () => this.saveSvg()), item("PNG", () => this.savePng()), this.canSavePage() ? item("Page", () => this.savePage()) : null, this.options.share ? item("Link", () => this.showShare()) : null];
+    const save = [item("SVG", () => this.saveSvg()), item("PNG", () => this.savePng()), this.model.send || document.getElementById("packed") ? item("Page", () => this.savePage()) : null, this.options.share ? item("Link", () => this.showShare()) : null];
     this.more = menu([
       row("Speed", choice("Playback speed", SPEEDS.map((x) => [x, `${x === 0.5 ? "½" : x}×`, `${x === 0.5 ? "half" : `${x} times`} as fast`]), () => this.speed, (x) => { this.speed = x; if (this.timer) this.play(); })),
       this.looks && row("Overlay", this.looks), this.views[1] && row("View", this.views[1]), this.options.framed && !this.model.send ? null : row("Save", save), row("", item("Keys and legend (?)", () => { this.more.open(false); this.showHelp(); })),
@@ -342,7 +342,7 @@ class Pane extends Playable {
   }
 
   fillPanels() {
-    const { k } = this, [flow, side] = k < 0 ? [this.forwardPanel(this.shown), []] : [this.flowPanel(k), [this.leaves(k), this.queue(k)]], inside = this.frame.contains(document.activeElement);
+    const { k } = this, flow = this.posed ? this.askedPanel() : k < 0 ? this.forwardPanel(this.shown) : this.flowPanel(k), side = k < 0 ? [] : [this.leaves(k), this.queue(k)], inside = this.frame.contains(document.activeElement);
     arrange(this.flow, flow.filter(Boolean));
     arrange(this.now, side.filter(Boolean));
     this.filled = `${this.terse} ${this.columnWidth}`;

@@ -28,7 +28,7 @@ export const panels = {
     if (k === 0) {
       const seed = this.data.start && this.data.start.seed;
       const says = this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`, note = (text) => h("p.note", text);
-      return [seed ? this.column("Start", note(says), arrayView(seed), (this.drawn.notes || []).map(note), this.options.label ? null : note("→ moves on one step, ⇧→ one part.")) : null];
+      return [seed ? this.column("Start", note(says), arrayView(seed), (this.drawn.notes || []).map(note), this.options.label ? null : note("→ moves on one step, ⇧→\u00a0one part.")) : null];
     }
     const step = this.data.steps[k - 1];
     return step.accumulate ? [this.receives(step), this.stores(step)] : [this.receives(step), this.rule(step)];

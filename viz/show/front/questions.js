@@ -31,16 +31,20 @@ Object.assign(abilities, {
   // Shows the question before step n: what arrives and the rule are there, what comes out is asked.
   pose(n) {
     this.posed = n;
+    this.card = n && this.questionCard(n, this.questions[n]);
     this.el.classList.remove("mgv-crowded");
-    if (!n) return this.flow.replaceChildren(...(this.k < 0 ? this.forwardPanel(this.shown) : this.flowPanel(this.k)).filter(Boolean)); // the question is withdrawn
-    const question = this.questions[n], step = this.data.steps[n - 1];
-    const card = this.questionCard(n, question);
-    this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), step.accumulate ? this.stores(step, true) : this.rule(step, true), card].filter(Boolean)));
-    if (question.kind !== "order") this.followNow();
-    this.tighten();
-    this.el.classList.toggle("mgv-crowded", this.panels.scrollHeight > this.panels.clientHeight + 1);
+    this.fillPanels();
+    this.el.classList.toggle("mgv-crowded", n && this.panels.scrollHeight > this.panels.clientHeight + 1);
+    this.layOutPanels();
+    if (!n) return; // the question is withdrawn
+    if (this.questions[n].kind !== "order") this.followNow();
     this.sentence.textContent = `Predict step ${n} of ${this.data.steps.length}.`;
-    if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });
+    if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (this.card.querySelector("input, .mgv-chip") || this.card).focus({ preventScroll: true });
+  },
+
+  askedPanel() {
+    const step = this.data.steps[this.posed - 1];
+    return this.questions[this.posed].kind === "order" ? [this.card] : [this.receives(step, true), step.accumulate ? this.stores(step, true) : this.rule(step, true), this.card];
   },
 
   questionCard(n, question) {
@@ -58,7 +62,7 @@ Object.assign(abilities, {
         right ? this.reveal(n, "right") : (feedback.textContent = `Not yet. ${choice.says}`);
       } }, shapeText(choice.shape))));
     } else {
-      const input = h("input.answer", { type: "text", autocomplete: "off", spellcheck: "false", "aria-label": question.text, placeholder: "3 or [1, 2] or [[1], [2]]" });
+      const input = h("input.answer", { type: "text", autocomplete: "off", spellcheck: "false", "aria-label": question.text, placeholder: "3, [1, 2] or [[1], [2]]" });
       // no form: JupyterLab keeps Enter from submitting one in a cell, and a sandboxed frame lets none be submitted; what is wrong is written again
       const check = () => { this.answer(n, question, input.value); if (input.isConnected) input.focus({ preventScroll: true }); };
       input.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); event.stopPropagation(); check(); } });

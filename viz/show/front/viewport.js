@@ -118,7 +118,7 @@ export const viewport = {
   // column of their own, if there is space; then the mathematics, which the equation says in numbers, is left out; then its arrays
   // are painted.
   layOutPanels() {
-    if (!this.widths || this.shown === null || this.posed) return;
+    if (!this.widths || this.shown === null) return;
     const { panels, flow, side, widths } = this, apart = widths.pair;
     const over = () => (this.twoColumns || apart ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1 || el.scrollWidth > el.clientWidth + 1);
     const set = (terse, twoColumns, closer) => {
@@ -128,12 +128,12 @@ export const viewport = {
       if (this.filled !== `${terse} ${this.columnWidth}`) this.fillPanels();
       return this.tighten(closer);
     };
-    const start = this.shown <= this.ahead, now = this.twoColumns && !start && Math.abs(this.shown - this.before) < 2, known = this.levels[this.shown];
+    const at = this.posed ? `asked ${this.posed}` : this.shown, start = at <= this.ahead, now = this.twoColumns && !start && Math.abs(this.shown - this.before) < 2, known = this.levels[at];
     if (known && known[1] === now) return set(...known);
     const fits = widths.one && widths.two && !start && (this.roomForTwo ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
     const least = this.data.steps.length > MANY && !start ? 1 : 0; // of many steps most need it
     for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), ...[2, 3].map((terse) => [terse, Boolean(now || fits)])]) {
-      this.levels[this.shown] = [...level, set(...level)];
+      this.levels[at] = [...level, set(...level)];
       if (!over()) return;
     }
   },
@@ -144,6 +144,7 @@ export const viewport = {
       const { firstElementChild: first, lastElementChild: last } = el, wraps = () => last.offsetTop > first.offsetTop + first.offsetHeight;
       if (known?.[i]) el.className = known[i];
       else for (const closer of ["mgv-tight", "mgv-tighter"]) if (wraps()) el.classList.add(closer);
+      if (wraps()) el.classList.remove("mgv-tighter"); // it takes two lines: let them be read
       return el.className;
     });
   },
