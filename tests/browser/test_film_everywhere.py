@@ -122,6 +122,18 @@ def test_who_does_not_see_it_hears_each_frame_and_what_is_found(browser: Browser
         assert order[:3] == ["To the start", "Back one frame", "Play"]
 
 
+def test_a_system_with_its_own_colours_still_sees_what_grows_and_what_shrinks(
+    browser: Browser, tmp_path: Path
+):
+    html = page([made()], None, title=None)
+    with opened(browser, html, tmp_path, forced_colors="active", color_scheme="dark") as pane:
+        legend = pane.page.get_by_role("img", name="arrow colour")
+        assert (
+            len(set(legend.locator("rect").evaluate_all("(all) => all.map((r) => r.getAttribute('fill'))")))
+            == 5
+        )
+
+
 def test_nothing_moves_by_itself_and_play_can_be_stopped(browser: Browser, tmp_path: Path):
     for motion in ("reduce", "no-preference"):
         with opened(browser, page([made()], None, title=None), tmp_path, reduced_motion=motion) as pane:

@@ -32,6 +32,15 @@ def test_a_screen_reader_hears_a_sentence_per_step_and_finds_named_controls(brow
         assert 'img "Graph of c' in tree
         for heading in ("Rule", ".grad", "Queue"):
             assert f'heading "{heading}"' in tree
+        assert tree.count("status") == 1  # a step is said once
+
+
+def test_a_question_is_read_before_the_rule_that_answers_it(browser: Browser, tmp_path: Path):
+    with opened(browser, asked("gradients"), tmp_path) as pane:
+        pane.press("ArrowRight")
+        pane.asks()
+        tree = pane.page.locator("main").aria_snapshot()
+        assert tree.index('heading "Predict"') < tree.index('button "Check"') < tree.index('heading "Rule"')
 
 
 def test_the_keyboard_alone_is_enough(browser: Browser, tmp_path: Path):
@@ -87,6 +96,11 @@ def overlay(name: str) -> Callable[[Pane], None]:
     return lambda pane: (pane.press("End"), pane.more("Overlay", name))
 
 
+# words in the colour of the page: where a system forces its own colours, each word has that behind it, whatever is around it
+UNSEEN = """() => [...document.querySelectorAll(".mgv *")].filter((el) => !el.closest("svg") && el.offsetParent &&
+    [...el.childNodes].some((node) => node.nodeType === 3 && node.nodeValue.trim()) &&
+    getComputedStyle(el).color === "rgb(0, 0, 0)").map((el) => el.outerHTML.slice(0, 90))"""
+
 STATES: dict[str, tuple[Callable[[], str], Callable[[Pane], object]]] = {
     "a question": (lambda: asked("gradients"), lambda pane: (pane.press("ArrowRight"), pane.asks())),
     "a wrong answer": (lambda: asked("gradients"), wrong_answer),
@@ -114,6 +128,8 @@ def test_every_state_has_enough_contrast(browser: Browser, tmp_path: Path, state
         for scheme in ("light", "dark"):
             pane.page.emulate_media(color_scheme=scheme)
             assert pane.page.evaluate(CONTRAST) == [], scheme
+        pane.page.emulate_media(color_scheme="dark", forced_colors="active")
+        assert pane.page.evaluate(UNSEEN) == []
 
 
 def test_a_system_with_its_own_colours_gets_them(browser: Browser, tmp_path: Path):
@@ -141,6 +157,15 @@ def test_a_picture_is_never_cut_off_without_a_way_to_see_the_rest(browser: Brows
             assert not wide or pane.button("Smaller").is_visible(), name
             if name == "in_place_slice":
                 assert not tall
+
+
+def test_at_200_percent_there_is_a_picture_to_look_at(browser: Browser, tmp_path: Path):
+    """A window of 1366 x 768 has room for 683 x 384 then: the page scrolls, and the picture keeps some height."""
+    with opened(browser, page_of("mlp"), tmp_path, viewport={"width": 683, "height": 384}) as pane:
+        pane.press("ArrowRight")
+        pane.at(1)
+        assert pane.page.locator(".mgv-stage").bounding_box()["height"] >= 200
+        assert pane.page.locator(".mgv-panels").bounding_box()["height"] >= 100
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])

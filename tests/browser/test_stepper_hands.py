@@ -305,6 +305,17 @@ def test_a_box_that_cannot_open_in_an_export_says_where_it_does(browser: Browser
         expect(says).to_be_visible()
 
 
+def test_no_tip_comes_where_the_page_scrolls_under_a_pointer_that_rests(browser: Browser, tmp_path: Path):
+    data = recorded("diamond")
+    with opened(browser, page(data), tmp_path, viewport={"width": 1100, "height": 500}) as pane:
+        pane.page.add_style_tag(content="body { padding-block: 500px }")
+        box = pane.node(data["steps"][0]["node"]).bounding_box()
+        pane.page.mouse.move(box["x"] + box["width"] / 2, 100)
+        pane.page.evaluate("(by) => scrollBy(0, by)", box["y"] + box["height"] / 2 - 100)
+        until(pane.page, "document.querySelector('.mgv-svg .node:hover')")
+        assert pane.page.locator(".mgv-tip:not([hidden])").count() == 0
+
+
 def test_no_tip_comes_where_the_picture_moves_under_a_pointer_that_rests(browser: Browser, tmp_path: Path):
     data = payload(net(12), view="functions", fold=False)
     tip = ".mgv-tip:not([hidden])"

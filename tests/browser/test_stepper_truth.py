@@ -144,8 +144,8 @@ READ = """async () => {
             now: now.dataset.id, tip, tips,
             arrows: [...document.querySelectorAll('.mgv-svg .edge .mgv-label')].map((label) => [label.parentNode.dataset.id,
                 label.parentNode.classList.contains('mgv-active'), label.dataset.sent]),
-            short: [...document.querySelectorAll('.mgv-svg .edge.mgv-active .line')].filter((line) => line.getTotalLength() < 24)
-                .map((line) => line.parentNode.dataset.id), whole });
+            short: [...document.querySelectorAll('.mgv-svg .edge.mgv-active .line')]
+                .filter((line) => line.getTotalLength() < 24).map((line) => line.parentNode.dataset.id), whole });
         await unfold(false);
     }
     return JSON.stringify(steps); // 3 MB, which playwright would take apart number by number

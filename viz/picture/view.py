@@ -75,19 +75,17 @@ class View:
         return self.p.add("alias", "tag", column, tip, function=f, name=name)
 
     def plain_input(self, e: Edge) -> Item:
-        """An input that does not require grad: a named tensor, a constant, or a stub if nothing is known about it."""
+        """An input that does not require grad: a named tensor, or a constant, about which nothing may be known."""
         if e.tensor:
             if e.label not in self.plain:
                 self.plain[e.label] = self.plain_tensor(e)
             return self.plain[e.label]
-        if e.label or e.value is not None:
-            name, shape = e.label or UNKNOWN, shape_text(e.value.shape) if e.value and e.value.shape else ""
-            column = Column.of([sub_line(fit(name, 90, SUB)), sub_line(shape, "note", TINY)], 30, 8, 5)
-            tip = f"{e.label or shape}: a constant, no gradient is computed for it"
-            return self.p.add("none", "stub", column, tip, name=name, value=e.value)
-        column = Column.of([sub_line("no grad", "note", TINY)], 46, 7, 4)
-        tip = "an input that does not require grad; the graph saves nothing of it"
-        return self.p.add("none", "stub", column, tip)
+        name, shape = e.label or UNKNOWN, shape_text(e.value.shape) if e.value and e.value.shape else ""
+        column = Column.of([sub_line(fit(name, 90, SUB)), sub_line(shape, "note", TINY)], 30, 8, 5)
+        tip = f"{e.label or shape}: a constant, no gradient is computed for it"
+        if not e.label and e.value is None:
+            tip = "an input that does not require grad; the graph saves nothing of it"
+        return self.p.add("none", "stub", column, tip, name=name, value=e.value)
 
     def plain_tensor(self, e: Edge) -> Item:
         lines, tip = plain_words(e)

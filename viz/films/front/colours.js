@@ -11,6 +11,7 @@ const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16)
 // The colours of the theme of `el`. `ramp(t)` and `apart(t)` take 0 … 1.
 export function coloursOf(el) {
   const probe = document.createElement("span"), colours = {};
+  probe.style.forcedColorAdjust = "none"; // a system with its own colours has none for a change
   el.append(probe);
   for (const name of NAMES) { probe.style.color = `var(--${name})`; colours[name] = getComputedStyle(probe).color; }
   probe.remove();

@@ -39,11 +39,11 @@ class Player extends Playable {
     this.resize.observe(this.stage);
     this.themed = () => { this.colours = null; this.fit(true); };
     this.scheme = matchMedia("(prefers-color-scheme: dark)");
-    this.scheme.addEventListener("change", this.themed);
+    this.scheme.addEventListener("change", this.themed, { signal: this.closed.signal });
     this.observer = new MutationObserver(this.themed);
     for (const root of [document.body, document.documentElement]) this.observer.observe(root, { attributes: true, attributeFilter: ["class", "data-theme", "data-jp-theme-light", "style"] });
     this.high = () => { if (this.views.some((view) => view.tall !== this.tall())) this.fit(true); };
-    window.addEventListener("resize", this.high);
+    window.addEventListener("resize", this.high, { signal: this.closed.signal });
     this.go(options.at ?? this.opening());
     this.fit(true);
     this.high();
@@ -52,10 +52,9 @@ class Player extends Playable {
 
   close() {
     this.pause();
-    window.removeEventListener("resize", this.high);
+    this.closed.abort();
     this.resize.disconnect();
     this.observer.disconnect();
-    this.scheme.removeEventListener("change", this.themed);
     if (this.inner) this.inner.remove();
   }
 

@@ -22,9 +22,8 @@ export const overlays = {
     this.el.dataset.overlay = name;
     this.range = null;
     for (const [id, item] of this.edges) {
-      const array = this.time.sendings[id] && largest(this.entriesOf(id));
-      const line = item.group.querySelector(".line");
-      if (line) line.style.strokeWidth = name === "size" && array && array.shape ? `${this.width_of(array)}px` : "";
+      const array = name === "size" && this.time.sendings[id] ? largest(this.entriesOf(id)) : null, line = item.group.querySelector(".line");
+      if (line) line.style.strokeWidth = array ? `${this.width_of(array)}px` : "";
     }
     const kept = name === "memory" ? this.keptBy() : new Map(), most = Math.max(...kept.values(), 1);
     for (const [id, item] of this.nodes) {

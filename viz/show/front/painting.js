@@ -35,8 +35,7 @@ export const painting = {
     for (const [id, edge] of Object.entries(this.drawn.edges)) this.appears.set(id, Math.max(this.appears.get(edge.from) || 0, this.appears.get(edge.to) || 0));
     const box = (svg.getAttribute("viewBox") || `0 0 ${this.drawn.width} ${this.drawn.height}`).split(/[ ,]+/).map(Number);
     this.size = [box[2], box[3]];
-    const boxes = new Set(Object.values(this.drawn.folds));
-    for (const [id, { group, bounds }] of this.nodes) if (boxes.has(id) && (this.options.opens || id in (this.drawn.insides || {})) && this.hasRoom(id)) group.append(this.opener(id, this.drawn.nodes[id].name, false, bounds.x + bounds.width - 2, bounds.y + 1));
+    for (const [id, { group, bounds }] of this.nodes) if (this.canOpen(id)) group.append(this.opener(id, this.drawn.nodes[id].name, false, bounds.x + bounds.width - 2, bounds.y + 1));
     for (const [id, group] of frames) { const [x, y, wide] = this.drawn.frames[id]; group.append(this.opener(id, group.textContent, true, x + wide - 13, y + 13)); }
     this.clearLabels([...svg.querySelectorAll("g.cluster text")].map((text) => [...["x", "y"].map((name) => Number(text.getAttribute(name))), 6.6 * text.textContent.length]));
     return svg;

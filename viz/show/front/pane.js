@@ -68,7 +68,7 @@ class Pane extends Playable {
     model.on("change:step", this.onStep);
     model.on("change:data", this.onData);
     this.resize.observe(this.el);
-    window.addEventListener("resize", this.onSize);
+    window.addEventListener("resize", this.onSize, { signal: this.closed.signal });
   }
 
   // Takes the payload of the model: at the start, and again when Python has computed another (viz.explore).
@@ -105,7 +105,7 @@ class Pane extends Playable {
   close() {
     this.pause();
     this.resize.disconnect();
-    window.removeEventListener("resize", this.onSize);
+    this.closed.abort();
     this.model.off("change:step", this.onStep);
     this.model.off("change:data", this.onData);
   }
@@ -121,7 +121,7 @@ class Pane extends Playable {
     const buttons = transport(act);
     this.playButton = buttons.querySelector("[data-action=play]");
     this.strip = strip(this.parts(), this.end, "Step of the backward pass", (step) => { this.pause(); this.go(step); });
-    this.counter = h("output.count");
+    this.counter = h("span.count"); // the sentence, which is read aloud, begins with it
     this.bar = h("div.bar", { role: "toolbar", "aria-label": "Backward pass" }, buttons, this.strip, this.counter, this.buildTools(act));
     this.sentence = h("p.sentence", { role: "status", "aria-live": "polite", "aria-atomic": "true" });
     this.titled = options.label ? h("b.label-of", options.label) : "";
@@ -148,9 +148,9 @@ class Pane extends Playable {
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.view.addEventListener("click", (event) => this.clicked(event));
     this.view.addEventListener("dblclick", (event) => { this.opens((this.pressed ?? this.elementsAt(event)).node); this.pressed = null; }); // the view holds the pointer
-    let rests = ""; // where the pointer stands: what a step moves under it there asks for no tip
+    let rests = ""; // where the pointer stands: what a step, or a page that scrolls, moves under it there asks for no tip
     const place = ({ clientX, clientY }) => `${clientX} ${clientY}`;
-    this.frame.addEventListener("pointermove", (event) => { rests = place(event); });
+    addEventListener("pointermove", (event) => { rests = place(event); }, { signal: this.closed.signal });
     this.view.addEventListener("pointerover", (event) => { const id = event.pointerType === "touch" || this.moved || place(event) === rests ? null : this.nodeAt(event.target); if (id) this.showTip(id, event); });
     this.view.addEventListener("pointerout", () => { this.tip.hidden = true; });
     this.capturePresses();

@@ -44,7 +44,7 @@ Object.assign(abilities, {
 
   askedPanel() {
     const step = this.data.steps[this.posed - 1];
-    return this.questions[this.posed].kind === "order" ? [this.card] : [this.receives(step, true), step.accumulate ? this.stores(step, true) : this.rule(step, true), this.card];
+    return this.questions[this.posed].kind === "order" ? [this.card] : [this.card, this.receives(step, true), step.accumulate ? this.stores(step, true) : this.rule(step, true)];
   },
 
   questionCard(n, question) {

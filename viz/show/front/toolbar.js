@@ -13,6 +13,7 @@ export const transport = (act, one = "step") => h("span.buttons", { role: "group
 // starts and stops.
 export class Playable {
   timer = null;
+  closed = new AbortController(); // ends what it listens to outside itself
 
   play() { this.setTimer(setInterval(() => this.advance(), this.interval())); }
 

@@ -5,7 +5,7 @@ import { h, textButton } from "./elements.js";
 import { opened } from "./boxes.js";
 
 const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880, NARROW = 256; // px of the text of a node, and in a box that was opened; scale; width of the pane for panels beside each other, the same for one of two panes, beside the picture, in two columns, of one at least
-const MANY = 40, MARGIN = 14, LEAST_TALL = 400; // steps; px below the pane; a pane that would be lower than that may begin above the sight
+const MANY = 40, MARGIN = 14, LEAST_TALL = 400, LEAST_PANE = 440; // steps; px below the pane; a pane that would be lower than that may begin above the sight; where so little is in sight (a page at 200 %), it is scrolled
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
 export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
 
@@ -18,7 +18,7 @@ export function readable(picture) {
   return picture.least;
 }
 
-// The first in the list of Python (choose.py) that is seen whole and can be read; of its kind the largest. Where none is, the one of fewest screens, and in a
+// The first in the list of Python (choose.py) that is seen whole and can be read; of its kind one that says more, then the largest. Where none is, the one of fewest screens, and in a
 // narrow pane one that is not too wide.
 export function choose(pictures, width, height, narrow) {
   const found = pictures.flatMap((picture) => {
@@ -31,7 +31,7 @@ export function choose(pictures, width, height, narrow) {
       const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // one way rather than both
       // a column more, and each arrow that is cut for it, must be worth it
       const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.05 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
-      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + (set.crossed > 4), screens, seen });
+      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + (picture.terse ? 0.5 : 0) + (set.crossed > 4), screens, seen });
     }
     return sets;
   });
@@ -47,9 +47,9 @@ export const viewport = {
     if (this.options.framed) return this.options.framed - 2 - head;
     if (this.isFull()) return window.innerHeight - head;
     const host = this.options.host?.() ?? this.el, scroller = host.closest(".jp-WindowedPanel-outer, .jp-NotebookPanel-notebook"), cell = host.closest(".jp-Cell"), tall = scroller?.clientHeight;
-    if (!tall) return Math.floor(0.85 * window.innerHeight) - head;
+    if (!tall) return Math.max(LEAST_PANE, Math.floor(0.85 * window.innerHeight)) - head;
     const above = cell ? this.el.getBoundingClientRect().top - cell.getBoundingClientRect().top : 0, left = tall - above - MARGIN;
-    return Math.floor(left >= LEAST_TALL ? left : tall - 60);
+    return Math.max(LEAST_PANE, Math.floor(left >= LEAST_TALL ? left : tall - 60));
   },
 
   isFull() { return Boolean(document.fullscreenElement && this.el.closest(":fullscreen, .mgv:has(:fullscreen)")); },
@@ -158,8 +158,7 @@ export const viewport = {
     if (!this.picture || !twoColumns) { if (this.picture && this.scale1) this.fit(this.scale1); this.scale1 = null; return; }
     this.scale1 = this.scale;
     const scale = Math.min(this.scale, (wide - two - 18) / this.size[0], (tall - 18) / this.size[1]);
-    if (scale < this.scale && scale >= 0.999 * readable(this.drawn)) this.fit(scale);
-    else { this.look(); this.followNow(); }
+    this.fit(scale >= 0.999 * readable(this.drawn) ? scale : this.scale);
   },
 
   // A box that was opened fills the view, as large as its text can be read; its neighbours stand around it.
@@ -194,13 +193,8 @@ export const viewport = {
     style.setProperty("--grow", Math.max(1, Math.min(1.25, 1 / this.scale)).toFixed(3)); // what is written smallest stays readable
     const least = LEAST / Math.min(1, this.scale);
     if (this.twoColumns ? least < this.least : least !== this.least) this.rewrite(least); // a second column of panels takes no number off the picture
-    this.look();
-  },
-
-  // What is out of sight can be zoomed and moved to: the buttons for it are there then.
-  look() {
-    const { view, stage, size, scale } = this, whole = size[0] * scale + 15 <= view.clientWidth && size[1] * scale + (this.open.size ? TOP + 6 : 15) <= view.clientHeight;
-    stage.classList.toggle("mgv-whole", whole);
+    const whole = width * this.scale + 15 <= this.view.clientWidth && height * this.scale + (this.open.size ? TOP + 6 : 15) <= this.view.clientHeight;
+    this.stage.classList.toggle("mgv-whole", whole); // what is out of sight can be zoomed and moved to: the buttons for it are there then
   },
 
   zoomBy(factor, x, y) {
