@@ -25,7 +25,7 @@ Source = Generator | None  # None means the default one
 
 
 def rng(generator: Source = None) -> Generator:
-    """The source to draw from. Inside of transforms these say what it is."""
+    """The source to draw from. Inside a transform, the transform chooses it."""
     source = generator or default_generator
     return source if local.interpreter is None else local.interpreter.source(source)
 

@@ -32,7 +32,7 @@ class BackwardHookFunction(Function):
 
 
 def through_node(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool]:
-    """The values, the tensors among them behind one node; and whether there is such a node: only if a gradient comes by.
+    """The values, the tensors among them behind one node; and whether there is such a node: only if a gradient passes.
 
     hook: is given a gradient for each of the values, None for what is not a tensor, and returns as many, or None. It is shown
     what goes out of the node (which=0) or what has come in (1).

@@ -1,6 +1,6 @@
 """Linear algebra: products of vectors and matrices, inverse, solve, determinant, eigenvalues, norms.
 
-PyTorch forms all products from a few simple ones, each with a node of its own; which ones, is decided here as it does.
+PyTorch forms all products from a few simple ones, each with a node of its own. Which ones is decided here as PyTorch does.
 Formulas: M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
 (2008). They hold for batches of matrices.
 """

@@ -73,7 +73,7 @@ def _lookup(weight, indices):
 
 
 def _lookup_back(self, indices, rows, padding_idx):
-    """The transpose of looking up: the gradients of the same row are added up, but for the row of the padding."""
+    """The transpose of looking up: the gradients of the same row are added up, except in the row of the padding."""
     places = indices[..., None] * self.shape[-1] + np.arange(self.shape[-1])
     out = add_at(np.zeros((rows, self.shape[-1]), self.dtype), places, self)
     if padding_idx >= 0:
