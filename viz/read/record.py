@@ -277,7 +277,7 @@ class Recording:
     # -- the calls of modules
 
     def _watch_modules(self, frame: FrameType) -> None:
-        """Note what each call of a module makes, of the modules that the frame's variables hold, wherever they hold them. Each
+        """For the modules that the frame's variables hold, at any depth, note what each of their calls makes. Each
         object is looked into once."""
         held = [*frame.f_locals.items(), *frame.f_globals.items()]
         new = [(n, v) for n, v in held if id(v) not in self._looked_into and not isinstance(v, PLAIN)]

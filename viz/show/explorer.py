@@ -107,7 +107,7 @@ class _Leaf:
         self._changed(self.name)
 
     def show(self, values: np.ndarray) -> None:
-        """Take new numbers, and move the slider or the fields there."""
+        """Take new numbers, and set the slider or the fields to them."""
         self.values = np.array(values, dtype=np.float64)
         for control, x in zip(self.fields, self.values.ravel(), strict=False):
             if isinstance(control, widgets.FloatSlider):
