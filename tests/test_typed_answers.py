@@ -30,6 +30,7 @@ def rows(part: str) -> list[list[str]]:
 
 
 READ, MEANS = rows("read"), rows("means")
+COUNTS = [[text, "1", due] for text, due in rows("counts")]
 
 
 def as_json(value):
@@ -53,6 +54,15 @@ def test_python_reads(text: str, size: str, due: str):
         assert as_json(typed.read(text, int(size))) == json.loads(due)
 
 
+@pytest.mark.parametrize(("text", "size", "due"), COUNTS, ids=lambda part: part)
+def test_python_reads_what_is_counted(text: str, size: str, due: str):
+    if due.startswith("!"):
+        with pytest.raises(typed.Unreadable):
+            typed.read(text, counts=True)
+    else:
+        assert typed.read(text, counts=True) == json.loads(due)
+
+
 @pytest.mark.parametrize(("text", "right", "tolerance", "due"), MEANS)
 def test_python_compares(text: str, right: str, tolerance: str, due: str):
     got = typed.read(text)
@@ -62,12 +72,12 @@ def test_python_compares(text: str, right: str, tolerance: str, due: str):
 
 SCRIPT = """
 import { readTyped, means, close } from "FILE";
-const { read, compared } = JSON.parse(process.argv[1]);
+const { read, counted, compared } = JSON.parse(process.argv[1]);
 const odd = (v) => typeof v === "number" && !Number.isFinite(v);
 const plain = (v) => Array.isArray(v) ? v.map(plain) : odd(v) ? String(v).replace("Infinity", "inf").toLowerCase() : v;
 const number = (text) => Number(text.replace("inf", "Infinity"));
-const found = read.map(([text, size]) => {
-  const value = readTyped(text, Number(size));
+const found = [...read, ...counted].map(([text, size], place) => {
+  const value = readTyped(text, Number(size), place >= read.length);
   return value && value.unread !== undefined ? "!" + value.unread : JSON.stringify(plain(value));
 });
 const said = compared.map(([text, right, tolerance]) => {
@@ -85,15 +95,16 @@ def javascript() -> dict[str, list[str]]:
     if node is None:
         pytest.skip("Node is not installed: the browser's tests read typed answers as well")
     script = SCRIPT.replace("FILE", (FRONT / "typed.js").as_uri())
-    cases = json.dumps({"read": READ, "compared": MEANS})
+    cases = json.dumps({"read": READ, "counted": COUNTS, "compared": MEANS})
     run = [node, "--input-type=module", "-e", script, cases]
     return json.loads(subprocess.run(run, capture_output=True, text=True, check=True, timeout=60).stdout)
 
 
 def test_javascript_reads_alike(javascript):
-    due = [case[2] if case[2].startswith("!") else json.loads(case[2]) for case in READ]
+    every = [*READ, *COUNTS]
+    due = [case[2] if case[2].startswith("!") else json.loads(case[2]) for case in every]
     found = [told if told.startswith("!") else json.loads(told) for told in javascript["found"]]
-    differ = [(case[0], told) for case, told, meant in zip(READ, found, due, strict=True) if told != meant]
+    differ = [(case[0], told) for case, told, meant in zip(every, found, due, strict=True) if told != meant]
     assert not differ
 
 
@@ -111,6 +122,14 @@ OPTIONS = [
     # (exercise or question, what is typed, the letter that is meant, or what it is taken for)
     ("5.d", "it raises an error", "c"),
     ("5.d", "error", "c"),
+    ("5.d", "RuntimeError", "c"),
+    ("6.a", "raises an error", "c"),
+    ("1.5", "b, because the square is steeper", "b"),
+    ("9.c", "only Adam", "c"),
+    ("9b.c", "4 x 4", "c"),
+    ("9b.c", "torch.Size([4, 4])", "c"),
+    ("10.c", "all of them", "d"),
+    ("5.b", "4x", "b"),
     ("5.d", 8, "a"),
     ("5.d", "8", "a"),
     ("5.d", "c", "c"),

@@ -9,9 +9,9 @@ const squeezed = (v) => shape(v).filter((n) => n !== 1).join();
 const escaped = (text) => text.replace(/[&<]/g, "'");
 
 // null, a truth value, a number, nested lists, a letter, or { unread } where a text is none of these.
-function read(text, want, words = {}, options = {}) {
+function read(text, want, words = {}, options = {}, counts = 0) {
   if (typeof want === "string") return letter(text, words, options);
-  const due = flat(want ?? 0), got = readTyped(text, due.length);
+  const due = flat(want ?? 0), got = readTyped(text, due.length, counts > 0);
   if (typeof want === "boolean" && (got === 0 || got === 1)) return got === 1;
   if (got?.unread !== undefined) return { ...got, text: tidy(text) };
   if (!Array.isArray(got)) return got;
@@ -24,14 +24,15 @@ const filled = (form, values) => (Array.isArray(form) ? form.map((part) => fille
 
 // The letter that is meant: itself, another word for it, or the text of its option.
 function letter(text, words, options) {
-  const spoken = tidy(text).replace(/^(?:option|answer|letter|choice)\b */, ""), marked = spoken.match(/^\(?([a-z])[.:)] /);
+  const spoken = tidy(text).replace(/^(?:option|answer|letter|choice|curve)\b */, ""), marked = spoken.match(/^\(?([a-z])(?:[.:)] |,? because |, (?=[a-z]{2}))/);
   if (marked && Object.keys(options).length) return marked[1]; // "d) it was cut off"
   const word = spoken.replace(/^[\s.,:;()[\]{}*`'"]+|[\s.,:;()[\]{}*`'"]+$/g, "");
   if (word.length <= 1 && !/\d/.test(word)) return words[word] ?? word;
   const call = word.replace(/^with /, "").replace(/^torch\./, "");
   const known = [word, call, call.split(/[(=]/)[0].split(".").at(-1)].find((name) => Object.hasOwn(words, name));
   if (known !== undefined) return words[known];
-  return option(word, options) ?? letterOfValue(readTyped(word), words, options) ?? word;
+  const named = () => new Set(Object.keys(words).filter((name) => new RegExp(`\\b${name.replace(/[(]/g, "\\(")}(?!\\w)`).test(word)).map((name) => words[name]));
+  return option(word, options) ?? withTheseNumbers(text, options) ?? (named().size === 1 ? [...named()][0] : undefined) ?? letterOfValue(readTyped(word), words, options) ?? word;
 }
 
 // The letter whose text or other name is this value: inf, 3000, none.
@@ -41,9 +42,12 @@ function letterOfValue(value, words, options) {
   return words[text] ?? option(text, options) ?? (typeof value === "number" && Number.isFinite(value) ? words.finite : undefined);
 }
 
-const COUNTED = "one two three four five six seven eight nine ten".split(" ");
-const counted = (word) => (COUNTED.includes(word) ? String(COUNTED.indexOf(word) + 1) : word);
-const tokens = (text) => (tidy(text).replace(/(?<=\d),(?=\d{3}\b)/g, "").match(/-?\d+(?:\.\d+)?|-?inf\b|[a-z][a-z0-9]*/g) ?? []).map(counted);
+const SMALL = "a an the of it is are them that only just alone".split(" "); // words that do not matter for which option is meant
+const content = (words) => words.filter((word) => !SMALL.includes(word));
+function tokens(text) {
+  const said = counted(tidy(text).replace(/(?<=\d),(?=\d{3}\b)/g, "")).replace(/[a-z]+error\b/g, "error").replace(/(?<=\d) ?x\b/g, " times");
+  return (said.match(/-?\d+(?:\.\d+)?|-?inf\b|[a-z][a-z0-9]*/g) ?? []).map((word) => word.replace(/(?<=\w\w[^s])s$/, "")); // raise and raises are the same
+}
 const within = (few, many) => many.some((_, k) => few.every((word, i) => many[k + i] === word));
 function otherNames(told) {
   const inside = [...told.matchAll(/\(([^()]*)\)/g)].map((found) => found[1]).join(", ").split(", "), colon = told.indexOf(":");
@@ -53,7 +57,19 @@ function otherNames(told) {
 
 // The letter whose text this is, or a part of whose text it is and of no other's.
 function option(text, options) {
-  const said = tokens(text), letters = Object.keys(options);
+  const said = tokens(text), plainly = Object.fromEntries(Object.entries(options).map(([key, told]) => [key, content(tokens(told)).join(" ")]));
+  return optionOf(said, options) ?? optionOf(content(said), plainly);
+}
+
+// The letter of the option that is the same numbers, written in another way: "4 x 4" for "(4, 4)".
+function withTheseNumbers(text, options) {
+  const numbers = (told) => readTyped(told, Math.max((told.match(/\d+/g) ?? []).length, 2)), given = numbers(text);
+  const found = Object.keys(options).filter((key) => Array.isArray(given) && JSON.stringify(numbers(options[key])) === JSON.stringify(given));
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function optionOf(said, options) {
+  const letters = Object.keys(options);
   if (!said.length) return undefined;
   if (Object.hasOwn(options, said[0]) && said.length > 1 && within(said.slice(1), tokens(options[said[0]]))) return said[0];
   const whole = letters.filter((key) => otherNames(options[key]).some((name) => String(name) === String(said)));
@@ -78,7 +94,7 @@ function same(got, want, rtol, exactly = false) {
 }
 
 function prediction(data, [text]) {
-  const got = read(text, data.want, {}, data.options);
+  const got = read(text, data.want, {}, data.options, data.counts);
   const fits = typeof data.want === "string" ? got.length === data.want.length
     : typeof data.want === "boolean" ? typeof got === "boolean" : got === null || typeof got === "boolean" || got.unread === undefined;
   if (!fits) return ["Not yet", data.unread];
@@ -86,7 +102,7 @@ function prediction(data, [text]) {
   const guessed = (got, want) => (typeof got === "number" || Array.isArray(got)) && want !== null && numeric(got) && numeric(want)
     && squeezed(got) === squeezed(want) && flat(want).every((n, i) => close(flat(got)[i], n) || Math.abs(flat(got)[i] - n) <= data.rtol * Math.abs(n));
   const meant = (other, exactly) => {
-    const got = read(text, other, {}, data.options);
+    const got = read(text, other, {}, data.options, data.counts);
     return same(got, other, data.rtol, exactly) || (!exactly && guessed(got, other));
   };
   let reply;
@@ -131,7 +147,7 @@ function unlisted(got, part, data) {
 }
 
 function parts(data, texts) {
-  const got = data.parts.map((part, i) => read(texts[i], part.want, data.words, data.options));
+  const got = data.parts.map((part, i) => read(texts[i], part.want, data.words, data.options, data.counts));
   const right = data.parts.map((part) => part.want);
   const differs = (other) => got.findIndex((g, i) => !same(g, other[i], data.rtol));
   const exactly = (other) => got.every((g, i) => same(g, other[i], 0, true));
@@ -154,13 +170,14 @@ function parts(data, texts) {
   return ["Try again", which + (best ? best.says : unlisted(got[first], part, data))];
 }
 
+const NONE = /^(?:(?:none|neither|nothing)(?: of them)?)?$/, ALL = /^all(?: of them)?$/;
 // The names or letters in a text, in their order: "k -> b, then a".
-const namesIn = (text) => tidy(text).split(/(?:[\s,;.+&|/\\()[\]{}"'`>]|->|=>|-|\band\b|\bthen\b)+/).filter(Boolean);
+const namesIn = (text) => tidy(text).split(/(?:[\s,;.+&|/\\()[\]{}"'`>]|->|=>|-|\b(?:and|then|first|next|only|just)\b)+/).filter(Boolean);
 
 function flips(data, texts) {
   for (const [i, part] of data.parts.entries()) {
-    const none = ["none", "nothing", "none of them", ""].includes(tidy(texts[i]));
-    const got = part.single ? letter(texts[i], {}, data.options) : none ? "" : namesIn(texts[i]).join("");
+    const said = tidy(texts[i]);
+    const got = part.single ? letter(texts[i], {}, data.options) : NONE.test(said) ? "" : ALL.test(said) ? part.letters : namesIn(texts[i]).join("");
     const strange = [...got].find((one) => !part.letters.includes(one));
     if (strange || (part.single && got.length !== 1)) return ["Try again", part.strange.replace("?", escaped(strange ?? got.slice(0, 10)))];
     if (part.single) {
@@ -189,7 +206,7 @@ function table(data, [text]) {
     const lists = Array.isArray(got) && got.every((path) => Array.isArray(path) && numeric(path));
     key = lists ? got.map((path) => path.map(String).sort().join()).sort().join(";") : "";
   } else {
-    const words = ["none", "nothing", "none of them"].includes(tidy(text)) ? [] : namesIn(text);
+    const words = NONE.test(tidy(text)) ? [] : namesIn(text);
     const single = Object.keys(data.at).every((k) => k.split(",").every((part) => part.length <= 1));
     const each = single ? [...words.join("")] : words;
     key = (data.order === "any order" ? [...each].sort() : each).join();

@@ -134,6 +134,7 @@ def _prediction(question: Question) -> dict:
         "want": _value(truth),
         "right": [_value(other) for other in question.right],
         "rtol": question.rtol,
+        "counts": question.counts,
         "wrong": [{"value": _value(wrong.answer), "says": said(wrong.advice)} for wrong in question.wrong],
         "found": said(question.found),
         "missed": said(question.missed),

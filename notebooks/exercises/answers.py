@@ -18,33 +18,37 @@ from .model import Complaint
 from .values import describe, plain, same
 
 NOTHING: Mapping[str, str] = {}
-TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-COUNTED = {word: str(n) for n, word in enumerate(TEN, 1)}
+SMALL = {"a", "an", "the", "of", "it", "is", "are", "them", "that", "only", "just", "alone"}
+"""Words that do not matter for which option is meant."""
 
 
 def read(
-    value: Any, want: Any, words: Mapping[str, str] = NOTHING, options: Mapping[str, str] = NOTHING
+    value: Any,
+    want: Any,
+    words: Mapping[str, str] = NOTHING,
+    options: Mapping[str, str] = NOTHING,
+    counts: bool = False,
 ) -> Any:
     """The plain value that is meant by `value`, where the plain value `want` is expected.
 
-    `words` are other names of letters, {"detach": "b"}; `options` the texts of the letters, as the lesson has them.
-    What cannot be read comes back as plain() has it.
+    `words` are other names of letters, {"detach": "b"}; `options` the texts of the letters, as the lesson has them; `counts`
+    tells that something is counted. What cannot be read comes back as plain() has it.
     """
-    return _read(plain(value), want, words, options)
+    return _read(plain(value), want, words, options, counts)
 
 
-def _read(got: Any, want: Any, words: Mapping[str, str], options: Mapping[str, str]) -> Any:
+def _read(got: Any, want: Any, words: Mapping[str, str], options: Mapping[str, str], counts: bool) -> Any:
     if isinstance(want, str):
         return _letter(got, words, options)
     if isinstance(got, str):
-        got = _from_text(got, want)
+        got = _from_text(got, want, counts)
     if isinstance(got, tuple) and isinstance(want, np.ndarray):
         got = plain(_numbers(got))  # texts among them may be numbers
     if isinstance(got, np.ndarray):
         return _in_shape(got, want)
     if isinstance(got, tuple) and isinstance(want, tuple) and len(got) == len(want):
-        return tuple(_read(one, due, words, options) for one, due in zip(got, want, strict=True))
-    return _read(got[0], want, words, options) if isinstance(got, tuple) and len(got) == 1 else got
+        return tuple(_read(one, due, words, options, counts) for one, due in zip(got, want, strict=True))
+    return _read(got[0], want, words, options, counts) if isinstance(got, tuple) and len(got) == 1 else got
 
 
 def _numbers(got: Any) -> Any:
@@ -53,10 +57,10 @@ def _numbers(got: Any) -> Any:
     return _from_text(got, np.zeros(())) if isinstance(got, str) else got
 
 
-def _from_text(text: str, want: Any) -> Any:
+def _from_text(text: str, want: Any, counts: bool = False) -> Any:
     due = want if isinstance(want, np.ndarray) else np.zeros(())
     try:
-        found = typed.read(text, due.size)
+        found = typed.read(text, due.size, counts)
     except typed.Unreadable:
         return text
     if found == [] or found is None or isinstance(found, bool):
@@ -120,8 +124,10 @@ def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> A
         got = got[0]
     if not isinstance(got, str):
         return _letter_of_value(got, words, options) or got
-    word = re.sub(r"^(?:option|answer|letter|choice)\b *", "", typed.tidy(got))
-    if options and (marked := re.match(r"\(?([a-z])[.:)] ", word)):  # "d) it was cut off"
+    word = re.sub(r"^(?:option|answer|letter|choice|curve)\b *", "", typed.tidy(got))
+    if options and (
+        marked := re.match(r"\(?([a-z])(?:[.:)] |,? because |, (?=[a-z]{2}))", word)
+    ):  # "d) it was cut off"
         return marked[1]
     word = word.strip(" \t\n.,:;()[]{}*`'\"")
     if len(word) <= 1 and not word.isdigit():
@@ -130,8 +136,10 @@ def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> A
     for name in (word, call, re.split(r"[(=]", call)[0].rpartition(".")[2]):
         if name in words:
             return words[name]
-    if found := option(word, options):
+    if found := option(word, options) or _with_these_numbers(got, options):
         return found
+    if len(named := {words[name] for name in words if re.search(rf"\b{re.escape(name)}(?![\w])", word)}) == 1:
+        return named.pop()  # "freeze with requires_grad_(False)"
     try:
         value = typed.read(word)
     except typed.Unreadable:
@@ -151,6 +159,29 @@ def _letter_of_value(got: Any, words: Mapping[str, str], options: Mapping[str, s
 def option(text: str, options: Mapping[str, str]) -> str | None:
     """The letter whose text this is, or a part of whose text it is and of no other's, perhaps with words left out."""
     said = _tokens(text)
+    plainly = {letter: " ".join(_content(_tokens(told))) for letter, told in options.items()}
+    return _option(said, options) or _option(_content(said), plainly)
+
+
+def _content(words: list[str]) -> list[str]:
+    return [word for word in words if word not in SMALL]
+
+
+def _with_these_numbers(text: str, options: Mapping[str, str]) -> str | None:
+    """The letter of the option that is the same numbers, written in another way: "4 x 4" for "(4, 4)"."""
+
+    def numbers(told: str) -> Any:
+        try:
+            return typed.read(told, max(len(re.findall(r"\d+", told)), 2))
+        except typed.Unreadable:
+            return None
+
+    given = numbers(text)
+    found = [letter for letter, told in options.items() if isinstance(given, list) and numbers(told) == given]
+    return found[0] if len(found) == 1 else None
+
+
+def _option(said: list[str], options: Mapping[str, str]) -> str | None:
     if not said:
         return None
     if said[0] in options and len(said) > 1 and _within(said[1:], _tokens(options[said[0]])):
@@ -169,10 +200,10 @@ def option(text: str, options: Mapping[str, str]) -> str | None:
 
 
 def _tokens(text: str) -> list[str]:
-    plain_text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", typed.tidy(text))
-    return [
-        COUNTED.get(word, word) for word in re.findall(r"-?\d+(?:\.\d+)?|-?inf\b|[a-z][a-z0-9]*", plain_text)
-    ]
+    text = typed.counted(re.sub(r"(?<=\d),(?=\d{3}\b)", "", typed.tidy(text)))
+    text = re.sub(r"(?<=\d) ?x\b", " times", re.sub(r"[a-z]+error\b", "error", text))
+    words = re.findall(r"-?\d+(?:\.\d+)?|-?inf\b|[a-z][a-z0-9]*", text)
+    return [re.sub(r"(?<=\w\w[^s])s$", "", word) for word in words]  # raise and raises are the same
 
 
 def _other_names(told: str) -> Iterator[list[str]]:
@@ -223,8 +254,9 @@ def example(want: Any) -> str:
     return "a number, such as 0.5 or 1/3, or None"
 
 
-SEPARATED = r"(?:[\s,;.+&|/\\()\[\]{}\"'`>]|->|=>|-|\band\b|\bthen\b)+"
+SEPARATED = r"(?:[\s,;.+&|/\\()\[\]{}\"'`>]|->|=>|-|\b(?:and|then|first|next|only|just)\b)+"
 """What may stand between names or letters."""
+NONE = r"(?:(?:none|neither|nothing)(?: of them)?)?"
 
 
 def names(answer: Any) -> list[str] | None:
@@ -243,12 +275,12 @@ def letters(answer: Any, allowed: str, name: str) -> str:
         f'`{name}` should be letters from `{allowed}`, such as `"{allowed[:2]}"`, or `""` for none of them.'
     )
     got = sorted(answer) if isinstance(answer, set | frozenset) else answer
-    if (
-        got is None
-        or (isinstance(plain(got), np.ndarray) and plain(got).size == 0)
-        or (isinstance(got, str) and typed.tidy(got) in ("none", "nothing", "none of them", ""))
-    ):
+    if got is None or (isinstance(plain(got), np.ndarray) and plain(got).size == 0):
         return ""
+    if isinstance(got, str) and re.fullmatch(NONE, typed.tidy(got)):
+        return ""
+    if isinstance(got, str) and re.fullmatch(r"all(?: of them)?", typed.tidy(got)):
+        return allowed
     parts = names(got)
     if parts is None:
         raise Complaint(f"{example} This is `{describe(answer, 40).replace('`', chr(39))}`.")

@@ -279,7 +279,7 @@ def _not_predicted(key: str, line: str, text: str) -> Card:
 
 
 def _read(question: Question, guess: Any, due: Any) -> Any:
-    return answers.read(guess, due, options=options.of(question.id))
+    return answers.read(guess, due, options=options.of(question.id), counts=question.counts)
 
 
 def letters_of(question: Question) -> str:

@@ -450,7 +450,10 @@ def _probe(exercise: Exercise, answers: tuple) -> Iterable[tuple[str, Any]]:
     if exercise.cases is not None:
         return _calls(exercise, answers[0])
     return (
-        (name, reading.read(answer, plain(wanted), exercise.words, options.of(exercise.id)))
+        (
+            name,
+            reading.read(answer, plain(wanted), exercise.words, options.of(exercise.id), exercise.counts > 0),
+        )
         for name, answer, wanted in zip(exercise.names, answers, exercise.reference, strict=True)
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import minigrad as torch
 
-from . import options
+from . import options, typed
 from .answers import letters, read
 from .lessons import find_exercise
 from .model import Complaint, Exercise, Question, Wrong
@@ -173,7 +173,7 @@ def name_of(answer: Any) -> str | None:
     text = plain(answer)
     if isinstance(text, tuple) and len(text) == 1:
         text = text[0]
-    if text is None or (isinstance(text, str) and text.strip().casefold() in ("none", "")):
+    if text is None or (isinstance(text, str) and text.strip().casefold() in ("", *typed.NOTHING)):
         return None
     if not isinstance(text, str):
         raise Complaint('Write a name in quotes, such as `"MulBackward0"`, or `None`.')
@@ -288,6 +288,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         2.a how many functions there are behind z = x * x + 3
         truth: _functions_of_square_plus_three()
+        counts: True
         found: Yes: one for the product, one for the addition, and one that collects for `x`.
         missed: Three: `MulBackward0` for the product, `AddBackward0` for the addition, `AccumulateGrad` for `x`.
 
@@ -307,6 +308,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         2.c how many tensors the function of x + y keeps
         truth: 0
+        counts: True
         found: Yes, none. What goes back through an addition does not depend on what was added.
         missed: None: through an addition the gradient passes unchanged, whatever was added.
 

@@ -459,6 +459,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         7.a how often the leaf is reached if every path is followed, after 20 doublings
         truth: _paths(20)
+        counts: True
         found: Yes. Each doubling doubles the number of paths, so there are $2^{20}$, more than a million, in a graph of 21 nodes.
         missed: After one doubling there are 2 paths, after two 4, after three 8. After twenty: $2^{20} = 1\,048\,576$.
 

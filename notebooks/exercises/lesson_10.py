@@ -197,6 +197,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         10.a how many of six functions keep a thousand numbers
         truth: _keeping()
+        counts: True
         found: Yes: the product, the sigmoid and the square. Sums and means need no tensor.
         missed: Three: the product keeps $x$, the sigmoid its result, the square its input.
 

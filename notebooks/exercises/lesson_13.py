@@ -316,6 +316,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         13.b how many of five batches are alive when outputs are stored as they are
         truth: _alive()
+        counts: True
         found: Yes: each stored output holds its graph, and the graph holds the batch.
         missed: All five: each stored output holds its graph, and the graph holds its batch.
 
@@ -325,6 +326,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         13.c calls of a hook that is registered in each of three epochs
         truth: _calls()
+        counts: True
         found: Yes: one hook in the first epoch, two in the second, three in the third.
         missed: 1 in the first epoch, 2 in the second, 3 in the third: 6.
 

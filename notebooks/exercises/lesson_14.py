@@ -190,6 +190,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         14.b bad gradients from one bad number of twelve
         truth: _spread()
+        counts: True
         found: Yes: each of them is a sum over the samples, and one of those is bad.
         missed: All 8: each gradient is a sum over the samples, with a bad term in it.
 

@@ -162,6 +162,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         16.c the number of axes inside vmap over a tensor of shape (8, 3)
         truth: 1.0
+        counts: True
         found: Yes: one sample of three numbers. The axis of the batch is hidden.
         missed: One: the function sees one sample of three numbers, the axis of the batch is hidden.
 
@@ -222,6 +223,7 @@ EXERCISES: list[Exercise] = [
             net_backward = 1  # one for each output: the loss
             arm_forward = 3  # three motors
             arm_backward = 120  # 40 points with 3 coordinates each
+        counts: 1
         rtol: 1e-5
         why: Forward: one column of the Jacobian per pass, one pass for each input. Backward: one row per pass, one pass for each output.
         shows: The network goes backward, the arm forward. Begin at the side with fewer numbers.
@@ -365,6 +367,7 @@ EXERCISES: list[Exercise] = [
             dial = "a"  # one input
             outliers = "c"  # a gradient for each sample
             bend = "d"  # a direction, through a gradient
+        words: {"forward": "a", "forward mode": "a", "reverse": "b", "reverse mode": "b", "hvp": "d"}
         why: One output: backward. One input: forward. One gradient for each sample: `vmap` of `grad`. The change of a gradient in a direction is a Hessian-vector product: the tangent is carried through the gradient.
         shows: You choose by counting: of inputs and outputs, which are fewer?
         look training: How many inputs, how many outputs?

@@ -268,6 +268,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         17.b how many numbers the gradient with respect to a picture has
         truth: 64.0
+        counts: True
         found: Yes: one for each pixel. A gradient has the shape of what it belongs to.
         missed: 64: one for each of the 8 × 8 pixels. A gradient has the shape of what it belongs to.
 
@@ -297,6 +298,7 @@ EXERCISES: list[Exercise] = [
             pooled = 16 * 4 * 4  # 8 × 8 becomes 4 × 4, for each window
             linear = 256 * 10 + 10  # from each entry to each score, and ten biases
             gradients = conv + linear  # ReLU, pooling, flatten and dropout learn nothing
+        counts: 1
         rtol: 1e-4
         why: A window is used at all places of the picture, so it costs 9 weights and not 9 for each pixel. Nearly all numbers are in the linear layer.
         shows: 2,730 numbers, and one backward pass finds a gradient for each of them.

@@ -256,6 +256,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         18.b how many of the 16 weights a causal mask sets to 0
         truth: _zeros()
+        counts: True
         found: Yes: 3 + 2 + 1, everything to the right of the diagonal.
         missed: Position 0 may not see three others, position 1 two, position 2 one: 6.
 
@@ -287,6 +288,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         18.e how many of six positions a centred model reads at position 2
         truth: _centred()
+        counts: True
         found: Yes: the mean is made of all six. The mask in the head comes too late.
         missed: The mean over the positions contains all six, and it was taken before the mask: 6.
 

@@ -226,6 +226,7 @@ class Question(_Answered):
     answers: a table of predictions that people make, each with the thought behind it; ` :: right` marks other forms
             of the answer, such as the same number for each entry.
     missed: what to think of any other prediction.
+    counts: whether it asks how many: "none" is 0 then, and "2x" is 2.
     rtol:   how near a predicted number must be to count as come true.
     """
 
@@ -236,6 +237,7 @@ class Question(_Answered):
     missed: str
     answers: str = ""
     patterns: tuple[Wrong, ...] = ()
+    counts: bool = False
     rtol: float = 0.02
 
     @cached_property

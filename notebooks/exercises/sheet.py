@@ -29,8 +29,12 @@ from .answer_table import COMMON
 from .model import Exercise, Question, module_of
 
 TEXTS = {"why", "shows", "hint", "look", "about", "without", "found", "missed"}
-CODE = {field.name for field in fields(Exercise)} - TEXTS - {"id", "title", "hints", "answers"}
-LINE = re.compile(rf"({'|'.join(TEXTS | CODE | {'truth'})})((?: \w+)*):(?: (.*))?")
+CODE = (
+    {field.name for kind in (Exercise, Question) for field in fields(kind)}
+    - TEXTS
+    - {"id", "title", "hints", "answers"}
+)
+LINE = re.compile(rf"({'|'.join(TEXTS | CODE)})((?: \w+)*):(?: (.*))?")
 
 
 class Sheet:
@@ -63,7 +67,7 @@ class Sheet:
 def exercise(text: str, **code: Any) -> Exercise:
     """The Exercise of a text; `code` is what takes more than a line. Its names are those that the solution defines."""
     sheet = Sheet(text)
-    code = {word: sheet.code(word) for word in sorted(CODE & sheet.stated.keys()) if sheet.text(word)} | code
+    code = {word: sheet.code(word) for word in sheet.stated if word in CODE and sheet.text(word)} | code
     code.setdefault("solution", textwrap.dedent(sheet.solution))
     code.setdefault("names", _names(code["solution"]))
     if look := dict(sheet.stated.get("look", ())):
@@ -91,7 +95,7 @@ def _names(solution: Any) -> tuple[str, ...]:
     return tuple(part.__name__ for part in ([solution] if callable(solution) else solution))
 
 
-def question(text: str, **code: Any) -> Question:
+def question(text: str) -> Question:
     """The Question of a text; its truth is computed when it is asked for."""
     sheet = Sheet(text)
     return Question(
@@ -101,5 +105,5 @@ def question(text: str, **code: Any) -> Question:
         found=sheet.text("found"),
         missed=sheet.text("missed"),
         answers=sheet.table,
-        **code,
+        **{word: sheet.code(word) for word in ("counts", "rtol") if sheet.text(word)},
     )

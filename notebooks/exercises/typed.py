@@ -17,23 +17,23 @@ LONGEST = 400  # characters of an answer
 DEPTH = 12  # lists in lists, and brackets in brackets
 NOTHING = (
     "none", "nothing", "nothing at all", "no gradient", "no grad", "nil", "null", "nonetype", "empty", "does not exist",
-    "doesn't exist", "there is none",
+    "doesn't exist", "there is none", "not computed", "doesn't have one",
 )  # fmt: skip
 WORDS = {
     **dict.fromkeys(NOTHING),
-    **dict.fromkeys(("never", "not at all", "zeros"), 0.0),
+    **dict.fromkeys(("never", "not at all"), 0.0),
     "once": 1.0,
     "twice": 2.0,
     "not a number": math.nan,
-    **dict.fromkeys(("true", "yes"), True),
-    **dict.fromkeys(("false", "no"), False),
+    **dict.fromkeys(("true", "yes", "yep", "yeah", "y"), True),
+    **dict.fromkeys(("false", "no", "nope", "n"), False),
 }
 NUMBERS = {"inf": math.inf, "infinity": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e}
 FUNCTIONS: dict[str, Callable] = {
     "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "ln": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "abs": np.abs,
 }  # fmt: skip
-UNITS = {"b": 1, "kb": 1e3, "mb": 1e6, "kib": 1024, "mib": 1024**2,
-         "k": 1e3, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}  # fmt: skip
+UNITS = {"b": 1, "kb": 1e3, "mb": 1e6, "kib": 1024, "mib": 1024**2, "kilobyte": 1e3, "megabyte": 1e6, "k": 1e3,
+         "percent": 0.01, "hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9}  # fmt: skip
 LOOKS_LIKE = (  # typographic signs, and what is meant by them
     ("(\\d+) ?\u00bd", r"(\1+1/2)"), ("\u221a *", "sqrt "), ("\u2026", "..."),
     ("[\u2010-\u2015\u2212]", "-"), ("[\u00b7\u00d7\u2219\u22c5]", "*"), ("[\u00f7\u2044\u2215]", "/"), ("\u221e", "inf"),
@@ -42,7 +42,11 @@ LOOKS_LIKE = (  # typographic signs, and what is meant by them
     ("\u27e8", "["), ("\u27e9", "]"), ("\u1d40", "^t"),
     ("[\u2018\u2019\u201a\u2032`]", "'"), ("[\u201c-\u201f]", '"'), (r"\s", " "),
 )  # fmt: skip
-COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+COUNTED = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 PARTS = {
     "half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10,
 }  # fmt: skip
@@ -52,10 +56,15 @@ PLAIN = (  # ways of writing, and the plain one; in this order
     (r"(?<=[\d)]) +times +", "*"), (r"(?<=[\d)]) +(?:over|divided by) +", "/"), (r"\b(?:minus|negative) +", "-"),
     (r"\blog_?(2|10) *\(([^()]*)\)", r"(log(\2)/log(\1))"), (r"\bfraction *\(([^(),]*),([^(),]*)\)", r"((\1)/(\2))"),
     (r"(\d*\.\d*)\((\d)\)", r"\1\2\2\2\2\2\2\2\2"), (r"(?<=\d)\.{2,3}$", ""), (r"\?+$", ""),
-    (r"^(?:it is|it's|the \w+ is|i think(?: it is)?|i guess|i'd say|i expect|probably|it will be|that is|shape) +", ""),
+    (r"(?<=[\d)]),? +(?:because|since|as|which)\b.*$", ""),
+    (r"^((?:yes|no|true|false)\b)[,.]? +(?:it|they|that|a)\b[^\d]*$", r"\1"),
+    (r"^(?:(?:it|its|it's|that|the \w+|[a-z_]\w*\.grad|i think|i guess|i'd say|i expect|probably|maybe|is|are|stays|remains|"
+     r"still|will be|would be|only|just|exactly|a single|shape) +)+", ""),
+    (r"^(none|nothing)\b(?! at all)[^\d]+$", r"\1"), (r"^twice +(?=[\d(])", "2*"), (r"(?<=\d) +by +(?=\d)", "*"),
+    (r"(?<=[\d)]) +(?:for|in) +(?:both|all|each|every)\b[^\d]*$", " each"),
     (r"^(?:\w+ )?(?:rises|grows|increases|goes up|moves) by +", ""),
-    (r"(?<=[\w)]) +\((?=[^()]*(?:[a-z]{4}|[a-z] [a-z]))[^()\d]*\)$", ""),
-    (r"(?<=[\d)])( +[a-z]{4,})? +(?:per|of|for each|for every) [^\d]*$", r"\1"),
+    (r"(?<=[\w)]) +\((?=[^()]*(?:[a-z]{4}|[a-z] [a-z]|[a-z]{3} ))[^()]*\)$", ""),
+    (r"(?<=[\d)])( +[a-z]{4,})? +(?:per|of) [^\d]*$", r"\1"),
     (r"^(?:[a-z_\u2202][\w.\u2202]*(?:/[a-z_\u2202][\w.\u2202]*)?(?:\[[\d, ]*\])? *(?:[=:]| is\b)|=)(?![=>]) *", ""),
     (r"^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) *", ""),
     (r"\b(?:torch|math|numpy|np)\.", ""),
@@ -65,7 +74,11 @@ PLAIN = (  # ways of writing, and the plain one; in this order
     (r"(^|[,;] *)[^=,;\[\]<>!]*[a-z)][^=,;\[\]<>!]*=(?![=>]) *(?=\S)", r"\1"), (r"^(?:[-+*/^() \d.]+= *)+(?=[-+(\d.])", ""),
     (r"^<(.*)>$", r"[\1]"), (r"(?<=[\])])(?:\.t|\^ *t)$", ""), (r"^\[([^\[\]]*)$", r"[\1]"), (r"^([^\[\]]*)\]$", r"\1"),
     (r"(?<!\b0)(?<=\d) *x *(?=[\d(])", "*"), (r"\b(one|zero)s *\(? *(\d+) *,? *\)?", r"[\1]*\2"),
-    (r"\ball (one|zero)s\b", r"all \1"), (r"\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)", r"[\2]*\1"),
+    (r"^(?:all )?(one|zero)s$", r"all \1"), (r"\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)", r"[\2]*\1"),
+)  # fmt: skip
+COUNTS = (  # the same, where something is counted
+    (r"^(?:no|none|nothing|never|neither|not (?:one|any))\b(?! (?:idea|clue))[^\d]*$", "0"), (r"^(\d+) *x$", r"\1"),
+    (r"^(\w+) +(?:out +)?of +(?:the +)?\w+$", r"\1"),
 )  # fmt: skip
 TOKEN = re.compile(
     r" *(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()\[\]{},;|&])( *)"
@@ -85,19 +98,22 @@ def tidy(text: str) -> str:
     return re.sub(r"(?<!\d)\.$", "", text).strip(" '\"")
 
 
-def read(text: str, size: int = 1) -> Any:
+def read(text: str, size: int = 1, counts: bool = False) -> Any:
     """None, True, False, a float or nested lists of floats; `size` numbers are expected. Raises Unreadable.
 
-    A number that is expected alone may have commas for its thousands, or for its decimals.
+    A number that is expected alone may have commas for its thousands, or for its decimals. `counts`: it says how many, so
+    that "none" is 0, "2x" is 2 and "6 of 16" is 6.
     """
     if len(text) > LONGEST:
         raise Unreadable(text[:20])
     text = tidy(text)
-    for way, plain in PLAIN:
+    for way, plain in (*(COUNTS if counts else ()), *PLAIN):
         text = re.sub(way, plain, text)
     if text in WORDS:
         return WORDS[text]
-    text = re.sub(rf"\b({'|'.join(COUNTED)})\b", lambda m: str(COUNTED.index(m[1])), text)
+    if size == 1:
+        text = re.sub(r"(?<=\d), +[a-z][^\d]*$", "", text)  # "64, one for each pixel"
+    text = counted(text)
     text = re.sub(rf"\b(?:(\d+|an?) +)?({'|'.join(PARTS)})s?\b", _part, text)
     if size != 1:
         if re.fullmatch(r"\(?\d+(?: *\* *\d+)+\)?", text) and text.count("*") == size - 1:  # a shape, "2 x 3"
@@ -109,18 +125,38 @@ def read(text: str, size: int = 1) -> Any:
         if len(re.findall(r"\d,\d", text)) == size == len(re.split(r";|\band\b", text)):
             text = re.sub(r"(?<=\d),(?=\d)", ".", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text))
         return _Reader(text, True, size).all()
+    text = re.sub(r"^all (?=\S+$)", "", text)  # "all 6"
     unit = re.fullmatch(r"([^a-z]*[\d)]) *([a-z]+)", text)
     if unit and (unit[2] in UNITS or len(unit[2]) > 3):  # "8 kB", "4 functions"
-        return _each(np.multiply, UNITS.get(unit[2], 1.0), read(unit[1]))
+        return _each(
+            np.multiply, UNITS.get(unit[2], UNITS.get(unit[2].removesuffix("s"), 1.0)), read(unit[1])
+        )
+    if beside := re.fullmatch(r"(.*\d) +\(([^()]*)\)", text):  # "12 (4 + 8)", and 2 (3 + 4)
+        one, other = read(beside[1]), read(beside[2])
+        return one if one == other else _each(np.multiply, one, other)
     if re.fullmatch(r"[-+]? *\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}", text):  # 6.000,5
         text = text.replace(".", "").replace(",", ".")
     text = re.sub(r"^([-+]?)(\d+) (\d+/\d+)$", r"\1(\2+\3)", text)
-    grouped = re.sub(r"(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?![\d,])", lambda m: re.sub("[, ']", "", m[0]), text)
+    grouped = re.sub(
+        r"(?<![\d.,])[1-9]\d{0,2}(?:[, ']\d{3})+(?![\d,])", lambda m: re.sub("[, ']", "", m[0]), text
+    )
     grouped = re.sub(r"^([+-]? *\d+),(\d+)$", r"\1.\2", grouped)
     try:
         return _Reader(grouped, False).all()
     except Unreadable:
         return _Reader(text, True).all()
+
+
+def counted(text: str) -> str:
+    """The text with words for whole numbers as digits: "twelve", "forty-two", "a hundred"."""
+    ones = "|".join(COUNTED)
+    text = re.sub(rf"\b({'|'.join(TENS)})(?:[- ]({ones}))?\b", _tens, text)
+    text = re.sub(rf"\b({ones})\b", lambda found: str(COUNTED.index(found[1])), text)
+    return re.sub(r"^an? (?=hundred|thousand|million|billion)", "1 ", re.sub(r"^an? (?=\d)", "", text))
+
+
+def _tens(found: re.Match[str]) -> str:
+    return str(20 + 10 * TENS.index(found[1]) + (COUNTED.index(found[2]) if found[2] else 0))
 
 
 def _part(found: re.Match[str]) -> str:

@@ -2,23 +2,28 @@
 // does the same, function by function; tests/typed_answers.txt is the table of cases that both must read alike.
 
 const LONGEST = 400, DEPTH = 12;
-const WORDS = { none: null, nothing: null, "nothing at all": null, "no gradient": null, "no grad": null, nil: null, null: null, empty: null, "does not exist": null, "doesn't exist": null, "there is none": null,
-  "not a number": NaN, nonetype: null, never: 0, "not at all": 0, zeros: 0, once: 1, twice: 2, true: true, yes: true, false: false, no: false };
+const WORDS = { none: null, nothing: null, "nothing at all": null, "no gradient": null, "no grad": null, nil: null, null: null, empty: null, "does not exist": null, "doesn't exist": null, "there is none": null, "not computed": null, "doesn't have one": null,
+  "not a number": NaN, nonetype: null, never: 0, "not at all": 0, once: 1, twice: 2, true: true, yes: true, yep: true, yeah: true, y: true, false: false, no: false, nope: false, n: false };
 const NUMBERS = { inf: Infinity, infinity: Infinity, nan: NaN, pi: Math.PI, e: Math.E };
 const FUNCTIONS = { sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log, sin: Math.sin, cos: Math.cos, tanh: Math.tanh, abs: Math.abs };
-const UNITS = { b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2, k: 1e3, percent: 0.01, thousand: 1e3, million: 1e6, billion: 1e9 };
+const UNITS = { b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2, kilobyte: 1e3, megabyte: 1e6, k: 1e3, percent: 0.01, hundred: 100, thousand: 1e3, million: 1e6, billion: 1e9 };
 const LOOKS_LIKE = [["(\\d+) ?\u00bd", "($1+1/2)"], ["\u221a *", "sqrt "], ["\u2026", "..."], ["[\u2010-\u2015\u2212]", "-"], ["[\u00b7\u00d7\u2219\u22c5]", "*"], ["[\u00f7\u2044\u2215]", "/"], ["\u221e", "inf"], ["\u03c0", "pi"], ["[\u2192\u21d2\u279c]", "->"],
   ["\u00b2", "^2"], ["\u00b3", "^3"], ["\u00bd", "(1/2)"], ["\u00bc", "(1/4)"], ["\u2153", "(1/3)"], ["\u2154", "(2/3)"], ["\u215b", "(1/8)"], ["\u27e8", "["], ["\u27e9", "]"], ["\u1d40", "^t"], ["[\u2018\u2019\u201a\u2032`]", "'"], ["[\u201c-\u201f]", '"'], ["\\s", " "]];
-const NUMERALS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(" ");
+const TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 const SHARES = { half: 2, halves: 2, third: 3, quarter: 4, fourth: 4, fifth: 5, sixth: 6, eighth: 8, tenth: 10 };
 const WRITINGS = [ // ways of writing, and the plain one; in this order
   [/^\$+(.*?)\$+$/, "$1"], [/^\*\*(.*)\*\*$/, "$1"], [/\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}/g, "(($1)/($2))"], [/\\sqrt *\{([^{}]*)\}/g, "sqrt($1)"], [/\\(?:cdot|times)\b/g, "*"], [/\\infty\b/g, "inf"], [/(?<=[\d)]) +times +/g, "*"],
   [/(?<=[\d)]) +(?:over|divided by) +/g, "/"], [/\b(?:minus|negative) +/g, "-"], [/\blog_?(2|10) *\(([^()]*)\)/g, "(log($2)/log($1))"], [/\bfraction *\(([^(),]*),([^(),]*)\)/g, "(($1)/($2))"], [/(\d*\.\d*)\((\d)\)/g, "$1$2$2$2$2$2$2$2$2"], [/(?<=\d)\.{2,3}$/, ""], [/\?+$/, ""],
-  [/^(?:it is|it's|the \w+ is|i think(?: it is)?|i guess|i'd say|i expect|probably|it will be|that is|shape) +/, ""], [/^(?:\w+ )?(?:rises|grows|increases|goes up|moves) by +/, ""], [/(?<=[\w)]) +\((?=[^()]*(?:[a-z]{4}|[a-z] [a-z]))[^()\d]*\)$/, ""], [/(?<=[\d)])( +[a-z]{4,})? +(?:per|of|for each|for every) [^\d]*$/, "$1"],
+  [/(?<=[\d)]),? +(?:because|since|as|which)\b.*$/, ""], [/^((?:yes|no|true|false)\b)[,.]? +(?:it|they|that|a)\b[^\d]*$/, "$1"],
+  [/^(?:(?:it|its|it's|that|the \w+|[a-z_]\w*\.grad|i think|i guess|i'd say|i expect|probably|maybe|is|are|stays|remains|still|will be|would be|only|just|exactly|a single|shape) +)+/, ""],
+  [/^(none|nothing)\b(?! at all)[^\d]+$/, "$1"], [/^twice +(?=[\d(])/, "2*"], [/(?<=\d) +by +(?=\d)/, "*"], [/(?<=[\d)]) +(?:for|in) +(?:both|all|each|every)\b[^\d]*$/, " each"], [/^(?:\w+ )?(?:rises|grows|increases|goes up|moves) by +/, ""], [/(?<=[\w)]) +\((?=[^()]*(?:[a-z]{4}|[a-z] [a-z]|[a-z]{3} ))[^()]*\)$/, ""], [/(?<=[\d)])( +[a-z]{4,})? +(?:per|of) [^\d]*$/, "$1"],
   [/^(?:[a-z_\u2202][\w.\u2202]*(?:\/[a-z_\u2202][\w.\u2202]*)?(?:\[[\d, ]*\])? *(?:[=:]| is\b)|=)(?![=>]) */, ""], [/^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) */, ""],
   [/\b(?:torch|math|numpy|np)\./g, ""], [/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, ""], [/\b(?:tensor|array|size|decimal|fraction|float\d*|int\d*) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)"],
   [/\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *[=:] *(?=[-+\d.([])/g, ""], [/(^|[,;] *)[^=,;[\]<>!]*[a-z)][^=,;[\]<>!]*=(?![=>]) *(?=\S)/g, "$1"], [/^(?:[-+*/^() \d.]+= *)+(?=[-+(\d.])/, ""],
-  [/^<(.*)>$/, "[$1]"], [/(?<=[\])])(?:\.t|\^ *t)$/, ""], [/^\[([^[\]]*)$/, "[$1]"], [/^([^[\]]*)\]$/, "$1"], [/(?<!\b0)(?<=\d) *x *(?=[\d(])/g, "*"], [/\b(one|zero)s *\(? *(\d+) *,? *\)?/g, "[$1]*$2"], [/\ball (one|zero)s\b/g, "all $1"], [/\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)/g, "[$2]*$1"]];
+  [/^<(.*)>$/, "[$1]"], [/(?<=[\])])(?:\.t|\^ *t)$/, ""], [/^\[([^[\]]*)$/, "[$1]"], [/^([^[\]]*)\]$/, "$1"], [/(?<!\b0)(?<=\d) *x *(?=[\d(])/g, "*"], [/\b(one|zero)s *\(? *(\d+) *,? *\)?/g, "[$1]*$2"], [/^(?:all )?(one|zero)s$/, "all $1"], [/\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)/g, "[$2]*$1"]];
+const COUNTS = [ // the same, where something is counted
+  [/^(?:no|none|nothing|never|neither|not (?:one|any))\b(?! (?:idea|clue))[^\d]*$/, "0"], [/^(\d+) *x$/, "$1"], [/^(\w+) +(?:out +)?of +(?:the +)?\w+$/, "$1"]];
 const TOKEN = /(?: *)(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()[\]{},;|&])( *)/y;
 const SEPARATORS = [",", ";", ">", "->", "=>", "|", "&", "and", "then"];
 
@@ -35,21 +40,30 @@ export function tidy(text) {
 }
 
 // null, true, false, a number or nested lists of numbers; `size` numbers are expected. { unread: part } for anything else.
-// A number that is expected alone may have commas for its thousands, or for its decimals.
-export function readTyped(text, size = 1) {
+// A number that is expected alone may have commas for its thousands, or for its decimals. `counts`: it says how many, so that
+// "none" is 0, "2x" is 2 and "6 of 16" is 6.
+export function readTyped(text, size = 1, counts = false) {
   try {
-    return numbersIn(text, size);
+    return numbersIn(text, size, counts);
   } catch (error) {
     if (error instanceof Unreadable) return { unread: error.part };
     throw error;
   }
 }
 
-function numbersIn(text, size) {
+// "twelve", "forty-two", "a hundred" as digits.
+function counted(text) {
+  const ones = NUMERALS.join("|"), tens = new RegExp(`\\b(${TENS.join("|")})(?:[- ](${ones}))?\\b`, "g");
+  text = text.replace(tens, (_, ten, one) => 20 + 10 * TENS.indexOf(ten) + (one ? NUMERALS.indexOf(one) : 0));
+  text = text.replace(new RegExp(`\\b(${ones})\\b`, "g"), (word) => NUMERALS.indexOf(word));
+  return text.replace(/^an? (?=\d)/, "").replace(/^an? (?=hundred|thousand|million|billion)/, "1 ");
+}
+
+function numbersIn(text, size, counts = false) {
   if (text.length > LONGEST) throw new Unreadable(text.slice(0, 20));
-  text = WRITINGS.reduce((said, [way, plain]) => said.replace(way, plain), tidy(text));
+  text = [...(counts ? COUNTS : []), ...WRITINGS].reduce((said, [way, plain]) => said.replace(way, plain), tidy(text));
   if (Object.hasOwn(WORDS, text)) return WORDS[text];
-  text = text.replace(new RegExp(`\\b(${NUMERALS.join("|")})\\b`, "g"), (word) => NUMERALS.indexOf(word));
+  text = counted(size === 1 ? text.replace(/(?<=\d), +[a-z][^\d]*$/, "") : text); // "64, one for each pixel"
   text = text.replace(new RegExp(`\\b(?:(\\d+|an?) +)?(${Object.keys(SHARES).join("|")})s?\\b`, "g"), // "a third", "two thirds"
     (_, count, part) => `(${(count ?? "a")[0] === "a" ? 1 : count}/${SHARES[part]})`);
   if (size !== 1) {
@@ -57,12 +71,18 @@ function numbersIn(text, size) {
     if ((text.match(/\d,\d/g) ?? []).length === size && text.split(/;|\band\b/).length === size) text = text.replace(/(?<=\d),(?=\d{3}\b)/g, "").replace(/(?<=\d),(?=\d)/g, "."); // 1,5; 2,5
     return new Reader(text, true, size).all();
   }
-  const unit = text.match(/^([^a-z]*[\d)]) *([a-z]+)$/);
-  if (unit && (Object.hasOwn(UNITS, unit[2]) || unit[2].length > 3)) // "8 kB", "4 functions"
-    return each((a, b) => a * b, Object.hasOwn(UNITS, unit[2]) ? UNITS[unit[2]] : 1, numbersIn(unit[1], 1));
+  text = text.replace(/^all (?=\S+$)/, ""); // "all 6"
+  const unit = text.match(/^([^a-z]*[\d)]) *([a-z]+)$/), name = unit && [unit[2], unit[2].replace(/s$/, "")].find((one) => Object.hasOwn(UNITS, one));
+  if (unit && (name || unit[2].length > 3)) // "8 kB", "4 functions"
+    return each((a, b) => a * b, UNITS[name] ?? 1, numbersIn(unit[1], 1));
+  const beside = text.match(/^(.*\d) +\(([^()]*)\)$/); // "12 (4 + 8)", and 2 (3 + 4)
+  if (beside) {
+    const [one, other] = [beside[1], beside[2]].map((part) => numbersIn(part, 1));
+    return one === other ? one : each((a, b) => a * b, one, other);
+  }
   if (/^(?:[-+]? *\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,})$/.test(text)) text = text.replaceAll(".", "").replace(",", "."); // 6.000,5
   text = text.replace(/^([-+]?)(\d+) (\d+\/\d+)$/, "$1($2+$3)");
-  const grouped = text.replace(/(?<![\d.,])\d{1,3}(?:[, ']\d{3})+(?![\d,])/g, (found) => found.replace(/[, ']/g, "")).replace(/^([+-]? *\d+),(\d+)$/, "$1.$2");
+  const grouped = text.replace(/(?<![\d.,])[1-9]\d{0,2}(?:[, ']\d{3})+(?![\d,])/g, (found) => found.replace(/[, ']/g, "")).replace(/^([+-]? *\d+),(\d+)$/, "$1.$2");
   try {
     return new Reader(grouped, false).all();
   } catch {
