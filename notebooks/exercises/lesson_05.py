@@ -420,12 +420,12 @@ EXERCISES: list[Exercise] = [
         probe: _letters
         why: `x * x` keeps its factors, `x * 3` keeps the 3, the sigmoid keeps its result. Additions, subtractions, sums and means need no value, at most a shape or a number of entries, and that is never freed.
         shows: You have read the memory of six graphs off their rules. What keeps nothing can be walked again.
-        hint: Write down the rule of each: by what does it multiply the gradient that arrives?
+        hint: Write down the rule of each: what does it multiply the gradient by?
         hint: A product multiplies by *the other factor*. So that has to be kept, even if it is a plain 3.
         hint: A mean divides by the number of entries: a property of the shape, not a saved value. Try the others in a cell of your own.
 
         ["b", "e"]      :: One is missing. For `x`, the rule of `x * 3` is *what arrives times 3*: that 3 is kept, and freed like any other value.
-        ["b", "c"]      :: One is missing. In terms of what is the derivative of the sigmoid written? Lesson 3 showed what its node keeps.
+        ["b", "c"]      :: One is missing. The derivative of the sigmoid is written in terms of one value, and lesson 3 showed that its node keeps it.
         ["b"]           :: `x * x` is one of them. But other rules need a value too: what do you multiply by in the others?
         ["c", "e"]      :: One is missing: the rule of `x * x` is *what arrives times the other factor*.
         list("bcde")    :: One is too many. A mean divides by the number of entries. That is not a tensor, and it is not freed.
