@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,6 +112,14 @@ def fold(summary: str, body: str) -> str:
         f'<details style="margin:0.25em 0"><summary style="cursor:pointer">{inline(summary)}</summary>'
         f'<div style="padding-left:1.1em">{body}</div></details>'
     )
+
+
+def markdown_table(rows: Iterable[Mapping[str, object]]) -> str:
+    """Rows, {heading: what is below it}, as a table in Markdown."""
+    rows = list(rows)
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)] if rows else []
+    escaped = ((str(cell).replace("|", "\\|") for cell in line) for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 
 def code_block(source: str) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from . import answers, lessons, store
+from .cards import markdown_table
 from .exam import COLUMNS, HEADS, results_of
 from .exam_questions import ABOUT
 from .judge import CORRECT, NOT_YET, Verdict, as_answers, judge
@@ -165,13 +166,6 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def _rows(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(
-        f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines
-    )
-
-
 # ---------------------------------------------------------------- the overview
 
 
@@ -191,17 +185,18 @@ def _how_far(handed_in: list[Learner]) -> Iterator[str]:
             if key in learner.data["predicted"]
         ]
         true = f"{sum(made)} of {len(made)}" if made else "–"
-        rows.append((number, len(began), every, f"{solved:.1f} of {len(exercises)}", true))
+        rows.append(
+            {
+                "lesson": number,
+                "began it": len(began),
+                "solved every exercise": every,
+                "exercises solved, on average": f"{solved:.1f} of {len(exercises)}",
+                "predictions that came true": true,
+            }
+        )
     if rows:
         yield "## How far they got"
-        head = (
-            "lesson",
-            "began it",
-            "solved every exercise",
-            "exercises solved, on average",
-            "predictions that came true",
-        )
-        yield _rows(head, rows)
+        yield markdown_table(rows)
 
 
 def _who(handed_in: list[Learner]) -> Iterator[str]:
@@ -211,28 +206,17 @@ def _who(handed_in: list[Learner]) -> Iterator[str]:
         began = [number for number in lessons.numbers() if learner.began(number)]
         exam = results_of(learner.data.get("exam", {}))
         right = f"{sum(r.first for r in exam)} of {sum(r.asked for r in exam)}" if exam else "–"
-        tried = sum(map(bool, learner.data["tries"].values()))
         rows.append(
-            (
-                learner.name,
-                ", ".join(began) or "–",
-                len(learner.data["solved"]),
-                tried,
-                len(learner.data["predicted"]),
-                right,
-            )
+            {
+                "file": learner.name,
+                "lessons begun": ", ".join(began) or "–",
+                "exercises solved": len(learner.data["solved"]),
+                "with a wrong try": sum(map(bool, learner.data["tries"].values())),
+                "predictions": len(learner.data["predicted"]),
+                "exam, right at once": right,
+            }
         )
-    yield _rows(
-        (
-            "file",
-            "lessons begun",
-            "exercises solved",
-            "with a wrong try",
-            "predictions",
-            "exam, right at once",
-        ),
-        rows,
-    )
+    yield markdown_table(rows)
 
 
 def _hardest(handed_in: list[Learner]) -> Iterator[str]:
@@ -246,21 +230,18 @@ def _hardest(handed_in: list[Learner]) -> Iterator[str]:
                 continue
             solved = sum(learner.solved(exercise.id) for learner in met)
             share = ((len(met) - solved) + len(wrong)) / len(met)
-            row = (
-                f"{exercise.id} {exercise.title}",
-                len(met),
-                solved,
-                len(wrong),
-                _most_often(exercise, wrong),
-            )
+            row = {
+                "exercise": f"{exercise.id} {exercise.title}",
+                "tried it": len(met),
+                "solved it": solved,
+                "had a wrong try": len(wrong),
+                "most often": _most_often(exercise, wrong),
+            }
             ranked.append((share, len(met), row))
     ranked.sort(key=lambda one: one[:2], reverse=True)
     if ranked:
         yield f"## The {'ten ' if len(ranked) >= HARDEST else ''}hardest"
-        yield _rows(
-            ("exercise", "tried it", "solved it", "had a wrong try", "most often"),
-            [row for *_, row in ranked[:HARDEST]],
-        )
+        yield markdown_table(row for *_, row in ranked[:HARDEST])
 
 
 def _most_often(exercise: Exercise, wrong: list[Learner]) -> str:
@@ -282,11 +263,13 @@ def _exam(handed_in: list[Learner]) -> Iterator[str]:
         causes = Counter(cause for result in results for cause in result.causes)
         causes["begun anew"] = sum(result.begun > 1 for result in results)
         common = ", ".join(f"{count} × {cause}" for cause, count in causes.most_common(4) if count)
-        steps = [sum(getattr(r, name) for r in results) for name in COLUMNS]
-        rows.append((number, ", ".join(ABOUT.get(number, ())), len(results), *steps, common))
+        steps = {
+            head: sum(getattr(r, name) for r in results) for head, name in zip(HEADS, COLUMNS, strict=True)
+        }
+        row = {"question": number, "lessons": ", ".join(ABOUT.get(number, ())), "learners": len(results)}
+        rows.append(row | steps | {"mistakes": common})
     yield "## The exam"
-    head = ("question", "lessons", "learners", *HEADS, "mistakes")
-    yield _rows(head, rows)
+    yield markdown_table(rows)
 
 
 # ---------------------------------------------------------------- each prediction and exercise

@@ -33,24 +33,18 @@ from .model import padded
 from .replies import say
 from .values import blank, describe, plain
 
-SEE = {  # the cause of a mistake, as a stepper names it, and the lesson that is about it
-    "the value": "0",
-    "added": "1",
-    "sign": "1",
-    "local derivative only": "3",
-    "passed on": "3",
-    "other input": "3",
-    "transposed": "3",
-    "wrong shape": "3",
-    "averaged": "4",
-    "early": "4",
-    "fires twice": "4",
-    "nothing arrived": "4",
-    "overwrite": "4",
-    "factor": "6",
-    "summed": "6",
-    "before the hook": "13",
-    "not finite": "14",
+SEE = {  # the lesson that is about a mistake, as a stepper names its cause
+    cause: lesson
+    for lesson, causes in {
+        "0": ("the value",),
+        "1": ("added", "sign"),
+        "3": ("local derivative only", "passed on", "other input", "transposed", "wrong shape"),
+        "4": ("averaged", "early", "fires twice", "nothing arrived", "overwrite"),
+        "6": ("factor", "summed"),
+        "13": ("before the hook",),
+        "14": ("not finite",),
+    }.items()
+    for cause in causes
 }
 NO_CAUSE = ("right", "shown", "unknown")  # outcomes of an answer that name no mistake
 

@@ -73,16 +73,10 @@ def straight_or_not(seen: dict[str, Any]) -> str:
     return f"It is a straight line, but with another slope, {slopes[0]:g}. Which number is `x` multiplied by in it, overall?"
 
 
-def gradient_of_3x() -> float:
-    x = torch.tensor(2.0, requires_grad=True)
-    (3 * x).backward()
-    return x.grad.item()
-
-
 QUESTIONS: list[Question] = [
     question(r"""
         0.a the gradient of y = 3 * x at x = 2
-        truth: gradient_of_3x()
+        truth: slope(lambda x: 3 * x, 2.0)
         found: Yes. Every step of $x$ is a step three times as long in $y$, wherever $x$ is.
         missed: The gradient is the 3: when $x$ goes up by a little, $y$ goes up by three times as much.
 

@@ -75,20 +75,10 @@ def places_of_a_nudge(seen: dict[str, Any]) -> str:
     return "`f` is run at the right two places. But what you return is not how far $f$ moved, divided by how far $x$ moved."
 
 
-def _sigmoid_cases() -> list[tuple]:
-    return [(torch.tensor([0.0, 2.0]),), (torch.tensor([-4.0, -1.0, 0.5, 3.0]),), (torch.tensor(-1.5),)]
-
-
-def _slope(f, place: float) -> float:
-    x = torch.tensor(place, requires_grad=True)
-    f(x).backward()
-    return x.grad.item()
-
-
 QUESTIONS: list[Question] = [
     question(r"""
         1.a how steep x**3 - 2x is at x = 2
-        truth: _slope(lambda x: x**3 - 2 * x, 2.0)
+        truth: slope(lambda x: x**3 - 2 * x, 2.0)
         found: Yes: 10 up for each 1 to the right, by nudging and by the rules from school.
         missed: It is 10. From the drawing alone it is hard to say; between $x = 1.9$ and $x = 2.1$ the curve climbs by 2.
 
@@ -100,7 +90,7 @@ QUESTIONS: list[Question] = [
         """),
     question(r"""
         1.b how far y = (3x + 1)**2 moves per unit of x, at x = 2
-        truth: _slope(lambda x: (3 * x + 1) ** 2, 2.0)
+        truth: slope(lambda x: (3 * x + 1) ** 2, 2.0)
         found: Yes: 3 times as large, and then 14 times as large. Magnifying twice is multiplying.
         missed: When $x$ moves by 0.001, $u$ moves by 0.003, and $y$ by 14 times that: 0.042.
 
@@ -163,7 +153,6 @@ EXERCISES: list[Exercise] = [
         (f(x + h) - f(x - h)) / 0.6               :: 0.6 is $2h$ for one particular `h`. Divide by `2 * h`, whatever `h` is.
         (f(x + h) - f(x - h)) * (2 * h)           :: You multiply by $2h$. A slope is how far $f$ moved *divided* by how far $x$ moved.
         max((f(x + h) - f(x)) / h, (f(x) - f(x - h)) / h) :: That picks the larger of the two one-sided slopes. Go to both sides at once: from $x - h$ to $x + h$.
-
         return (f(x + h) - f(x - h)) / (2 * h) => t = torch.tensor(x, requires_grad=True); f(t).backward(); return t.grad :: That is the machine's own answer, by a backward pass. The judge has to do without it: nudge `x`, and use the `h` that you are given.
         """),
     exercise(r"""
@@ -247,7 +236,7 @@ EXERCISES: list[Exercise] = [
     exercise(r"""
         1.4 the sigmoid
         solution: sigmoid_slope
-        cases: _sigmoid_cases
+        cases: lambda: [(torch.tensor([0.0, 2.0]),), (torch.tensor([-4.0, -1.0, 0.5, 3.0]),), (torch.tensor(-1.5),)]
         why: With $v = 1 + e^{-t}$, $\sigma = 1/v$. A chain of two: $-1/v^2$ times $-e^{-t}$ is $e^{-t}/v^2$, and that is $\frac{1}{v} \cdot \frac{v - 1}{v} = \sigma (1 - \sigma)$.
         shows: The slope is largest in the middle, 0.25, and dies away on both sides, where a sigmoid passes hardly anything back.
         without backward grad: The numbers are right, and the machine found them. Here, do it without `backward()`: write the slope with $\sigma(t)$ alone.

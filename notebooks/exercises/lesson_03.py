@@ -135,7 +135,6 @@ EXERCISES: list[Exercise] = [
         upstream * (x + 2)     :: The 2 of $2x$ is a factor: `2 * x`, not `x + 2`.
         upstream * 2 ** x      :: $2^x$ is another function. The local derivative of $x^2$ is *two times* $x$.
         upstream * 6           :: 6 is $2x$ at one particular $x$, at 3. Use `x`, whatever it is.
-
         return upstream * 2 * x => upstream *= 2 * x; return upstream :: Your function changes its input `upstream` in place
         upstream * x + 2            :: The 2 of $2x$ is a factor, not a term: `2 * x`.
         """),
@@ -214,8 +213,7 @@ EXERCISES: list[Exercise] = [
         (upstream @ w.T, (x.T @ upstream).mean(0)) :: The products are right, but then `grad_w` is averaged. It has the shape of `w`: leave it whole.
         (upstream @ w.T, (x.T @ upstream).sum(0))  :: The products are right, but then `grad_w` is summed. It has the shape of `w`: leave it whole.
         """),
-    exercise(
-        r"""
+    exercise(r"""
         3.4 a neuron by hand
         solution:
             grad_a = 2 * (a - 1)            # 1.0 arrives, local 2 * (a - 1)
@@ -224,6 +222,7 @@ EXERCISES: list[Exercise] = [
             grad_w = grad_z * x             # a product: the other factor
             x_grad = None                   # x did not ask
         rtol: 0.02
+        setup: "w, b, x = torch.tensor([1.5]), torch.tensor([0.3]), torch.tensor([2.0]); a = torch.sigmoid(x * w + b)"
         why: Four nodes, four multiplications: each line takes the line above it and multiplies by one local derivative.
         shows: You have carried a gradient through four nodes. The machine does nothing else.
         look grad_a: Begin at the loss with 1.0: what is the derivative of $(a - 1)^2$ with respect to $a$?
@@ -273,12 +272,7 @@ EXERCISES: list[Exercise] = [
         grad_a = 0.0025306                           :: That is twice the *loss*, $2(a - 1)^2$. The derivative of $(a - 1)^2$ is $2(a - 1)$: the square is gone.
         grad_z = 0.53997                             :: You have put $z$ into $z(1 - z)$. The sigmoid's local derivative is made of its *result*: $a(1 - a)$.
         grad_z = -0.0049712                          :: $1 - a^2$ belongs to the tanh. For the sigmoid it is $a(1 - a)$.
-        """,
-        setup="""
-            w, b, x = torch.tensor([1.5]), torch.tensor([0.3]), torch.tensor([2.0])
-            a = torch.sigmoid(x * w + b)
-            """,
-    ),
+        """),
     exercise(r"""
         3.5 ask for x as well
         solution:

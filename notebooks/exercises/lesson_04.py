@@ -16,6 +16,7 @@ from .answers import names, read
 from .lessons import find_exercise
 from .model import Complaint, Exercise, Question, Wrong
 from .sheet import exercise, question
+from .tiny_engine import diamond, fires_again
 
 LADDER = {
     "loss": (("k", 1), ("b", 1)),
@@ -160,37 +161,26 @@ def _by_machine() -> float:
     return x.grad.item()
 
 
-def _diamond() -> torch.Tensor:
-    x = torch.tensor([2.0], requires_grad=True)
-    y = x * x
-    (y + 1 + y * 2).backward()
-    return x.grad
-
-
-def _at_once() -> int:
+def _at_once() -> float:
     """What the first careless engine finds for x on the diamond."""
-    arrows = {
-        "c": (("a", 1), ("b", 1)),
-        "a": (("y", 1),),
-        "b": (("y", 2),),
-        "y": (("x", 2), ("x", 2)),
-        "x": (),
-    }
-    grad = dict.fromkeys(arrows, 0) | {"c": 1}
+    tensors = diamond()
+    fires_again(tensors["c"].grad_fn, np.ones(()))
+    return float(tensors["x"].grad)
 
-    def visit(node: str) -> None:
-        for to, local in arrows[node]:
-            grad[to] += grad[node] * local
-            visit(to)
 
-    visit("c")
-    return grad["x"]
-
+PATHS = (
+    [[2, 5], [1, 3]],
+    [[0.5, 3], [0.25]],
+    [[2.0, 3.0]],
+    [[3, 1, 3], [5, 2], [4]],
+    [[1, 1, 2], [1, 1, 2], [1, 2, 2], [1, 2, 2]],  # the diamond: paths that look alike count each
+    [[1, -1], [0.5, 4, 3], [2, 2, 2, 2]],
+)
 
 QUESTIONS: list[Question] = [
     question(r"""
         4.a the gradient of x in the diamond
-        truth: _diamond().item()
+        truth: slope(lambda x: (y := x * x) + 1 + y * 2, 2.0)
         found: Yes: $c = 3y + 1 = 3x^2 + 1$, and its slope is $6x = 12$.
         missed: Put the lines together: $c = 3y + 1 = 3x^2 + 1$. The slope is $6x$, at 2 it is 12.
 
@@ -284,10 +274,10 @@ EXERCISES: list[Exercise] = [
         3, 11, 15       :: One path is missing: the sum on the left has *two* terms, and each gets 5.
         3, 11, 50       :: 50 is the value. Count what comes back to `x`.
         """),
-    exercise(
-        r"""
+    exercise(r"""
         4.3 the sum over paths
         solution: path_sum
+        cases: lambda: [(paths,) for paths in PATHS]
         why: Along a path each node multiplies what arrives by its local derivative. Where paths end at the same tensor, their parts add up.
         shows: This is the chain rule for a whole graph. It is right, and too slow for a large one: there are too many paths.
         look: Multiply along each path; then add over all paths.
@@ -300,7 +290,6 @@ EXERCISES: list[Exercise] = [
         float(prod(prod(path) for path in paths)) :: Along a path you multiply: that is right. Between paths, add: the two paths are taken *together*, not one after the other.
         sum(path[0] * path[1] for path in paths)  :: That is the line of the worked example, where each path has two arrows. Here paths may be of any length: go through *all* numbers of each.
         sum(path[0] * path[1] * path[2] for path in paths) :: That takes three numbers of each path. Paths may be of any length: use a second loop.
-
         total = 0.0 => total, along = 0.0, 1.0 ;; along = 1.0 => :: `along` has to begin at 1.0 *for each path*: yours still has the path before in it. Put that line inside the outer loop.
         total = total + along => >> :: `total` grows at every arrow. Add only when a path is *done*: that line belongs outside the inner loop.
         [prod(path) for path in paths]        :: That is one number for each path. Where paths end at the same tensor, these are added up.
@@ -316,7 +305,6 @@ EXERCISES: list[Exercise] = [
         float(paths[0][0])                    :: Only one number has been used. Is the `return` inside the inner loop?
         return 0.0                            :: Nothing has been added up. Either `along` begins at 0, and a zero times anything stays zero; or the `return` is inside the inner loop, before anything was added.
         sum(prod(path) for path in paths) / len(paths) :: The paths are not averaged. Each brings its part, and the parts add up.
-
         0.0 => 1 :: The result is 1 too large: `total` begins at 1. A sum begins at 0; it is `along`, a product, that begins at 1.
         paths: => paths[:-1]: :: The last path is left out. Go through all of `paths`: `for path in paths`.
         paths: => paths[1:]: :: The first path is left out. Go through all of `paths`: `for path in paths`.
@@ -325,20 +313,10 @@ EXERCISES: list[Exercise] = [
         path: => path[:3]: :: A path may be longer than three. Go through *all* of its numbers.
         sum(abs(prod(path)) for path in paths) :: `abs` does not belong there: a path with a negative product brings a negative part.
         float(sum(prod(path) for path in paths if len(path) > 1)) :: A path of a single arrow is a path, too. Do not leave it out.
-
         for local in path: => while path: ;; along * local => along * path.pop() :: Your function changes the list
         float(sum(max(path) for path in paths))   :: Only the largest number of each path is counted. Along a path all of them are *multiplied*.
         -float(sum(prod(path) for path in paths)) :: The sign is wrong: there is no minus, neither along a path nor between paths.
-        """,
-        cases=lambda: [
-            ([[2, 5], [1, 3]],),
-            ([[0.5, 3], [0.25]],),
-            ([[2.0, 3.0]],),
-            ([[3, 1, 3], [5, 2], [4]],),
-            ([[1, 1, 2], [1, 1, 2], [1, 2, 2], [1, 2, 2]],),  # the diamond: paths that look alike count each
-            ([[1, -1], [0.5, 4, 3], [2, 2, 2, 2]],),
-        ],
-    ),
+        """),
     exercise(r"""
         4.4 three paths
         solution:

@@ -361,14 +361,12 @@ EXERCISES: list[Exercise] = [
         retain_grad() => requires_grad_(True) :: `requires_grad_` is about asking
         retain_grad => detach :: `detach()` gives another tensor, without a history.
         y.grad :: No backward pass has run, so no gradient has arrived anywhere.
-
         z.backward => y.backward :: No pass has begun at the `z` that was passed in.
         y.retain_grad() => y.retain_grad(); y.backward(retain_graph=True) :: Two passes have run, and their gradients add up, in the middle as well as in the leaf. The pass from `z` is enough.
         y.retain_grad() => z.backward(retain_grad=True) ;; z.backward() => :: `backward` has no argument `retain_grad`. It is a method of the tensor: `y.retain_grad()`, before the pass.
         y.grad => y :: That is `y` itself. Its gradient is in `y.grad`.
         y.retain_grad => z.retain_grad ;; return y.grad => return z.grad :: That is the gradient of `z` with respect to itself. You need that of `y`.
         torch.autograd.grad(z, y)[0] :: The number is right. But this way nothing reaches the leaf, and the check looks at `x.grad` too. Use `retain_grad()` and `backward()`.
-
         y.grad => z :: That is `z` itself. The gradient of `y` is in `y.grad`.
         """),
     exercise(r"""

@@ -111,12 +111,6 @@ def _refuses() -> str:
     return "b"
 
 
-def _bias_gradient() -> list[float]:
-    b = torch.zeros(2, requires_grad=True)
-    (torch.zeros(3, 2) + b).backward(gradient=torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]))
-    return b.grad.tolist()
-
-
 QUESTIONS: list[Question] = [
     question(r"""
         6.a what y.backward() does when y has two entries
@@ -144,7 +138,7 @@ QUESTIONS: list[Question] = [
         """),
     question(r"""
         6.c the gradient of a bias that was added to three rows
-        truth: _bias_gradient()
+        truth: slope(lambda b: (torch.zeros(3, 2) + b) * torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]), [0.0, 0.0])
         found: Yes: each entry was used three times, and what comes back from the three uses is added.
         missed: `b[0]` is in three results, with weights 1, 2 and 3: 6. In the same way, `b[1]` gets 60.
 

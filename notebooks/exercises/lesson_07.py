@@ -15,7 +15,7 @@ from . import tiny_engine as engine
 from .bytecode import has_blank
 from .model import Complaint, Exercise, Question
 from .sheet import exercise, question
-from .tiny_engine import Tensor, parts_of
+from .tiny_engine import Tensor, diamond
 from .values import describe
 
 MANY = 20_000  # firings, on graphs of a dozen nodes
@@ -194,14 +194,6 @@ def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     yield from tried_in_an_engine(accumulator=kind)
 
 
-def diamond() -> dict[str, Tensor]:
-    x = leaf(2.0)
-    y = x * x
-    a = y + 1
-    b = y * 2
-    return {"x": x, "y": y, "a": a, "b": b, "c": a + b}
-
-
 def doublings(times: int) -> tuple[Tensor, Tensor]:
     x = y = leaf(1.0)
     for _ in range(times):
@@ -359,76 +351,6 @@ def count_recursively(root, waiting=None):
         if new:
             count_recursively(parent, waiting)
     return waiting
-
-
-def ready_when_one_is_missing(root, grad):
-    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, arrived.pop(node)):
-            arrived[parent] = arrived.get(parent, 0) + part
-            waiting[parent] -= 1
-            if waiting[parent] <= 0:
-                ready.append(parent)
-            elif waiting[parent] == 1:
-                waiting[parent] = 99
-                ready.append(parent)
-
-
-def once_as_soon_as_met(root, grad):
-    arrived, seen = {root: grad}, set()
-
-    def visit(node):
-        seen.add(node)
-        for parent, part in parts_of(node, arrived[node]):
-            arrived[parent] = arrived.get(parent, 0) + part
-            if parent not in seen:
-                visit(parent)
-
-    visit(root)
-
-
-def level_by_level(root, grad):
-    """All nodes at distance 1, then all at distance 2, ...; each once, by its shortest way to the root."""
-    distance, todo = {root: 0}, [root]
-    while todo:
-        node = todo.pop(0)
-        for parent, _ in node.next_functions:
-            if parent is not None and parent not in distance:
-                distance[parent] = distance[node] + 1
-                todo.append(parent)
-    arrived = {root: grad}
-    for node in sorted(distance, key=distance.get):
-        for parent, part in parts_of(node, arrived[node]):
-            arrived[parent] = arrived.get(parent, 0) + part
-
-
-def averages(root, grad):
-    waiting, parts, ready = engine.count_consumers(root), {root: [grad]}, [root]
-    while ready:
-        node = ready.pop()
-        for parent, part in parts_of(node, sum(parts[node]) / len(parts[node])):
-            parts.setdefault(parent, []).append(part)
-            waiting[parent] -= 1
-            if waiting[parent] == 0:
-                ready.append(parent)
-
-
-def sorts_recursively(root, grad):
-    order, seen = [], set()
-
-    def visit(node):
-        seen.add(node)
-        for parent, _ in node.next_functions:
-            if parent is not None and parent not in seen:
-                visit(parent)
-        order.append(node)
-
-    visit(root)
-    arrived = {root: grad}
-    for node in reversed(order):
-        for parent, part in parts_of(node, arrived[node]):
-            arrived[parent] = arrived.get(parent, 0) + part
 
 
 # shapes for unbroadcast
@@ -673,21 +595,39 @@ EXERCISES: list[Exercise] = [
         arrived, ready = {root: grad}, [root]
         while ready:
             node = ready.pop(0)
-            for parent, part in parts_of(node, arrived[node]):
+            for parent, part in engine.parts_of(node, arrived[node]):
                 arrived[parent] = arrived.get(parent, 0) + part
                 ready.append(parent) :: 96 is $4 \cdot 24$: each node goes into the list at every arrival, and fires with the total of that moment, in the order of the list. Count, and fire once: when all has arrived.
 
-        level_by_level                               :: On the diamond this order works, because all paths are equally long there. Where a short path and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
+        # All nodes at distance 1, then all at distance 2, ...; each once, by its shortest way to the root.
+        distance, todo = {root: 0}, [root]
+        while todo:
+            node = todo.pop(0)
+            for parent, _ in node.next_functions:
+                if parent is not None and parent not in distance:
+                    distance[parent] = distance[node] + 1
+                    todo.append(parent)
+        arrived = {root: grad}
+        for node in sorted(distance, key=distance.get):
+            for parent, part in engine.parts_of(node, arrived[node]):
+                arrived[parent] = arrived.get(parent, 0) + part :: On the diamond this order works, because all paths are equally long there. Where a short path and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
         arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] + here ;; arrived[parent] = part => arrived[parent] = here ;; grads = node(arrived.pop(node)) => here = arrived.pop(node); grads = node(here) :: 4 is 2 paths times 2: each parent got what had *arrived* at the node. It should get its `part`, which the rule has computed from that.
         engine.run(root, np.ones_like(grad)); return :: It begins with ones, whatever is passed to it. What arrives at the root is `grad`.
-        averages                                     :: 3 is $1.5 \cdot 2$: the parts were averaged, at `y` and again at `x`. Nothing is averaged where paths meet: each brings its part, and they are *added*.
+        waiting, parts, ready = engine.count_consumers(root), {root: [grad]}, [root]
+        while ready:
+            node = ready.pop()
+            for parent, part in engine.parts_of(node, sum(parts[node]) / len(parts[node])):
+                parts.setdefault(parent, []).append(part)
+                waiting[parent] -= 1
+                if waiting[parent] == 0:
+                    ready.append(parent) :: 3 is $1.5 \cdot 2$: the parts were averaged, at `y` and again at `x`. Nothing is averaged where paths meet: each brings its part, and they are *added*.
         arrived[parent] + part => np.maximum(arrived[parent], part) :: The larger part does not win. `c` moves with both, so what comes back along both is added: `arrived[parent] + part`.
         engine.follows_paths                         :: Each part is passed on separately as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
 
         arrived, ready, seen = {root: grad}, [root], {root}
         while ready:
             node = ready.pop()
-            for parent, part in parts_of(node, arrived.pop(node)):
+            for parent, part in engine.parts_of(node, arrived.pop(node)):
                 arrived[parent] = arrived.get(parent, 0) + part
                 if parent not in seen:
                     seen.add(parent)
@@ -696,25 +636,32 @@ EXERCISES: list[Exercise] = [
         arrived = {root: grad}
 
         def visit(node):
-            for parent, part in parts_of(node, arrived[node]):
+            for parent, part in engine.parts_of(node, arrived[node]):
                 arrived[parent] = arrived.get(parent, 0) + part
                 visit(parent)
 
         visit(root) :: Each node, and the leaf too, passes on its total whenever a part arrives. What came first is counted again each time. Fire once, when all has arrived.
 
-        once_as_soon_as_met                          :: Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two. What comes later is lost. Wait until the count is 0.
+        arrived, seen = {root: grad}, set()
+
+        def visit(node):
+            seen.add(node)
+            for parent, part in engine.parts_of(node, arrived[node]):
+                arrived[parent] = arrived.get(parent, 0) + part
+                if parent not in seen:
+                    visit(parent)
+
+        visit(root) :: Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two. What comes later is lost. Wait until the count is 0.
 
         arrived, ready = {root: grad}, [root]
         while ready:
             node = ready.pop()
-            for parent, part in parts_of(node, arrived[node]):
+            for parent, part in engine.parts_of(node, arrived[node]):
                 arrived[parent] = arrived.get(parent, 0) + part
                 ready.append(parent) :: A node goes into `ready` at *every* arrival, and fires with the total of that moment. Put it in once: when its count is 0.
         node(arrived.pop(node)) => node(grad) :: Each node was fired with the 1 from the start. What counts is what has arrived *for it*: `node(arrived.pop(node))`.
         arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] * part :: The parts were multiplied. Along a path gradients multiply, and the nodes see to that. Where paths meet they *add*: `+ part`.
-
         node(arrived.pop(node)) => node.backward(arrived.pop(node)) :: The number is right. But `node.backward(...)` is the bare rule: no listener is called, and no broadcast is undone. Fire a node by calling it, `node(...)`.
-
         engine.count_consumers(root)                 :: Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.
         for (parent, _), part in => for parent, part in :: The keys of the dictionaries are nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
         arrived[parent] = arrived[parent] + part => arrived[parent] += part                                :: `+=` changes an array in place, and an addition had passed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
@@ -726,12 +673,35 @@ EXERCISES: list[Exercise] = [
         arrived, ready = {root: grad}, [root]
         while ready:
             node = ready.pop()
-            for parent, part in parts_of(node, arrived.pop(node)):
+            for parent, part in engine.parts_of(node, arrived.pop(node)):
                 arrived[parent] = arrived.get(parent, 0) + part
                 if parent not in ready:
                     ready.append(parent) :: `y` fires with the 2 that came first, and again when the 1 comes. The sums are right, but the number of firings doubles wherever paths meet. Wait until the count is 0.
         waiting[parent] -= 1 => :: Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?
-        ready_when_one_is_missing                    :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
-        sorts_recursively                            :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
+        waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+        while ready:
+            node = ready.pop()
+            for parent, part in engine.parts_of(node, arrived.pop(node)):
+                arrived[parent] = arrived.get(parent, 0) + part
+                waiting[parent] -= 1
+                if waiting[parent] <= 0:
+                    ready.append(parent)
+                elif waiting[parent] == 1:
+                    waiting[parent] = 99
+                    ready.append(parent) :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
+        order, seen = [], set()
+
+        def visit(node):
+            seen.add(node)
+            for parent, _ in node.next_functions:
+                if parent is not None and parent not in seen:
+                    visit(parent)
+            order.append(node)
+
+        visit(root)
+        arrived = {root: grad}
+        for node in reversed(order):
+            for parent, part in engine.parts_of(node, arrived[node]):
+                arrived[parent] = arrived.get(parent, 0) + part :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
         """),
 ]

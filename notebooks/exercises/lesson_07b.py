@@ -143,7 +143,6 @@ EXERCISES: list[Exercise] = [
         max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
         max(node.sequence for node in ready)       :: `choose` should return a node
         max(ready)                                 :: Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.
-
         max(ready, key=lambda node: node.sequence) => max(ready, key=lambda n: n.sequence) ;; remove(node) => clear() :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
         ready[0] :: That is the one that waits longest, and it stays in `ready`. Take the one with the largest `node.sequence`, and take it *out*.
         """),

@@ -195,13 +195,6 @@ def _copied(learners, x):
         raise Complaint(besides)
 
 
-def _grad_of_sum() -> float:
-    x = torch.tensor(2.0, requires_grad=True)
-    y = x * 2
-    (y * 3 + y.detach() * 5).backward()
-    return x.grad.item()
-
-
 def _grad_before_cut():
     b = torch.tensor(3.0, requires_grad=True)
     c = torch.tensor(4.0, requires_grad=True)
@@ -243,7 +236,7 @@ SWITCHES = {
 QUESTIONS: list[Question] = [
     question(r"""
         8.a the gradient of x through y * 3 + y.detach() * 5
-        truth: _grad_of_sum()
+        truth: slope(lambda x: (y := x * 2) * 3 + y.detach() * 5, 2.0)
         found: Yes: only the attached path leads back, $3 \cdot 2 = 6$. For the gradient the detached part is a constant.
         missed: Only the attached path counts: 3, and then 2 from `y` to `x`. That makes 6.
 
@@ -314,7 +307,6 @@ EXERCISES: list[Exercise] = [
         x * 2 * 5                                   :: The gradient is right, but the value lost its $3y$. Detaching keeps the value.
         x.detach() * 3 + x * 2 * 5                  :: The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.
         x * 5 + x.detach() * 11                     :: The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.
-
         z = y.detach() * 3 => ;; z + y * 5 => y * 5 + 12 :: 12 is $3y$ at one place only, at $x = 2$. The hidden part has to have the value of $3y$ wherever $x$ is: `y.detach() * 3`.
         """),
     exercise(r"""

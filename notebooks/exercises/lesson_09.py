@@ -98,6 +98,14 @@ def _bias_on_the_first_two() -> float:
     return model.bias.grad.item()
 
 
+STEPS = (  # w, its gradient, the velocity; lr, momentum, weight decay
+    (5.0, 10.0, 0.0, 0.1, 0.9, 0.0),
+    (4.0, 8.0, 10.0, 0.1, 0.9, 0.0),
+    (2.0, 4.0, 3.0, 0.1, 0.8, 0.5),
+    (-3.0, 1.0, -2.0, 0.2, 0.0, 0.25),
+    (1.5, -4.0, 2.0, 0.3, 0.5, 0.1),
+)
+
 QUESTIONS: list[Question] = [
     question(r"""
         9.a the bias after one step
@@ -355,11 +363,11 @@ EXERCISES: list[Exercise] = [
         steady = -0.05                              :: Nothing is halved: each average is one of two equal numbers.
         steady = 0.0                                :: A steady gradient moves it: $\hat m$ is 10, $\sqrt{\hat v}$ is 10.
         """),
-    exercise(
-        r"""
+    exercise(r"""
         9.4 write the step
         solution: sgd_step
         returns: ("the new weight", "the new velocity")
+        cases: lambda: [(*map(torch.tensor, numbers[:3]), *numbers[3:]) for numbers in STEPS]
         why: Three rules, one line each. With `momentum=0` and `decay=0` they are plain SGD.
         shows: This is all that `torch.optim.SGD` does, for each parameter, with a velocity kept for each.
         look: In this order: add the decay to the gradient, add the gradient to the velocity, multiply the velocity by the rate.
@@ -408,18 +416,7 @@ EXERCISES: list[Exercise] = [
         (w + momentum * velocity - lr * (g + decay * w), momentum * velocity - lr * (g + decay * w)) :: Your velocity includes the rate and the sign, as some books write it. Here, as in PyTorch, the whole gradient is added to the velocity, and the rate is used in the step.
         (w - lr * (velocity + momentum * g + decay * w), velocity + momentum * g + decay * w) :: `momentum` is in the wrong place: it says how much of the *old velocity* is kept. The whole gradient is added.
         (w - lr * (momentum * velocity + decay * g + w), momentum * velocity + decay * g + w) :: `decay` is in the wrong place: it says how much of the *weight* is added to the gradient.
-        """,
-        cases=lambda: [
-            (*map(torch.tensor, numbers), lr, momentum, decay)
-            for *numbers, lr, momentum, decay in (
-                (5.0, 10.0, 0.0, 0.1, 0.9, 0.0),
-                (4.0, 8.0, 10.0, 0.1, 0.9, 0.0),
-                (2.0, 4.0, 3.0, 0.1, 0.8, 0.5),
-                (-3.0, 1.0, -2.0, 0.2, 0.0, 0.25),
-                (1.5, -4.0, 2.0, 0.3, 0.5, 0.1),
-            )
-        ],
-    ),
+        """),
     exercise(
         r"""
         9.5 whose curve?

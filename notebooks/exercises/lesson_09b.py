@@ -191,14 +191,6 @@ def _learn_both(loss, w, b) -> None:
         raise Complaint("Now `w` learns, and `b.grad` is `None`: the other half does not learn.")
 
 
-def _both_learn(function) -> Iterator[tuple]:
-    return _gradients_at(function, (1.5, -0.5), (0.0, 0.0), (-2.0, 1.0), learn=_learn_both)
-
-
-def _gentle_probe(function) -> Iterator[tuple]:
-    return _gradients_at(function, (0.0, 0.0), (2.0, 1.0), (-3.0, 0.5), (6.0, -1.0))
-
-
 def _one_step_probe(function) -> Iterator[tuple]:
     x, t = _points()
     model, log = _start(), []
@@ -396,15 +388,6 @@ def _paired_probe(function) -> Iterator[tuple]:
         yield f"The gradient of the predictions: {shapes}", prediction.grad
 
 
-def _shape_of_the_difference() -> str:
-    shape = tuple((torch.zeros(4, 1) - torch.zeros(4)).shape)
-    return {(4, 1): "a", (4,): "b", (4, 4): "c"}[shape]
-
-
-def _first_loss() -> float:
-    return torch.nn.functional.cross_entropy(torch.zeros(1, 10), torch.tensor([3])).item()
-
-
 def _first_activation() -> float:
     h = torch.sigmoid(torch.zeros(4))
     shown = h.detach()
@@ -450,7 +433,7 @@ QUESTIONS: list[Question] = [
         """),
     question(r"""
         9b.c the shape of (4, 1) minus (4,)
-        truth: _shape_of_the_difference()
+        truth: {(4, 1): "a", (4,): "b", (4, 4): "c"}[tuple((torch.zeros(4, 1) - torch.zeros(4)).shape)]
         found: Yes: the column is repeated to the right and the row downwards. Sixteen differences, and no error.
         missed: **c**: a column of 4 and a row of 4 are broadcast to a table of (4, 4).
 
@@ -460,7 +443,7 @@ QUESTIONS: list[Question] = [
         """),
     question(r"""
         9b.d the first cross entropy with ten classes
-        truth: _first_loss()
+        truth: cross_entropy(torch.zeros(1, 10), torch.tensor([3])).item()
         found: Yes: each class has the probability 1/10, and $-\log(1/10) = \log 10 = 2.303$.
         missed: $-\log(1/10) = \log 10 = 2.303$: minus the natural logarithm of 1/10.
 
@@ -510,7 +493,7 @@ EXERCISES: list[Exercise] = [
     exercise(r"""
         9b.2 cure patient 3
         solution: loss_of
-        probe: _both_learn
+        probe: lambda loss_of: _gradients_at(loss_of, (1.5, -0.5), (0.0, 0.0), (-2.0, 1.0), learn=_learn_both)
         why: `w` itself is in the product, so the product is recorded and a path leads back to `w`.
         shows: Both parameters get a gradient. `item()` is for printing, not for computing.
         look: The prediction is a line with the slope `w` and the intercept `b`.
@@ -591,7 +574,6 @@ EXERCISES: list[Exercise] = [
         cross_entropy(scores, labels) / len(labels)  :: That divides by the number of rows twice: `cross_entropy` returns the mean already.
         cross_entropy(scores[:3], labels[:3])        :: That takes the first three rows only. There may be more of them.
         cross_entropy(scores, labels) * 3 / len(labels) :: 3 is the number of rows in one call. `cross_entropy` has divided by their number already.
-
         torch.nn.CrossEntropyLoss(scores, labels) :: `CrossEntropyLoss(...)` only makes the loss function, and takes its options. Call what it makes with the scores and the labels.
         """),
     exercise(r"""
@@ -707,7 +689,7 @@ EXERCISES: list[Exercise] = [
     exercise(r"""
         9b.8 cure patient 9
         solution: gentle_loss
-        probe: _gentle_probe
+        probe: lambda loss: _gradients_at(loss, (0.0, 0.0), (2.0, 1.0), (-3.0, 0.5), (6.0, -1.0))
         why: The square pulls towards 0 as well, and its slope $2w$ is 0 at 0: no rule has to divide. With plain SGD it does the same as weight decay.
         shows: Both parameters learn from the first step on.
         look: 0.01 times the square of `w`, and nothing for `b`.

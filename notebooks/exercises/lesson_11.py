@@ -112,30 +112,10 @@ def _reading_probe(function) -> Iterator[tuple]:
         watch.complain()
 
 
-def _other_branch() -> list:
-    x = torch.tensor([-1.0, -2.0], requires_grad=True)
-    (x * 3).sum().backward()
-    return x.grad.tolist()
-
-
-def _fifth_power() -> float:
-    weight = torch.tensor(0.5, requires_grad=True)
-    h = torch.tensor(1.0)
-    for _step in range(5):
-        h = weight * h
-    h.backward()
-    return weight.grad.item()
-
-
-def _how_large() -> str:
-    size = 1.5**20
-    return min("abcd", key=lambda letter: abs(size - {"a": 30, "b": 300, "c": 3000, "d": 1.5}[letter]))
-
-
 QUESTIONS: list[Question] = [
     question(r"""
         11.a the gradient on the other branch
-        truth: _other_branch()
+        truth: slope(lambda x: x * 3, [-1.0, -2.0])
         found: Yes: $3x$ was the line that ran, with the slope 3 everywhere.
         missed: The line that ran was $3x$. Its slope is 3, for each entry.
 
@@ -148,7 +128,7 @@ QUESTIONS: list[Question] = [
         """),
     question(r"""
         11.b the gradient of a weight that is used five times
-        truth: _fifth_power()
+        truth: slope(lambda weight: math.prod([weight] * 5), 0.5)
         found: Yes: $5 W^4 = 0.3125$. Five uses, and each brings $0.5^4$.
         missed: $5 W^4 = 5 \cdot 0.0625 = 0.3125$.
 
@@ -161,7 +141,7 @@ QUESTIONS: list[Question] = [
         """),
     question(r"""
         11.c how large a gradient gets in twenty steps with 1.5
-        truth: _how_large()
+        truth: min("abcd", key=lambda letter: abs(1.5**20 - {"a": 30, "b": 300, "c": 3000, "d": 1.5}[letter]))
         found: Yes: $1.5^{20} = 3325$.
         missed: It is **c**: $1.5^{20} = 3325$.
 

@@ -176,13 +176,6 @@ def _unused() -> str:
     return "a" if arrived[0] is None else {0.0: "b", 1.0: "c"}[arrived[0].item()]
 
 
-def _liar() -> float:
-    x = torch.tensor(3.0, requires_grad=True)
-    kind = _kind("Liar", lambda x: x * x, lambda ctx, upstream, x: upstream * 100)
-    kind.apply(x).backward()
-    return x.grad.item()
-
-
 def _kink() -> float:
     eps = 1e-6
     ends = [ScaledReLU.apply(torch.tensor(at, dtype=torch.float64), 2.0).item() for at in (eps, -eps)]
@@ -192,7 +185,7 @@ def _kink() -> float:
 QUESTIONS: list[Question] = [
     question(r"""
         12.a x.grad after a backward that always says 100
-        truth: _liar()
+        truth: slope(_kind("Liar", lambda x: x * x, lambda ctx, upstream, x: upstream * 100).apply, 3.0)
         found: Yes. What arrives is 1, the rule says *times 100*, and the engine believes it.
         missed: 1 arrives at the node, its rule says *times 100*, and nothing checks it: 100.
 

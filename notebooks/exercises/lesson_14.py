@@ -147,24 +147,12 @@ def _kind(value: float, letters: tuple[str, str, str, str]) -> str:
     return letters[3 if math.isnan(value) else 2 if math.isinf(value) else 0 if value else 1]
 
 
-def _at_home() -> str:
-    w = torch.tensor(0.0, requires_grad=True)
-    torch.sqrt(w * w).backward()
-    return _kind(w.grad.item(), ("a", "b", "c", "d"))
-
-
 def _spread() -> int:
     layer = torch.nn.Linear(3, 2)
     data = torch.ones(4, 3)
     data[2, 1] = float("nan")
     (layer(data) ** 2).mean().backward()
     return sum(int(torch.isnan(p.grad).sum()) for p in layer.parameters())
-
-
-def _poisoned() -> str:
-    x = torch.tensor([4.0, 0.0], requires_grad=True)
-    torch.where(x > 0, torch.sqrt(x), 0.0).sum().backward()
-    return _kind(x.grad[1].item(), ("d", "a", "b", "c"))
 
 
 def _reported() -> str:
@@ -179,7 +167,7 @@ def _reported() -> str:
 QUESTIONS: list[Question] = [
     question(r"""
         14.a the gradient of the distance at 0
-        truth: _at_home()
+        truth: _kind(slope(lambda w: torch.sqrt(w * w), 0.0), ("a", "b", "c", "d"))
         found: Yes: an infinite slope meets a zero one, and their product is not a number.
         missed: It is **d**: the root's rule gives $1/0 = \infty$, the product's $\infty \cdot 0$.
 
@@ -202,7 +190,7 @@ QUESTIONS: list[Question] = [
         """),
     question(r"""
         14.c the gradient of an entry whose root is masked out
-        truth: _poisoned()
+        truth: _kind(slope(lambda x: torch.where(x > 0, torch.sqrt(x), 0.0), [4.0, 0.0])[1], ("d", "a", "b", "c"))
         found: Yes: a 0 arrives at the root, and its rule multiplies that by an infinite slope.
         missed: It is **c**: the root was computed for both entries, so its rule runs for both.
 
@@ -412,7 +400,6 @@ EXERCISES: list[Exercise] = [
         v / ((v * v).sum() + 1e-8).sqrt() :: Where `v` is short, the small number changes the length. Put a 1 in its place only where the square is 0: `torch.where`.
         v / (v.norm() + 1) :: That makes every direction shorter than 1. Put a 1 in the place of the square only where it is 0: `torch.where`.
         v / torch.sqrt((v * v).sum()) :: At 0 that is 0 divided by 0.
-
         length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is repaired after the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
         v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
         v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: You divide by the *square* of the length. The root is missing.

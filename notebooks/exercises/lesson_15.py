@@ -77,10 +77,6 @@ def _leaf(*numbers):
     return torch.tensor(numbers, requires_grad=True)
 
 
-def _tables() -> list[tuple]:
-    return [(_lesson, _leaf(1.0, 2.0)), (_three, _leaf(2.0, 0.5, 1.0))]
-
-
 def _products() -> list[tuple]:
     return [
         (_lesson, _leaf(1.0, 2.0), torch.tensor([1.0, -1.0])),
@@ -122,10 +118,6 @@ def _bowl(x):
 
 def _curved(x):
     return torch.exp(x[0]) + x[1] ** 4 + x[0] * x[1]
-
-
-def _places() -> list[tuple]:
-    return [(_bowl, _leaf(2.0, -1.0)), (_curved, _leaf(1.0, 2.0))]
 
 
 def _penalties(with_penalty) -> Iterator[tuple]:
@@ -197,10 +189,6 @@ def _column_sums(f, x):
     return torch.stack([torch.autograd.grad(g.sum(), x, retain_graph=True)[0] for _ in range(len(x))])
 
 
-def _short_cut_letter() -> str:
-    return "b"
-
-
 QUESTIONS: list[Question] = [
     question(r"""
         15.a the second derivative of x² at 5
@@ -229,7 +217,7 @@ QUESTIONS: list[Question] = [
         """),
     question(r"""
         15.c the gradient of g.sum()
-        truth: _short_cut_letter()
+        truth: "b"
         found: Yes: a sum of all entries of $g$ has as its gradient the sum of the rows of $H$.
         missed: It is **b**: the gradient of a sum is the sum of the gradients, so the rows of $H$ are added up.
 
@@ -295,7 +283,7 @@ EXERCISES: list[Exercise] = [
     exercise(r"""
         15.2 the whole table
         solution: hessian
-        cases: _tables
+        cases: lambda: [(_lesson, _leaf(1.0, 2.0)), (_three, _leaf(2.0, 0.5, 1.0))]
         why: `create_graph=True` makes `g` differentiable; row $i$ is the gradient of the one number `g[i]`; `retain_graph=True`, because the next row walks the same graph.
         shows: One recorded pass, and then one pass for each row: that is the Jacobian of lesson 6, of the gradient.
         without func functional jacobian jacrev jacfwd: The table is right. But here it should be made by hand, row by row, with `torch.autograd.grad`.
@@ -394,7 +382,7 @@ EXERCISES: list[Exercise] = [
     exercise(r"""
         15.4 Newton with many inputs
         solution: newton
-        cases: _places
+        cases: lambda: [(_bowl, _leaf(2.0, -1.0)), (_curved, _leaf(1.0, 2.0))]
         why: `torch.linalg.solve(H, g)` is the step that brings the gradient to 0 if it goes on changing as $H$ says. It is subtracted from `x`.
         shows: One step to the bottom of a bowl, whatever its shape: the curvature says how long the step must be.
         look: With one input it was $x - f'/f''$. What replaces the division?

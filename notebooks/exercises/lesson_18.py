@@ -235,10 +235,6 @@ def _first_query() -> float:
     return q.grad[0].abs().sum().item()
 
 
-def _centred() -> int:
-    return len(reads(lambda x: _causal(x - x.mean(0)), _table(6, 2), 2))
-
-
 QUESTIONS: list[Question] = [
     question(r"""
         18.a what is read by a query that fits all four keys equally
@@ -287,7 +283,7 @@ QUESTIONS: list[Question] = [
         """),
     question(r"""
         18.e how many of six positions a centred model reads at position 2
-        truth: _centred()
+        truth: len(reads(lambda x: _causal(x - x.mean(0)), _table(6, 2), 2))
         counts: True
         found: Yes: the mean is made of all six. The mask in the head comes too late.
         missed: The mean over the positions contains all six, and it was taken before the mask: 6.

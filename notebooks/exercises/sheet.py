@@ -14,7 +14,8 @@ The id and the title come first. model.py says what the words mean; each `hint` 
 `about` may name the part that they are about, and `without` names what the learner's code must do without. Below an empty
 line is the table of answers (see answer_table.py).
 
-The other words stand before Python, which may use the names of the lesson's module: `probe: _middle`, `truth: _twice()`.
+The other words stand before Python, which may use the names of the lesson's module: `probe: _middle`, `truth: _twice()`,
+`truth: slope(lambda x: 3 * x, 2.0)`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
+
+import minigrad
 
 from .answer_table import COMMON
 from .model import Exercise, Question, module_of
@@ -61,7 +65,14 @@ class Sheet:
 
     def code(self, word: str) -> Any:
         """The value of the Python given under this word."""
-        return eval(self.text(word), COMMON | vars(module_of(self.id)))
+        return eval(self.text(word), COMMON | {"slope": slope} | vars(module_of(self.id)))
+
+
+def slope(f: Callable[[Any], Any], at: Any) -> Any:
+    """The gradient of the sum of f(x) at this place: a number, or a list of numbers. A `truth` may name it."""
+    x = minigrad.tensor(at, requires_grad=True)
+    f(x).sum().backward()
+    return x.grad.tolist()
 
 
 def exercise(text: str, **code: Any) -> Exercise:

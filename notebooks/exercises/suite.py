@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 
 from . import store
+from .cards import markdown_table
 from .lessons import short
 from .model import padded
 
@@ -176,24 +177,25 @@ NINETY_MINUTES = (
 def short_route(every: tuple[Lesson, ...]) -> str:
     """The route of ninety minutes, as a table in Markdown with links to the sections."""
     files = {lesson.number: lesson.file for lesson in every}
-    rows = [
-        (
-            stop.about,
-            f"[{stop.lesson}]({files[stop.lesson]})",
-            ", ".join(
-                f"[{name}]({files[stop.lesson]}#{name.replace(' ', '-').replace('?', '%3F')})"
-                for name in stop.sections
-            ),
-            str(stop.minutes),
-        )
-        for stop in NINETY_MINUTES
-        if stop.lesson in files
-    ]
-    whole = sum(stop.minutes for stop in NINETY_MINUTES)
+    heading = f"minutes ({sum(stop.minutes for stop in NINETY_MINUTES)} in all)"
+    rows = []
+    for stop in NINETY_MINUTES:
+        if file := files.get(stop.lesson):
+            sections = [
+                f"[{name}]({file}#{name.replace(' ', '-').replace('?', '%3F')})" for name in stop.sections
+            ]
+            lesson = f"[{stop.lesson}]({file})"
+            rows.append(
+                {
+                    "about": stop.about,
+                    "lesson": lesson,
+                    "sections": ", ".join(sections),
+                    heading: stop.minutes,
+                }
+            )
     return (
         "### Ninety minutes for engineers\n\nYou train networks and want the parts that you can use tomorrow. Run the setup "
-        "cell of each lesson, and begin at the section named here.\n\n"
-        + _table(("about", "lesson", "sections", f"minutes ({whole} in all)"), rows)
+        "cell of each lesson, and begin at the section named here.\n\n" + markdown_table(rows)
     )
 
 
@@ -421,38 +423,36 @@ def _linked(lesson: Lesson, *, title: bool = True) -> str:
     )
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def table(every: tuple[Lesson, ...]) -> str:
     """Title, objective, minutes (in brackets: without what can wait) and needs of each lesson, as a table in Markdown."""
-    rows = (
-        (
-            _linked(lesson),
-            lesson.objective,
-            f"{lesson.minutes}" + (f" ({lesson.core})" if lesson.core != lesson.minutes else ""),
-            ", ".join(lesson.needs) or "–",
-        )
+    return markdown_table(
+        {
+            "lesson": _linked(lesson),
+            "what it gives": lesson.objective,
+            "minutes": f"{lesson.minutes}" + f" ({lesson.core})" * (lesson.core != lesson.minutes),
+            "needs": ", ".join(lesson.needs) or "–",
+        }
         for lesson in every
     )
-    return _table(("lesson", "what it gives", "minutes", "needs"), rows)
 
 
 def routes(every: tuple[Lesson, ...]) -> str:
     """The routes, as tables in Markdown."""
     parts = []
     for route in ROUTES:
+        sittings = route_rows(route, every)
+        heading = f"minutes ({sum(minutes for *_, minutes in sittings)} in all)"
         rows = [
-            (about, ", ".join(_linked(lesson, title=False) for lesson in there), str(minutes))
-            for about, there, minutes in route_rows(route, every)
+            {
+                "about": about,
+                "lessons": ", ".join(_linked(lesson, title=False) for lesson in there),
+                heading: minutes,
+            }
+            for about, there, minutes in sittings
         ]
-        whole = sum(minutes for *_, minutes in route_rows(route, every))
         taken = [_linked(lesson, title=False) for lesson in every if lesson.number in route.known]
         for_known = (
             f" It assumes that you know lessons {', '.join(taken[:-1])} and {taken[-1]}." if taken else ""
         )
-        head = ("about", "lessons", f"minutes ({whole} in all)")
-        parts.append(f"### {route.name}\n\n{route.whom}{for_known}\n\n{_table(head, rows)}")
+        parts.append(f"### {route.name}\n\n{route.whom}{for_known}\n\n{markdown_table(rows)}")
     return "\n\n".join([*parts, short_route(every)])

@@ -149,14 +149,11 @@ def read(text: str, size: int = 1, counts: bool = False) -> Any:
 
 def counted(text: str) -> str:
     """The text with words for whole numbers as digits: "twelve", "forty-two", "a hundred"."""
-    ones = "|".join(COUNTED)
-    text = re.sub(rf"\b({'|'.join(TENS)})(?:[- ]({ones}))?\b", _tens, text)
-    text = re.sub(rf"\b({ones})\b", lambda found: str(COUNTED.index(found[1])), text)
+    ones, tens = "|".join(COUNTED), "|".join(TENS)
+    worth = {word: n for n, word in enumerate(COUNTED)} | {word: 20 + 10 * n for n, word in enumerate(TENS)}
+    whole = rf"\b(?:({tens})(?:[- ]({ones}))?|({ones}))\b"
+    text = re.sub(whole, lambda found: str(sum(worth[word] for word in found.groups() if word)), text)
     return re.sub(r"^an? (?=hundred|thousand|million|billion)", "1 ", re.sub(r"^an? (?=\d)", "", text))
-
-
-def _tens(found: re.Match[str]) -> str:
-    return str(20 + 10 * TENS.index(found[1]) + (COUNTED.index(found[2]) if found[2] else 0))
 
 
 def _part(found: re.Match[str]) -> str:

@@ -115,13 +115,10 @@ def _first_wrong(mine: viz.Trace, right: viz.Trace) -> int | None:
 
 
 def _trace(engine: Any) -> viz.Trace:
-    x = reference.Tensor(2.0, requires_grad=True)
-    y = x * x
-    a = y + 1
-    b = y * 2
-    c = a + b
+    tensors = reference.diamond()
+    c = tensors["c"]
     c.backward = lambda: engine(c.grad_fn, np.ones(()))
-    return viz.trace(c, names={"x": x, "y": y, "a": a, "b": b, "c": c})
+    return viz.trace(c, names=tensors)
 
 
 def _why(trace: viz.Trace, index: int) -> str:
@@ -143,12 +140,8 @@ def _number(value: Any) -> str:
 
 def _draw(trace: viz.Trace, marked: int | None = None) -> str:
     """The diamond's functions, under each what it received; the marked one framed."""
-    x = reference.Tensor(2.0, requires_grad=True)
-    y = x * x
-    a = y + 1
-    b = y * 2
-    c = a + b
-    drawing = viz.draw(c, view="functions", names={"x": x, "y": y, "a": a, "b": b, "c": c})
+    tensors = reference.diamond()
+    drawing = viz.draw(tensors["c"], view="functions", names=tensors)
     more = []
     for function, item in drawing.picture.of_function.items():
         left, top = drawing.places.items[item.id]

@@ -9,28 +9,23 @@ const FUNCTIONS = { sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log,
 const UNITS = { b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2, kilobyte: 1e3, megabyte: 1e6, k: 1e3, percent: 0.01, hundred: 100, thousand: 1e3, million: 1e6, billion: 1e9 };
 const LOOKS_LIKE = [["(\\d+) ?\u00bd", "($1+1/2)"], ["\u221a *", "sqrt "], ["\u2026", "..."], ["[\u2010-\u2015\u2212]", "-"], ["[\u00b7\u00d7\u2219\u22c5]", "*"], ["[\u00f7\u2044\u2215]", "/"], ["\u221e", "inf"], ["\u03c0", "pi"], ["[\u2192\u21d2\u279c]", "->"],
   ["\u00b2", "^2"], ["\u00b3", "^3"], ["\u00bd", "(1/2)"], ["\u00bc", "(1/4)"], ["\u2153", "(1/3)"], ["\u2154", "(2/3)"], ["\u215b", "(1/8)"], ["\u27e8", "["], ["\u27e9", "]"], ["\u1d40", "^t"], ["[\u2018\u2019\u201a\u2032`]", "'"], ["[\u201c-\u201f]", '"'], ["\\s", " "]];
-const NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(" ");
-const TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
+const NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(" "), TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 const SHARES = { half: 2, halves: 2, third: 3, quarter: 4, fourth: 4, fifth: 5, sixth: 6, eighth: 8, tenth: 10 };
 const WRITINGS = [ // ways of writing, and the plain one; in this order
-  [/^\$+(.*?)\$+$/, "$1"], [/^\*\*(.*)\*\*$/, "$1"], [/\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}/g, "(($1)/($2))"], [/\\sqrt *\{([^{}]*)\}/g, "sqrt($1)"], [/\\(?:cdot|times)\b/g, "*"], [/\\infty\b/g, "inf"], [/(?<=[\d)]) +times +/g, "*"],
-  [/(?<=[\d)]) +(?:over|divided by) +/g, "/"], [/\b(?:minus|negative) +/g, "-"], [/\blog_?(2|10) *\(([^()]*)\)/g, "(log($2)/log($1))"], [/\bfraction *\(([^(),]*),([^(),]*)\)/g, "(($1)/($2))"], [/(\d*\.\d*)\((\d)\)/g, "$1$2$2$2$2$2$2$2$2"], [/(?<=\d)\.{2,3}$/, ""], [/\?+$/, ""],
-  [/(?<=[\d)]),? +(?:because|since|as|which)\b.*$/, ""], [/^((?:yes|no|true|false)\b)[,.]? +(?:it|they|that|a)\b[^\d]*$/, "$1"],
-  [/^(?:(?:it|its|it's|that|the \w+|[a-z_]\w*\.grad|i think|i guess|i'd say|i expect|probably|maybe|is|are|stays|remains|still|will be|would be|only|just|exactly|a single|shape) +)+/, ""],
-  [/^(none|nothing)\b(?! at all)[^\d]+$/, "$1"], [/^twice +(?=[\d(])/, "2*"], [/(?<=\d) +by +(?=\d)/, "*"], [/(?<=[\d)]) +(?:for|in) +(?:both|all|each|every)\b[^\d]*$/, " each"], [/^(?:\w+ )?(?:rises|grows|increases|goes up|moves) by +/, ""], [/(?<=[\w)]) +\((?=[^()]*(?:[a-z]{4}|[a-z] [a-z]|[a-z]{3} ))[^()]*\)$/, ""], [/(?<=[\d)])( +[a-z]{4,})? +(?:per|of) [^\d]*$/, "$1"],
-  [/^(?:[a-z_\u2202][\w.\u2202]*(?:\/[a-z_\u2202][\w.\u2202]*)?(?:\[[\d, ]*\])? *(?:[=:]| is\b)|=)(?![=>]) */, ""], [/^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) */, ""],
-  [/\b(?:torch|math|numpy|np)\./g, ""], [/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, ""], [/\b(?:tensor|array|size|decimal|fraction|float\d*|int\d*) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)"],
-  [/\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *[=:] *(?=[-+\d.([])/g, ""], [/(^|[,;] *)[^=,;[\]<>!]*[a-z)][^=,;[\]<>!]*=(?![=>]) *(?=\S)/g, "$1"], [/^(?:[-+*/^() \d.]+= *)+(?=[-+(\d.])/, ""],
-  [/^<(.*)>$/, "[$1]"], [/(?<=[\])])(?:\.t|\^ *t)$/, ""], [/^\[([^[\]]*)$/, "[$1]"], [/^([^[\]]*)\]$/, "$1"], [/(?<!\b0)(?<=\d) *x *(?=[\d(])/g, "*"], [/\b(one|zero)s *\(? *(\d+) *,? *\)?/g, "[$1]*$2"], [/^(?:all )?(one|zero)s$/, "all $1"], [/\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)/g, "[$2]*$1"]];
-const COUNTS = [ // the same, where something is counted
-  [/^(?:no|none|nothing|never|neither|not (?:one|any))\b(?! (?:idea|clue))[^\d]*$/, "0"], [/^(\d+) *x$/, "$1"], [/^(\w+) +(?:out +)?of +(?:the +)?\w+$/, "$1"]];
+  [/^\$+(.*?)\$+$/, "$1"], [/^\*\*(.*)\*\*$/, "$1"], [/\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}/g, "(($1)/($2))"], [/\\sqrt *\{([^{}]*)\}/g, "sqrt($1)"], [/\\(?:cdot|times)\b/g, "*"], [/\\infty\b/g, "inf"], [/(?<=[\d)]) +times +/g, "*"], [/(?<=[\d)]) +(?:over|divided by) +/g, "/"], [/\b(?:minus|negative) +/g, "-"], [/\blog_?(2|10) *\(([^()]*)\)/g, "(log($2)/log($1))"],
+  [/\bfraction *\(([^(),]*),([^(),]*)\)/g, "(($1)/($2))"], [/(\d*\.\d*)\((\d)\)/g, "$1$2$2$2$2$2$2$2$2"], [/(?<=\d)\.{2,3}$/, ""], [/\?+$/, ""], [/(?<=[\d)]),? +(?:because|since|as|which)\b.*$/, ""], [/^((?:yes|no|true|false)\b)[,.]? +(?:it|they|that|a)\b[^\d]*$/, "$1"],
+  [/^(?:(?:it|its|it's|that|the \w+|[a-z_]\w*\.grad|i think|i guess|i'd say|i expect|probably|maybe|is|are|stays|remains|still|will be|would be|only|just|exactly|a single|shape) +)+/, ""], [/^(none|nothing)\b(?! at all)[^\d]+$/, "$1"], [/^twice +(?=[\d(])/, "2*"], [/(?<=\d) +by +(?=\d)/, "*"], [/(?<=[\d)]) +(?:for|in) +(?:both|all|each|every)\b[^\d]*$/, " each"],
+  [/^(?:\w+ )?(?:rises|grows|increases|goes up|moves) by +/, ""], [/(?<=[\w)]) +\((?=[^()]*(?:[a-z]{4}|[a-z] [a-z]|[a-z]{3} ))[^()]*\)$/, ""], [/(?<=[\d)])( +[a-z]{4,})? +(?:per|of) [^\d]*$/, "$1"], [/^(?:[a-z_\u2202][\w.\u2202]*(?:\/[a-z_\u2202][\w.\u2202]*)?(?:\[[\d, ]*\])? *(?:[=:]| is\b)|=)(?![=>]) */, ""],
+  [/^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) */, ""], [/\b(?:torch|math|numpy|np)\./g, ""], [/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, ""], [/\b(?:tensor|array|size|decimal|fraction|float\d*|int\d*) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)"], [/\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *[=:] *(?=[-+\d.([])/g, ""],
+  [/(^|[,;] *)[^=,;[\]<>!]*[a-z)][^=,;[\]<>!]*=(?![=>]) *(?=\S)/g, "$1"], [/^(?:[-+*/^() \d.]+= *)+(?=[-+(\d.])/, ""], [/^<(.*)>$/, "[$1]"], [/(?<=[\])])(?:\.t|\^ *t)$/, ""], [/^\[([^[\]]*)$/, "[$1]"], [/^([^[\]]*)\]$/, "$1"], [/(?<!\b0)(?<=\d) *x *(?=[\d(])/g, "*"], [/\b(one|zero)s *\(? *(\d+) *,? *\)?/g, "[$1]*$2"], [/^(?:all )?(one|zero)s$/, "all $1"],
+  [/\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)/g, "[$2]*$1"]];
+const COUNTS = [[/^(?:no|none|nothing|never|neither|not (?:one|any))\b(?! (?:idea|clue))[^\d]*$/, "0"], [/^(\d+) *x$/, "$1"], [/^(\w+) +(?:out +)?of +(?:the +)?\w+$/, "$1"]]; // the same, where something is counted
 const TOKEN = /(?: *)(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()[\]{},;|&])( *)/y;
 const SEPARATORS = [",", ";", ">", "->", "=>", "|", "&", "and", "then"];
 
 // Thrown for a text that is not a number or a list of numbers: `part` is what was not understood.
-class Unreadable {
-  constructor(part) { this.part = part; }
-}
+class Unreadable { constructor(part) { this.part = part; } }
+const alone = (found) => (found.length === 1 ? found[0] : found); // a single value by itself, several as a list
 
 // The text in plain characters and lower case, without quotes around it or a full stop behind it.
 export function tidy(text) {
@@ -54,9 +49,8 @@ export function readTyped(text, size = 1, counts = false) {
 // "twelve", "forty-two", "a hundred" as digits.
 function counted(text) {
   const ones = NUMERALS.join("|"), tens = new RegExp(`\\b(${TENS.join("|")})(?:[- ](${ones}))?\\b`, "g");
-  text = text.replace(tens, (_, ten, one) => 20 + 10 * TENS.indexOf(ten) + (one ? NUMERALS.indexOf(one) : 0));
-  text = text.replace(new RegExp(`\\b(${ones})\\b`, "g"), (word) => NUMERALS.indexOf(word));
-  return text.replace(/^an? (?=\d)/, "").replace(/^an? (?=hundred|thousand|million|billion)/, "1 ");
+  const digits = text.replace(tens, (_, ten, one) => 20 + 10 * TENS.indexOf(ten) + (one ? NUMERALS.indexOf(one) : 0));
+  return digits.replace(new RegExp(`\\b(${ones})\\b`, "g"), (word) => NUMERALS.indexOf(word)).replace(/^an? (?=\d)/, "").replace(/^an? (?=hundred|thousand|million|billion)/, "1 ");
 }
 
 function numbersIn(text, size, counts = false) {
@@ -75,19 +69,12 @@ function numbersIn(text, size, counts = false) {
   const unit = text.match(/^([^a-z]*[\d)]) *([a-z]+)$/), name = unit && [unit[2], unit[2].replace(/s$/, "")].find((one) => Object.hasOwn(UNITS, one));
   if (unit && (name || unit[2].length > 3)) // "8 kB", "4 functions"
     return each((a, b) => a * b, UNITS[name] ?? 1, numbersIn(unit[1], 1));
-  const beside = text.match(/^(.*\d) +\(([^()]*)\)$/); // "12 (4 + 8)", and 2 (3 + 4)
-  if (beside) {
-    const [one, other] = [beside[1], beside[2]].map((part) => numbersIn(part, 1));
-    return one === other ? one : each((a, b) => a * b, one, other);
-  }
+  const beside = text.match(/^(.*\d) +\(([^()]*)\)$/)?.slice(1).map((part) => numbersIn(part, 1)); // "12 (4 + 8)", and 2 (3 + 4)
+  if (beside) return beside[0] === beside[1] ? beside[0] : each((a, b) => a * b, ...beside);
   if (/^(?:[-+]? *\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,})$/.test(text)) text = text.replaceAll(".", "").replace(",", "."); // 6.000,5
   text = text.replace(/^([-+]?)(\d+) (\d+\/\d+)$/, "$1($2+$3)");
   const grouped = text.replace(/(?<![\d.,])[1-9]\d{0,2}(?:[, ']\d{3})+(?![\d,])/g, (found) => found.replace(/[, ']/g, "")).replace(/^([+-]? *\d+),(\d+)$/, "$1.$2");
-  try {
-    return new Reader(grouped, false).all();
-  } catch {
-    return new Reader(text, true).all();
-  }
+  try { return new Reader(grouped, false).all(); } catch { return new Reader(text, true).all(); }
 }
 
 // Reads one text. With `spaces`, a space separates numbers: 1 -2 is two of them, 1 - 2 is one.
@@ -102,11 +89,7 @@ class Reader {
     }
   }
 
-  // The one value that the whole text is; several are a list.
-  all() {
-    const found = this.sequence("", 0);
-    return found.length === 1 ? found[0] : found;
-  }
+  all() { return alone(this.sequence("", 0)); }
 
   sees(...tokens) { return this.at < this.tokens.length && tokens.includes(this.tokens[this.at][0]); }
 
@@ -175,10 +158,7 @@ class Reader {
     const token = this.take();
     if (depth > DEPTH) throw new Unreadable(token);
     if (token === "[" || token === "{") return this.sequence(token === "[" ? "]" : "}", depth + 1);
-    if (token === "(") {
-      const found = this.sequence(")", depth + 1);
-      return found.length === 1 ? found[0] : found;
-    }
+    if (token === "(") return alone(this.sequence(")", depth + 1));
     if (Object.hasOwn(FUNCTIONS, token)) return each(FUNCTIONS[token], this.single(depth + 1), 0);
     if (Object.hasOwn(NUMBERS, token)) return NUMBERS[token];
     if (!/^[\d.]/.test(token)) throw new Unreadable(token);
