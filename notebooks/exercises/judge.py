@@ -19,7 +19,7 @@ import minigrad
 
 from . import answers as reading
 from . import options, relations, repair
-from .afterwards import SMALL, as_it_was
+from .afterwards import LARGE, SMALL, as_it_was
 from .blame import in_plain_words, meaning, said
 from .bytecode import has_blank, unread, uses, values_of_the_notebook
 from .limits import OutOfTime, time_limit
@@ -53,8 +53,17 @@ class Observed:
 
 def judge(exercise: Exercise, answers: tuple) -> Verdict:
     """The verdict on the answers to one exercise. What they change for the whole process is put back."""
-    with as_it_was():
+    typed = exercise.probe is None and exercise.cases is None
+    needless = (typed or any(map(callable, exercise.reference))) and all(map(_inert, answers))
+    with as_it_was(SMALL if needless else LARGE + SMALL):
         return _judge(exercise, answers)
+
+
+def _inert(value: Any) -> bool:
+    """Whether looking at a value runs nothing of the learner's: numbers and words, in lists or not."""
+    if type(value) in (list, tuple):
+        return all(map(_inert, value))
+    return value is None or value is ... or type(value) in (bool, int, float, complex, str)
 
 
 def _judge(exercise: Exercise, answers: tuple) -> Verdict:
@@ -148,9 +157,8 @@ def _of_the_notebook(exercise: Exercise, answers: tuple) -> str:
         if not (isinstance(answer, FunctionType) and isinstance(due, FunctionType)):
             continue
         names = values_of_the_notebook(answer)
-        tensors = [
-            name for name in names if isinstance(answer.__globals__[name], minigrad.Tensor | np.ndarray)
-        ]
+        kinds = minigrad.Tensor | np.ndarray
+        tensors = [name for name in names if isinstance(answer.__globals__[name], kinds)]
         parameters = list(inspect.signature(answer).parameters)
         left = [name for name in unread(answer) if parameters.index(name) not in _unread_by(due)]
         if found := names if left else tensors:
@@ -246,9 +254,8 @@ def _mended(exercise: Exercise, answers: tuple, want: Observed, search: Callable
         for told, changed in search(answer):
             if time.process_time() > ends:
                 return ""
-            tried = observe(
-                exercise, (*answers[:place], changed, *answers[place + 1 :]), like=want, seconds=0.5
-            )
+            others = (*answers[:place], changed, *answers[place + 1 :])
+            tried = observe(exercise, others, like=want, seconds=0.5)
             if tried.error is None and tried.whole and _first_difference(tried, want, exercise) is None:
                 return told
     return ""
@@ -384,11 +391,8 @@ def resembled(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
     Code that begins as a listed answer does may do so by chance. So the two must agree in at least two observations
     that are wrong, and in half of them.
     """
-    wrong_at = [
-        i
-        for i, seen in enumerate(got.seen[: len(want.seen)])
-        if not _alike(seen[1], want.seen[i][1], exercise)
-    ]
+    seen = enumerate(zip(got.seen, want.seen, strict=False))
+    wrong_at = [place for place, (one, due) in seen if not _alike(one[1], due[1], exercise)]
     if exercise.typed or exercise.cases is not None or not wrong_at:
         return None
     if not isinstance(got.seen[wrong_at[0]][1], np.ndarray | str):  # None, True and the like have many causes
@@ -410,9 +414,8 @@ def _exactly(got: Observed, listed: Observed) -> bool:
 
 def _begins(one: Observed, other: Observed, exercise: Exercise) -> bool:
     """Whether what was seen of `one` so far is how `other`, the learner's, begins."""
-    return len(one.seen) <= len(other.seen) and _alike(
-        other.seen[len(one.seen) - 1][1], one.seen[-1][1], exercise
-    )
+    last = len(one.seen) - 1
+    return last < len(other.seen) and _alike(other.seen[last][1], one.seen[last][1], exercise)
 
 
 def _alike(got: Any, due: Any, exercise: Exercise) -> bool:
@@ -544,11 +547,8 @@ def _missing(exercise: Exercise, answers: tuple) -> str:
         return say("no answer", id=exercise.id, names=names)
     if len(answers) != len(exercise.names):
         return say("answers", count=len(exercise.names), id=exercise.id, names=names)
-    empty = [
-        name
-        for name, answer in zip(exercise.names, answers, strict=True)
-        if blank(plain(answer)) or _stub(answer)
-    ]
+    given = zip(exercise.names, answers, strict=True)
+    empty = [name for name, answer in given if blank(plain(answer)) or _stub(answer)]
     if not empty:
         return ""
     if len(exercise.names) == 1:
