@@ -201,12 +201,10 @@ def answering(run: Callable, place: str, name: str = "") -> Callable:
         except TypeError as error:
             if name and error.__traceback__.tb_next is not None:
                 raise  # it was raised inside the function
-            count = f"takes 0 positional arguments but {len(args) - 1}"
-            message = str(error).replace("too many positional arguments", count)
             own = name or ours(type(args[0]))[0]
             # the class that was called, not the base whose `__init__` it has
             named = re.sub(r"^(\w+\.__init__\(\) |(?=missing a |got an ))", f"{own}.__init__() ", str(error))
-            sentence = argument(own, message, place) or (str(error) if name else named)
+            sentence = argument(own, str(error), place) or (str(error) if name else named)
             if sentence == str(error):
                 raise
             raise TypeError(sentence) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..checks import check
+from ..missing import SENTENCE
 from ..tensor import Tensor
 from . import functional as F
 from .functional_images import Sides, sides
@@ -26,12 +27,13 @@ class _Conv(Module):
         dilation: Sides = 1,
         groups: int = 1,
         bias: bool = True,
-        output_padding: Sides = 0,
-        *,
+        padding_mode: str = "zeros",
         device: object = None,
         dtype: object = None,
     ):
         super().__init__()
+        what = f"padding_mode={padding_mode!r} of torch.nn.{type(self).__name__}()"
+        check(padding_mode == "zeros", SENTENCE.format(what), error=TypeError)
         check(groups > 0, "groups must be a positive integer", error=ValueError)
         for name, n in (("in_channels", in_channels), ("out_channels", out_channels)):
             check(n % groups == 0, f"{name} must be divisible by groups", error=ValueError)
@@ -43,7 +45,7 @@ class _Conv(Module):
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = (sides(v, n) for v in (kernel_size, stride, dilation))
         self.padding = padding if isinstance(padding, str) else sides(padding, n)
-        self.output_padding = sides(output_padding, n)
+        self.output_padding, self.padding_mode = (0,) * n, padding_mode
         message = "padding='same' is not supported for strided convolutions"
         check(padding != "same" or set(self.stride) == {1}, message, error=ValueError)
         rows, columns = (in_channels, out_channels) if self._transposed else (out_channels, in_channels)
@@ -97,12 +99,13 @@ class _ConvTranspose(_Conv):
         groups: int = 1,
         bias: bool = True,
         dilation: Sides = 1,
-        *,
+        padding_mode: str = "zeros",
         device: object = None,
         dtype: object = None,
     ):
-        given = stride, padding, dilation, groups, bias, output_padding
+        given = stride, padding, dilation, groups, bias, padding_mode
         super().__init__(in_channels, out_channels, kernel_size, *given)
+        self.output_padding = sides(output_padding, self._dims)
 
     def forward(self, input: Tensor) -> Tensor:
         """The transposed convolution of `input` with the weight, plus the bias."""

@@ -23,7 +23,8 @@ class Layer(Module):
     def __init__(self, *args: object, **kwargs: object):
         super().__init__()
         signature = inspect.signature(type(self))
-        most, count = len(signature.parameters), len(args) + 1
+        by_position = [p for p in signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        most, count = len(by_position), len(args) + 1
         if len(args) > most:
             takes = (
                 f"takes from 1 to {most + 1} positional arguments" if most else "takes 1 positional argument"
@@ -54,16 +55,19 @@ def layer(
     inputs: int = 1,
     shown: str | None = None,
     one: str = "",
+    by_name: str = "",
     **defaults: object,
 ) -> type[Layer]:
     """The module of a function: its constructor takes the arguments of `function` other than the inputs.
 
     shown: the options that PyTorch prints, all if not given, "=name" without the name; one: those that are kept as a tuple
-    of one number; defaults: where PyTorch's differ.
+    of one number; by_name: those that are not given by position; defaults: where PyTorch's differ.
     """
     rest = list(inspect.signature(function).parameters.values())[inputs:]
     rest = [p for p in rest if p.name not in ("_stacklevel", "dtype")]
+    rest.sort(key=lambda p: p.name in by_name.split())
     options = [p.replace(kind=p.POSITIONAL_OR_KEYWORD, default=defaults.get(p.name, p.default)) for p in rest]
+    options = [p.replace(kind=p.KEYWORD_ONLY) if p.name in by_name.split() else p for p in options]
     names = [p.name for p in options]
     body = {
         "_function": staticmethod(function),
@@ -101,8 +105,12 @@ LogSoftmax = layer("LogSoftmax", F.log_softmax)
 Softmin = layer("Softmin", F.softmin)
 GLU = layer("GLU", F.glu)
 Flatten = layer("Flatten", flatten, start_dim=1)
-MaxPool1d = layer("MaxPool1d", F.max_pool1d, shown="kernel_size stride padding dilation ceil_mode")
-MaxPool2d = layer("MaxPool2d", F.max_pool2d, shown="kernel_size stride padding dilation ceil_mode")
+MaxPool1d = layer(
+    "MaxPool1d", F.max_pool1d, shown="kernel_size stride padding dilation ceil_mode", by_name="ceil_mode"
+)
+MaxPool2d = layer(
+    "MaxPool2d", F.max_pool2d, shown="kernel_size stride padding dilation ceil_mode", by_name="ceil_mode"
+)
 AvgPool1d = layer(
     "AvgPool1d", F.avg_pool1d, shown="kernel_size stride padding", one="kernel_size stride padding"
 )

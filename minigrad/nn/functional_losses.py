@@ -108,8 +108,8 @@ def poisson_nll_loss(
     target: Tensor,
     log_input: bool = True,
     full: bool = False,
-    eps: float = 1e-8,
     *,
+    eps: float = 1e-8,
     reduction: str = "mean",
 ) -> Tensor:
     """`exp(input) - target·input`, the negative log-likelihood of counts; of `input` itself if it is not a logarithm."""

@@ -170,10 +170,10 @@ class GroupNorm(Module):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
-        bias: bool = True,
-        *,
         device: object = None,
         dtype: object = None,
+        *,
+        bias: bool = True,
     ):
         super().__init__()
         message = "num_channels ({}) must be divisible by num_groups ({})"
@@ -210,10 +210,10 @@ class _BatchNorm(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        bias: bool = True,
-        *,
         device: object = None,
         dtype: object = None,
+        *,
+        bias: bool = True,
     ):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
@@ -271,12 +271,12 @@ class _InstanceNorm(_BatchNorm):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        bias: bool = True,
-        *,
         device: object = None,
         dtype: object = None,
+        *,
+        bias: bool = True,
     ):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, normalised: with its own statistics, or in evaluation with the running ones, if there are any."""

@@ -114,6 +114,10 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
                     given if method else len(given) == 1 and isinstance(given[0], (tuple, list))
                 ):
                     return call_with(run, own(), own().bind(args, kwargs, method=method))
+                if (
+                    bool in map(type, args) and not listed and "out" not in kwargs
+                ):  # Python takes it for an int
+                    own().bind(args, kwargs, method=method)
                 try:
                     return run(*args, **kwargs)
                 except Exception:  # was it the arguments, or something inside?

@@ -1,5 +1,5 @@
-"""What optimizers share (Optimizer: parameter groups, state, printing; Algorithm: the step, parameter by parameter), and what
-their schedules do (LRScheduler)."""
+"""The base classes of optimizers and schedules: Optimizer (parameter groups, state, printing), Algorithm (a step moves one
+parameter after the other) and LRScheduler."""
 
 from __future__ import annotations
 

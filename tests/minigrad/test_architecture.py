@@ -35,7 +35,7 @@ DECLARATIONS = """ops.pointwise ops.casts ops.reduction ops.shape ops.indexing o
 ops.special ops.selection ops.arrange ops.stacking ops.products ops.decompositions ops.statistics ops.norms
 ops.activations ops.losses ops.pooling ops.normalisation
 nn.functional nn.functional_activations nn.functional_images nn.functional_resizing nn.functional_losses
-nn.functional_distances nn.layers nn.convolutions nn.function_layers nn.losses nn.recurrent nn.init nn.utils
+nn.functional_distances nn.layers nn.convolutions nn.function_layers nn.losses nn.attention nn.recurrent nn.init nn.utils
 optim.algorithms optim.lr_scheduler tensor_methods messages creation random devices"""
 ROOM = 0.02  # by this part a budget may be exceeded, so that one change need not wait for another
 
@@ -43,7 +43,7 @@ BUDGETS = {  # lines, as `ruff format` leaves them
     "what backward needs": (PATH.split(), 1600),
     "machinery, which is all but the declarations": (
         [n for n in FILES if n not in DECLARATIONS.split()],
-        7900,
+        7800,
     ),
 }
 

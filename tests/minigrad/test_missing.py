@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import pickle
 import pydoc
@@ -236,3 +237,41 @@ def test_the_names_of_classes_are_not_mixed_up():
     with pytest.raises(AttributeError) as caught:
         Optimizer().profile_hook_step  # noqa: B018
     assert not isinstance(caught.value, MissingError)
+
+
+# Where the data have another order, and why a call means the same all the same.
+OTHER_ORDER = {
+    **dict.fromkeys(
+        ("RNN", "LSTM", "GRU"), "the data have the arguments of their base, which begin with a mode"
+    ),
+    **dict.fromkeys(
+        ("softmax", "log_softmax", "softmin"), "the data leave out `_stacklevel`, which PyTorch has too"
+    ),
+    **dict.fromkeys(
+        ("addmm", "addmv", "addr", "addbmm", "baddbmm"), "the data have the form of old, factors first"
+    ),
+    "norm": "`out` comes before `dtype`; a tensor there is no dtype",
+    "backward": "`grad_variables` comes before `inputs`; it is given by nobody since PyTorch 0.4",
+}
+
+
+@pytest.mark.parametrize("path", ["nn", "nn.functional", "torch", "Tensor", "linalg", "optim", "optim.lr_scheduler",
+                                  "utils.data", "nn.init", "nn.utils", "autograd", "nn.Module"])  # fmt: skip
+def test_arguments_are_taken_at_the_positions_that_they_have_in_pytorch(path):
+    """An argument at another position would be taken for another one in silence."""
+    home, found, compared = place(path), [], 0
+    for name, more in names(path).items():
+        call = getattr(home, name, None)
+        if not callable(call) or not more or name in OTHER_ORDER:
+            continue
+        try:
+            parameters = [*inspect.signature(call).parameters.values()][isinstance(home, type) :]
+        except ValueError:  # Python's own, such as int
+            continue
+        ours = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        theirs = [
+            written.partition(":")[0] for written in more.removesuffix(")").partition("*")[0].split(",")
+        ]
+        compared += 1
+        found += [f"{name}: {a} at {i}" for i, a in enumerate(ours) if a in theirs and theirs.index(a) != i]
+    assert compared and not found
