@@ -33,8 +33,8 @@ same errors, as far as it implements PyTorch.
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 
 Beside these: autograd/ has further modules (its docstring lists them), creation, random and mersenne make tensors, nn/, optim/,
-utils/ and serialization are what training needs, dtypes, devices, basics, printing and tensor_methods describe tensors, missing
-says what PyTorch has and minigrad lacks (pytorch_names lists it).
+utils/ and serialization are what training needs, dtypes, devices, basics, printing and tensor_methods describe tensors,
+messages has the texts of long errors, missing says what PyTorch has and minigrad lacks (pytorch_names lists it).
 
 Tensor's methods are attached below, all in one place.
 """

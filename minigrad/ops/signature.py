@@ -200,7 +200,10 @@ IN_PYTHON = {  # a kind, by PyTorch's word for it, as an annotation
     "Tensor": Tensor, "tuple of Tensors": tuple[Tensor, ...], "Number": float, "int": int, "float": float, "bool": bool,
     "str": str, "torch.dtype": dtypes.dtype, "object": object, INTS: int | tuple[int, ...],
 }  # fmt: skip
-ALIASES = {"axis": ("dim", "dims"), "keepdims": ("keepdim",), "input": ("self",), "self": ("input",)}
+# other names that PyTorch has for a parameter, and what it may be called here
+ALIASES = {"axis": ("dim", "dims"), "keepdims": ("keepdim",), "input": ("self", "A"), "self": ("input",)}
+ALIASES |= {"axis0": ("dim0",), "axis1": ("dim1",), "split_size": ("split_size_or_sections",)}
+ALIASES |= dict.fromkeys(("sections", "indices"), ("indices_or_sections",))
 
 # ---------------------------------------------------------------- signatures
 

@@ -7,6 +7,7 @@ import inspect
 import itertools
 import pickle
 import pydoc
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -275,3 +276,17 @@ def test_arguments_are_taken_at_the_positions_that_they_have_in_pytorch(path):
         compared += 1
         found += [f"{name}: {a} at {i}" for i, a in enumerate(ours) if a in theirs and theirs.index(a) != i]
     assert compared and not found
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.det(input=m)", "torch.inverse(input=m)", "torch.matrix_power(input=m, n=2)", "torch.linalg.det(A=m)",
+        "torch.swapaxes(m, axis0=0, axis1=1)", "m.swapaxes(axis0=0, axis1=1)", "torch.tensor_split(m, sections=2)[0]",
+        "torch.tensor_split(m, indices=(1,))[0]", "torch.hsplit(m, sections=2)[0]", "m.split(split_size=1)[0]",
+    ],
+)  # fmt: skip
+def test_arguments_have_the_names_that_they_have_in_pytorch(call):
+    by_position = re.sub(r"\w+=", "", call)
+    found, expected = (eval(text, {"torch": torch, "m": torch.eye(2) * 3}) for text in (call, by_position))
+    assert torch.equal(found, expected)
