@@ -7,6 +7,7 @@ with numbers in them are read by typed.py, as in a browser.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -125,9 +126,8 @@ def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> A
     if not isinstance(got, str):
         return _letter_of_value(got, words, options) or got
     word = re.sub(r"^(?:option|answer|letter|choice|curve)\b *", "", typed.tidy(got))
-    if options and (
-        marked := re.match(r"\(?([a-z])(?:[.:)] |,? because |, (?=[a-z]{2}))", word)
-    ):  # "d) it was cut off"
+    marked = re.match(r"\(?([a-z])(?:[.:)] |,? because |, (?=[a-z]{2}))", word)
+    if marked and options:  # "d) it was cut off"
         return marked[1]
     word = word.strip(" \t\n.,:;()[]{}*`'\"")
     if len(word) <= 1 and not word.isdigit():
@@ -199,6 +199,7 @@ def _option(said: list[str], options: Mapping[str, str]) -> str | None:
     return None
 
 
+@functools.lru_cache(1000)
 def _tokens(text: str) -> list[str]:
     text = typed.counted(re.sub(r"(?<=\d),(?=\d{3}\b)", "", typed.tidy(text)))
     text = re.sub(r"(?<=\d) ?x\b", " times", re.sub(r"[a-z]+error\b", "error", text))

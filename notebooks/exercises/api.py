@@ -87,9 +87,8 @@ def _as_written(exercise: Exercise, answers: tuple[Any, ...]) -> str:
         return "code"
     if len(answers) == 1:
         return describe(answers[0], 60)
-    return ", ".join(
-        f"{name} = {describe(answer, 60)}" for name, answer in zip(exercise.names, answers, strict=False)
-    )
+    given = zip(exercise.names, answers, strict=False)
+    return ", ".join(f"{name} = {describe(answer, 60)}" for name, answer in given)
 
 
 def hint(exercise: str = "") -> Card:

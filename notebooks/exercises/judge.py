@@ -471,9 +471,8 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
         watch.complain({VALUES, ITEMS})  # what it gives back may be that very input
         if exercise.returns and value is not None:
             _several(exercise, value, reference(*untouched))
-            yield from (
-                (f"{part} of {label}", item) for part, item in zip(exercise.returns, value, strict=True)
-            )
+            parts = zip(exercise.returns, value, strict=True)
+            yield from ((f"{part} of {label}", item) for part, item in parts)
             watch.complain()
             continue
         wrong_type = exercise.gives and not isinstance(value, exercise.gives)

@@ -6,6 +6,7 @@ that both must read alike. Runs nothing that was typed: it knows numbers, lists,
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -90,6 +91,7 @@ class Unreadable(ValueError):
     """The text is not a number or a list of numbers. Its message is the part that was not understood."""
 
 
+@functools.lru_cache(1000)
 def tidy(text: str) -> str:
     """The text in plain characters and lower case, without quotes around it or a full stop behind it."""
     for sign, meant in LOOKS_LIKE:
@@ -118,9 +120,8 @@ def read(text: str, size: int = 1, counts: bool = False) -> Any:
     if size != 1:
         if re.fullmatch(r"\(?\d+(?: *\* *\d+)+\)?", text) and text.count("*") == size - 1:  # a shape, "2 x 3"
             text = text.replace("*", ",")
-        text = re.sub(
-            r"^(?:(?:all|both)(?: are| equal)? (\S+)|(\S+) (?:each|everywhere))$", rf"[\1\2]*{size}", text
-        )
+        each = r"^(?:(?:all|both)(?: are| equal)? (\S+)|(\S+) (?:each|everywhere))$"
+        text = re.sub(each, rf"[\1\2]*{size}", text)
         # 1,5; 2,5 and 1,000; 2,000
         if len(re.findall(r"\d,\d", text)) == size == len(re.split(r";|\band\b", text)):
             text = re.sub(r"(?<=\d),(?=\d)", ".", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text))
