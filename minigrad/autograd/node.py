@@ -67,7 +67,7 @@ class Node:
 
     __slots__ = (
         "__weakref__",
-        "_context",  # the values that the rules read
+        "_context",  # what is saved: the values that the rules read besides the gradient
         "_grad_metadata",  # (shape, dtype) that each gradient gets, where inputs were broadcast or cast; else None
         "_hooks",  # Hooks or None
         "_next_nodes",  # for each differentiable input the node that its gradient goes to, or None

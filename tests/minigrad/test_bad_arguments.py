@@ -133,3 +133,25 @@ def test_arguments_that_no_form_takes_are_refused_in_pytorchs_words(torch, call:
 def test_one_beta_is_refused_before_the_first_step() -> None:
     with pytest.raises(IndexError, match=r"betas are two numbers, but got"):
         torch.optim.Adam([torch.ones(1)], betas=(0.9,))
+
+
+# Sizes of parts, what a bool stands for, which of two errors comes first, layers with too many arguments.
+MENDED = """m.split(-1)|m.split([-1, 5])|m.split([1, 2, 3])|m.split(0)|torch.split_with_sizes(m, -1)
+m.split_with_sizes(-1, dim=5)|torch.combinations(v, True)|m.flatten(False)|m.chunk(True)|v.diff(True)|m.unflatten(True, (2, 1))|m.reshape(4, True)
+torch.addbmm(b, c, c)|torch.addbmm(b, c, c[:2].mT)|torch.addbmm(torch.ones(7, 7), c, c)|torch.addbmm(m, m, c)
+torch.take_along_dim(m, v)|torch.take_along_dim(m, v[:0])|torch.take_along_dim(m, v[:0], 1)|torch.gather(m, 0, v[:0])
+torch.nn.ReLU(True, 3)|torch.nn.Tanh(3)|torch.nn.Softmax(1, 2)|torch.nn.Linear(1, 2, 3, 4, 5, 6, 7)|torch.nn.ModuleDict(3)
+torch.nn.Conv2d(1, 2, 3, 1, 0, 1, 1, True, 'zeros', None, None, 5)|torch.nn.MaxPool2d(2, 2, 0, 1, True)|m.permute(0, 0)
+m.view(3, -1)|m.view(-1, -1)|m.view(-2, 1)|torch.ones(0).view(0, -1)|m.sum((0, 0))|m.copy_(m, non_blocking=True)"""
+
+
+@pytest.mark.parametrize("call", re.split(r"\||\n", MENDED))
+def test_a_call_has_the_result_or_the_error_that_it_has_in_pytorch(torch, call: str) -> None:
+    told = []
+    for library in (torch, minigrad):
+        names = {"torch": library, "m": library.ones(2, 2), "v": library.arange(3.0), "b": library.ones(2, 3)}
+        try:
+            told.append(repr(eval(call, names | {"c": library.ones(4, 2, 3)})))
+        except Exception as error:
+            told.append(f"{type(error).__name__}: {error}")
+    assert told[1] == told[0]
