@@ -137,7 +137,8 @@ def test_one_beta_is_refused_before_the_first_step() -> None:
 
 # Sizes of parts, what a bool stands for, which of two errors comes first, layers with too many arguments.
 MENDED = """m.split(-1)|m.split([-1, 5])|m.split([1, 2, 3])|m.split(0)|torch.split_with_sizes(m, -1)
-m.split_with_sizes(-1, dim=5)|torch.combinations(v, True)|m.flatten(False)|m.chunk(True)|v.diff(True)|m.unflatten(True, (2, 1))|m.reshape(4, True)
+m.split_with_sizes(-1, dim=5)|torch.combinations(v, True)|m.flatten(False)|m.chunk(True)
+v.diff(True)|m.unflatten(True, (2, 1))|m.reshape(4, True)
 torch.addbmm(b, c, c)|torch.addbmm(b, c, c[:2].mT)|torch.addbmm(torch.ones(7, 7), c, c)|torch.addbmm(m, m, c)
 torch.take_along_dim(m, v)|torch.take_along_dim(m, v[:0])|torch.take_along_dim(m, v[:0], 1)|torch.gather(m, 0, v[:0])
 torch.nn.ReLU(True, 3)|torch.nn.Tanh(3)|torch.nn.Softmax(1, 2)|torch.nn.Linear(1, 2, 3, 4, 5, 6, 7)|torch.nn.ModuleDict(3)
