@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,20 +36,29 @@ def lines_of(cell):
     return [line.strip() for line in cell.source.splitlines() if line.strip()]
 
 
-def run_all() -> dict:
-    """The names after all cells of the exam have run."""
+@cache
+def run_all() -> tuple[dict, dict[str, set[str]]]:
+    """The names after all cells of the exam have run, for tests that only look; and which are new after each cell."""
     space: dict = {}
+    new: dict[str, set[str]] = {}
     for cell in EXAM.cells:
         if cell.cell_type == "code":
+            before = set(space)
             exec(cell.source, space)
-    return space
+            new[cell.id] = set(space) - before
+    return space, new
+
+
+def taken() -> Exam:
+    """The exam after all cells have run."""
+    return run_all()[0]["exam"]
 
 
 # ---------------------------------------------------------------- what it asks
 
 
 def test_ten_graphs_and_each_asks_about_every_step():
-    exam = run_all()["exam"]
+    exam = taken()
     assert sorted(exam.steppers) == list(range(1, 11))
     assert all(2 <= len(stepper.data["questions"]) <= 8 for stepper in exam.steppers.values())
     assert {stepper.options["ask"] for stepper in exam.steppers.values()} == {"gradients", "order"}
@@ -57,7 +67,7 @@ def test_ten_graphs_and_each_asks_about_every_step():
 
 def test_it_is_about_all_lessons_that_send_something_back():
     """What lessons 3 to 17 are about is in one of the graphs: as a node, a hook, a cut, a kept copy, a number."""
-    exam = run_all()["exam"]
+    exam = taken()
     steps = {number: stepper.data["steps"] for number, stepper in exam.steppers.items()}
     seen = {step["name"] for each in steps.values() for step in each}
     assert {
@@ -114,22 +124,15 @@ def test_what_it_asks_has_a_cell_and_no_graph_asks_beside_its_stepper():
 
 def test_each_graph_has_names_of_its_own():
     """After Run All, to run the cell of graph 1 again steps graph 1."""
-    taken: dict[str, str] = {}
+    space, new = run_all()
+    owner: dict[str, str] = {}
     for cell in EXAM.cells:
         if cell.id.endswith("-draw"):
-            before: dict = {}
-            for other in EXAM.cells[: EXAM.cells.index(cell)]:
-                if other.cell_type == "code":
-                    exec(other.source, before)
-            names = set(before)
-            exec(cell.source, before)
-            made = {name for name in before if name not in names}
             assigned = set(re.findall(r"(?m)^\s*\(?([a-z]\w*)(?:,\s*([a-z]\w*))*\)? = ", cell.source))
-            made |= {name for pair in assigned for name in pair if name and name in before}
-            again = made & set(taken)
-            assert not again, f"{cell.id}: {again} are of {[taken[name] for name in again]}"
-            taken |= dict.fromkeys(made, cell.id)
-    space = run_all()
+            made = new[cell.id] | {name for pair in assigned for name in pair if name in space}
+            again = made & set(owner)
+            assert not again, f"{cell.id}: {again} are of {[owner[name] for name in again]}"
+            owner |= dict.fromkeys(made, cell.id)
     exam, first = space["exam"], space["exam"].steppers[1]
     step_one = next(cell.source for cell in EXAM.cells if cell.id == "one-step")
     assert eval(step_one, space) is first
@@ -367,7 +370,7 @@ def test_a_damaged_file_counts_as_nothing(damaged, progress):
 def test_a_cause_that_a_stepper_names_is_known_with_its_lesson():
     causes = {
         mistake["cause"]
-        for stepper in run_all()["exam"].steppers.values()
+        for stepper in taken().steppers.values()
         for question in stepper.data["questions"].values()
         for mistake in question.get("mistakes", ())
     }
@@ -383,7 +386,7 @@ def test_the_key_has_every_question_and_its_answer(capsys, progress):
     page = capsys.readouterr().out
     for number, text in TITLED.items():
         assert text.splitlines()[0] in page, number
-    asked = sum(len(stepper.data["questions"]) for stepper in run_all()["exam"].steppers.values())
+    asked = sum(len(stepper.data["questions"]) for stepper in taken().steppers.values())
     assert len(re.findall(r"^\| \d+ \|", page, re.M)) == asked
     for row in (
         "What gradient does it send to y1? | `[[0.5, 0.5]]` |",
