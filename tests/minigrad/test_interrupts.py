@@ -49,20 +49,32 @@ def interrupted(run: Callable[[], object], number: int) -> bool:
     """Run with a KeyboardInterrupt at the moment of this number. Returns whether there was one."""
     count, returned_to = -1, None
 
+    def moment() -> None:
+        nonlocal count
+        count += 1
+        if count == number:
+            raise KeyboardInterrupt
+
     def trace(frame: FrameType, event: str, arg: object) -> Callable | None:
-        nonlocal count, returned_to
+        nonlocal returned_to
         code = frame.f_code
         if not code.co_filename.startswith(HOME):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        by_with = code.co_name == "__exit__" and frame.f_back.f_code.co_name != "__exit__"
-        begins = event == "call" and not by_with
-        called = event == "opcode" and frame.f_lasti in moments(code) and returned_to is not frame
-        returned_to = frame.f_back if event == "return" else None  # where no signal is looked for
-        count += begins or called
-        if (begins or called) and count == number:
-            raise KeyboardInterrupt
-        return trace
+        returned_to = None
+        if code.co_name != "__exit__" or frame.f_back.f_code.co_name == "__exit__":  # else by `with`
+            moment()
+        looked = moments(code)  # asked for once a call: to find code in a cache takes long
+
+        def inside(frame: FrameType, event: str, arg: object) -> Callable:
+            nonlocal returned_to
+            here = event == "opcode" and frame.f_lasti in looked and returned_to is not frame
+            returned_to = frame.f_back if event == "return" else None  # where no signal is looked for
+            if here:
+                moment()
+            return inside
+
+        return inside
 
     before = sys.gettrace()
     sys.settrace(trace)
