@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from .pytorch_names import NAMES
 
@@ -162,6 +162,12 @@ class Missing:
         self.path, self.name = path, name
 
     def __get__(self, owner: object, kind: type) -> object:
+        if owner is None or self.name not in OPERATORS:
+            raise missing_error(self.path, self.name)
+        # an operator looks its method up first, and Python 3.14 takes an error there for "there is none"
+        return self.refuse
+
+    def refuse(self, *args: object) -> NoReturn:
         raise missing_error(self.path, self.name)
 
 
