@@ -18,6 +18,7 @@ import pytest
 
 import minigrad
 import viz
+from viz.picture import layout
 from viz.picture.layout import least_length
 from viz.read.text import fit, one_line, width
 
@@ -383,3 +384,18 @@ def test_after_a_traced_pass_with_create_graph_the_gradient_is_of_the_second_fam
     viz.trace(y, create_graph=True)
     functions = viz.draw(x.grad).graph.functions
     assert all(f.second for f in functions if f.edges)
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_where_the_system_lacks_a_library_it_says_what_to_install(here, monkeypatch, tmp_path):
+    """pygraphviz carries Graphviz itself, but not what every Linux desktop has."""
+    (tmp_path / "pygraphviz.py").write_text(
+        "raise ImportError('libgobject-2.0.so.0: cannot open shared object file')"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # for the child process
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "pygraphviz", raising=False)
+    layout.CHILD.end()
+    with pytest.raises(ImportError, match=r"libgobject.*three libraries.*apt-get install"):
+        layout.render("digraph { a -> b }", "svg", here=here)
+    layout.CHILD.end()

@@ -200,6 +200,7 @@ def install(extras):
                 cause("".join(lines)), shown(log)
             )
         )
+    try_graphviz()
 
 
 def remove_earlier():
@@ -266,6 +267,16 @@ def cause(said):
             return sentence
     errors = re.findall(r"(?m)^ *(?:ERROR|error): *(.+?)\.?$", said)
     return "pip says: {}.".format(errors[-1]) if errors else "pip ended without saying why."
+
+
+def try_graphviz():
+    """Say what to install where the system lacks the libraries that pygraphviz expects: all else works without pictures."""
+    said = subprocess.run(
+        [VENV_PYTHON, "-c", "from viz.picture.engine import load; load()"], stderr=subprocess.PIPE
+    )
+    if said.returncode:
+        lines = said.stderr.decode("utf-8", "replace").strip().splitlines()
+        say(lines[-1].replace("ImportError: ", ""))
 
 
 def configure(prefix):

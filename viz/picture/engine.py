@@ -18,32 +18,18 @@ from types import ModuleType
 
 IN_BROWSER = sys.platform == "emscripten"
 PAINTED = ("png", "pdf", "gd")  # what the WebAssembly build cannot write
+NOT_LOADED = (
+    "Graphviz cannot be loaded: {}. On a Linux without a desktop three libraries may be missing; on Debian and Ubuntu: "
+    "apt-get install libglib2.0-0 libxrender1 libxext6"
+)
 NOT_HERE = "A browser cannot write a {} file. Save a drawing as .svg, a stepper or a film as .html, or run this on a computer."
 
 
 def layout(source: str, form: str, prog: str = "dot") -> bytes:
     """The output of Graphviz for ``source`` in the format ``form``. RuntimeError for a format that a browser cannot write."""
-    return (
-        _wasm(form).layout(source, form, prog).encode() if IN_BROWSER else _in_pygraphviz(source, form, prog)
-    )
-
-
-def layout_within(source: str, form: str, seconds: float) -> bytes:
-    """The same in a browser, by a worker that can be ended: TimeoutError after ``seconds``. On a computer a child process
-    (`layout.CHILD`) does it."""
-    return _wasm(form).layout_within(source, form, seconds).encode()
-
-
-def _wasm(form: str) -> ModuleType:
-    """Graphviz in WebAssembly, if it can write this format."""
-    if form in PAINTED:
-        raise RuntimeError(NOT_HERE.format("GIF" if form == "gd" else form.upper()))
-    return importlib.import_module("wasm_graphviz")
-
-
-def _in_pygraphviz(source: str, form: str, prog: str) -> bytes:
-    import pygraphviz
-
+    if IN_BROWSER:
+        return wasm(form).layout(source, form, prog).encode()
+    pygraphviz = load()
     # fonts and label sizes: the geometry does not depend on them
     with warnings.catch_warnings(), quiet_c_level():
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -53,6 +39,21 @@ def _in_pygraphviz(source: str, form: str, prog: str) -> bytes:
         with tempfile.TemporaryDirectory() as folder:  # written into a file only
             graph.draw(path := Path(folder, "picture"), form, prog)
             return path.read_bytes()
+
+
+def wasm(form: str) -> ModuleType:
+    """Graphviz in WebAssembly, if it can write this format; its ``layout_within`` raises TimeoutError after some seconds."""
+    if form in PAINTED:
+        raise RuntimeError(NOT_HERE.format("GIF" if form == "gd" else form.upper()))
+    return importlib.import_module("wasm_graphviz")
+
+
+def load() -> ModuleType:
+    """The module pygraphviz. ImportError, with what to do, where the system lacks what it needs."""
+    try:
+        return importlib.import_module("pygraphviz")
+    except ImportError as error:
+        raise ImportError(NOT_LOADED.format(error)) from error
 
 
 @contextlib.contextmanager

@@ -257,7 +257,7 @@ def render(source: str, form: str, seconds: float = SECONDS, here: bool = False)
         raise LayoutTooSlow(TOO_LONG.format(TOO_SLOW[source]))
     try:
         if engine.IN_BROWSER:
-            return engine.layout_within(source, form, seconds)
+            return engine.wasm(form).layout_within(source, form, seconds).encode()
         return CHILD.render(source, form, seconds)
     except TimeoutError:
         TOO_SLOW[source] = seconds
@@ -307,7 +307,8 @@ class _Child:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen([sys.executable, "-P", "-c", _PROGRAM], **pipes)
         self._owner = os.getpid()
-        self._process.stdout.readline()  # it is ready: starting does not count
+        if not self._process.stdout.readline():  # it is ready: starting does not count
+            engine.load()  # which says why it could not start
 
     def _ask(self, source: bytes, form: str, seconds: float, answer: list[bytes]) -> None:
         process = self._process
