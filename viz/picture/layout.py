@@ -1,7 +1,7 @@
 """Where Graphviz puts things: it takes DOT and returns positions. The picture itself is painted by ``svg.py``.
 
-``engine.py`` has Graphviz itself. In this process it cannot be
-interrupted, so anything but a small picture is laid out by a child process, which can be ended: every layout has a time limit.
+``engine.py`` has Graphviz itself. In this process it cannot be interrupted, so anything but a small picture is laid out by a
+child process, which can be ended: every layout has a time limit.
 """
 
 from __future__ import annotations
@@ -129,9 +129,8 @@ def _in_lanes(p: Picture, at: Places, margin: float) -> Places:
         rest = ((item, q) for item, q in placed.items() if item not in (before, after))
         others = [(*q, *size(item)) for item, q in rest if (item in p.below) == (before in p.below)]
         curve = _smooth(start, end, others)
-        if (
-            curve is None
-        ):  # Graphviz's own way around what is there, if possible from along the lane to along it
+        # Graphviz's own way around what is there, if possible from along the lane to along it
+        if curve is None:
             way = [(q[along], q[across]) for q in at.lines[p.mirrors.get(link, link).id][0]]
             soft = [start, (way[1][0], start[1]), *way[2:-2], (way[-2][0], end[1]), end]
             ways = [soft, [start, *way[1:-1], end], [start, start, way[0], *way, way[-1], end, end]]
@@ -187,7 +186,8 @@ def _smooth(start: tuple[float, float], end: tuple[float, float], others: list[t
 def _clear(curve: list, others: list[tuple]) -> bool:
     """Whether a path touches none of the others: of each, where it begins along and across, and how far it reaches."""
     x, y = np.vstack([bezier(24) @ np.array(curve[i : i + 4]) for i in range(0, len(curve) - 3, 3)]).T
-    return not any(((x > u) & (x < u + w) & (y > v - 3) & (y < v + h + 3)).any() for u, v, w, h in others)
+    u, v, w, h = np.array(others, float).reshape(-1, 4).T[..., None]
+    return not ((x > u) & (x < u + w) & (y > v - 3) & (y < v + h + 3)).any()
 
 
 def _ports(ends: dict[Link, tuple[Item, Item]], placed: dict, size) -> dict[tuple[Link, int], float]:

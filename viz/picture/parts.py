@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -200,6 +200,7 @@ def grid(shape: tuple[int, ...] | None) -> tuple[int, int]:
     return max(1, min(math.prod(shape[:-1]), SIDE)), max(1, min(shape[-1], SIDE))
 
 
+@cache
 def bezier(n: int, endpoint: bool = True) -> np.ndarray:
     """The weights of the four points of a curve at ``n`` places along it."""
     t = np.linspace(0, 1, n, endpoint=endpoint)[:, None]
