@@ -276,12 +276,18 @@ def mathml(tex: str, display: bool = False) -> str:
 FORMULA = re.compile(r"(```.*?```|`[^`\n]*`)|\$\$(.+?)\$\$|(?<![\\$\w])\$([^$\n]+?)\$(?!\w)", re.S)
 
 
+TIED = "&#8288;"  # a word joiner: without it a full stop after a formula may begin the next line
+
+
 def formulas_to_mathml(markdown: str) -> str:
     """Markdown with its $formulas$ and $$formulas$$ as MathML; code is left alone."""
 
     def convert(m: re.Match[str]) -> str:
         if m[1] is not None:
             return m[1]
-        return f"\n\n{mathml(m[2], True)}\n\n" if m[2] is not None else mathml(m[3])
+        if m[2] is not None:
+            return f"\n\n{mathml(m[2], True)}\n\n"
+        after = markdown[m.end() : m.end() + 1]
+        return mathml(m[3]) + (TIED if after and after in ".,:;!?)" else "")
 
     return FORMULA.sub(convert, markdown)
