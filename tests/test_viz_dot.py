@@ -395,7 +395,5 @@ def test_where_the_system_lacks_a_library_it_says_what_to_install(here, monkeypa
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # for the child process
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "pygraphviz", raising=False)
-    layout.CHILD.end()
     with pytest.raises(ImportError, match=r"libgobject.*three libraries.*apt-get install"):
         layout.render("digraph { a -> b }", "svg", here=here)
-    layout.CHILD.end()

@@ -7,7 +7,6 @@ import inspect
 import io
 import json
 import re
-import struct
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from viz.films.rows import arrange, lanes
 from viz.films.scene import Arrow, Scene
 from viz.films.show import page
 from viz.films.stills import Still, dot, svg
-from viz.picture import gif
+from viz.picture import engine
 from viz.picture.layout import painted
 
 
@@ -291,10 +290,10 @@ def test_a_gif_shows_what_was_painted():
     pictures.append(pictures[-1])  # nothing changes
 
     def alone(picture: np.ndarray) -> bytes:
-        """As Graphviz gives a picture: 11 bytes, then transparency, red, green and blue of each pixel."""
-        return struct.pack(">HHHB4x", 0xFFFE, 60, 40, 1) + np.insert(table, 0, 0, axis=1)[picture].tobytes()
+        Image.fromarray(table[picture]).save(painted := io.BytesIO(), "PNG")
+        return painted.getvalue()
 
-    data = gif.animation([alone(picture) for picture in pictures], [0.1] * len(pictures), ["#c85000"])
+    data = engine.animation([alone(picture) for picture in pictures], [0.1] * len(pictures), ["#c85000"])
     with Image.open(io.BytesIO(data)) as played:
         assert played.n_frames == len(pictures) - 1  # the last stands twice as long
         for k, picture in enumerate(pictures[:-1]):

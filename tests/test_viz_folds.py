@@ -254,7 +254,10 @@ def test_what_a_backward_pass_made_of_the_weights_is_no_call_of_the_module(t):
     (g,) = t.autograd.grad(out, x, create_graph=True)
     penalty = ((g * g).sum(1).sqrt() - 1).sum() + out
     blocks = tree(viz.draw(penalty, forward=out).graph).inside
-    assert [(block.path, block.call) for block in blocks] == [("layer", "")]
+    assert [(block.path, block.call, block.backward) for block in blocks] == [
+        ("layer", "", 0),
+        ("layer", "", 1),
+    ]
 
 
 def test_calls_in_two_recordings_are_two_calls(t):

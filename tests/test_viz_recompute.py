@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import viz
-from viz.read.recompute import worked_out
+from viz.read.replay import worked_out
 
 
 def graph_of(z):

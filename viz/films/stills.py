@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..picture.dot import quoted
+from ..picture.engine import animation
 from ..picture.layout import painted
 from ..read.text import fit, one_line, width, write_whole
 from .analysis import SceneAnalysis
@@ -305,8 +306,6 @@ def save_picture(films: list[Any], labels: list[str], path: Path) -> Path:
 
 def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
     """The films as one animated GIF of at most 48 frames, on one axis of training steps."""
-    from ..picture.gif import animation  # Pillow: for nothing else
-
     stills = stills_of(films, labels)
     films = [still.film for still in stills]
     steps = sorted({step for f in films for step in f.steps})
@@ -315,7 +314,7 @@ def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
 
     every = [np.searchsorted(f.steps, np.take(steps, places), "right") for f in films]
     frames = [
-        painted(dot(stills, [max(0, int(k) - 1) for k in at]), "gd", dpi) for at in zip(*every, strict=True)
+        painted(dot(stills, [max(0, int(k) - 1) for k in at]), "gif", dpi) for at in zip(*every, strict=True)
     ]
     pauses = [PAUSE] * (len(places) - 1) + [END]
     return write_whole(path, animation(frames, pauses, [NOW, ALARM]))

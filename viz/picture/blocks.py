@@ -12,13 +12,14 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import groupby, islice
 
 from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.rules import base_name
 
 CONTAINERS = ("", "ModuleList", "ModuleDict")  # they only hold modules: what they hold says more than they do
+BACKWARD = "∂"  # before the path of a module whose functions a backward pass differentiates
 ACTIVATIONS = ("Relu", "Gelu", "Silu", "Tanh", "Sigmoid", "LeakyRelu", "Elu", "Hardtanh", "Hardswish")
 
 
@@ -33,6 +34,7 @@ class Block:
     call: str = ""  # "call 2" of a module that is used several times
     times: int = 1  # of equal neighbours, each of which is in ``inside``
     title: str = ""  # of a block that is no module
+    backward: int = 0  # of what differentiates the module: how many backward passes deep it is
     stretch: bool = False  # what is in it is shown as it is: it was cut out of something longer
 
     @property
@@ -47,7 +49,11 @@ Item = Block | Function
 def tree(graph: Graph) -> Block:
     """The modules of ``graph`` as nested blocks; the outermost is the whole graph."""
     order = [f for f in graph.functions if f.kind != "accumulate"]
-    known = {f: (_around(f.module, graph.classes), f.call) for f in order if f.module}
+    known = {
+        f: ([BACKWARD * f.second + path for path in _around(f.module, graph.classes)], f.call)
+        for f in order
+        if f.module
+    }
     if not graph.recorded:
         _with_tails(order, known, graph.classes)
     return Block(order, inside=_blocks(order, known, 0, graph), kind="graph")
@@ -72,22 +78,32 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
             of.setdefault(known[f][0][depth], []).append(f)
     made: list[Block] = []
     below: dict[Block, int] = {}
+    differentiated = [f.index for f in within if f.second]
+    deeper: set[str] = set()  # modules whose only part is shown in their place
     for path, functions in of.items():
-        several, level = _calls(functions, known), depth
-        if depth == 0 and len(several) > 1 and not graph.recorded:
+        plain = path.lstrip(BACKWARD)
+        passes, level = len(path) - len(plain), depth
+        by_pass = [list(some) for _, some in groupby(functions, key=lambda f: known[f][1])]
+        several = by_pass if passes else _calls(functions, known, differentiated)
+        if depth == 0 and not graph.recorded and (plain in deeper if passes else len(several) > 1):
             # it may be that the model ran once, and its parts several times
             inner = {"".join(known[f][0][1:2]) for f in functions}
             if len(inner) == 1 and "" not in inner:
+                deeper.add(plain)
                 path, level = inner.pop(), 1
-            elif len(inner) > 1 and graph.classes.get(path) != "Sequential":
+                plain = path.lstrip(BACKWARD)
+            elif not passes and len(inner) > 1 and graph.classes.get(path) != "Sequential":
                 # the second call uses what the first made: both may be one, with a loop in it
                 linked = len(_hull([several[0][0], several[1][-1]], within)) > 2
                 several = [functions] if linked else several
         for n, call in enumerate(several, 1):
             parts = _hulls(call, path, within, known, level)
             for k, part in enumerate(parts, 1):
-                which = [f"call {n}"] * (len(several) > 1) + [f"part {k}"] * (len(parts) > 1)
-                made.append(Block(part, path, graph.classes.get(path, ""), call=", ".join(which)))
+                which = [f"{'pass' if passes else 'call'} {n}"] * (len(several) > 1)
+                which += [f"part {k}"] * (len(parts) > 1)
+                kind = graph.classes.get(plain, "")
+                kind = f"backward of {kind}" if passes and kind not in CONTAINERS else kind
+                made.append(Block(part, plain, kind, call=", ".join(which), backward=passes))
                 below[made[-1]] = level + 1
     made.sort(key=lambda block: block.functions[0].index)
     taken: set[Function] = set()
@@ -101,9 +117,9 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
             return f in inside and f not in taken and (f not in known or len(known[f][0]) <= depth)
 
         # of a norm that is written by hand only the product of input and weight may be known
-        products = (b for b in made if [base_name(f.name) for f in b.functions] == ["Mul"])
-        norms = [b for b in products if "norm" in b.kind.lower()]
-        for block in [*norms, *(b for b in made if any(p.startswith(f"{b.path}.") for p in graph.classes))]:
+        norms = [b for b in made if b.functions[0].name.startswith("Mul") and "norm" in b.kind.lower()]
+        holders = (b for b in made if any(p.startswith(f"{b.path}.") for p in graph.classes))
+        for block in (b for b in [*norms, *holders] if not b.backward):
             block.functions += _join(block.functions, free)
             block.functions.sort(key=lambda f: f.index)
             taken |= set(block.functions)
@@ -114,24 +130,26 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
     return made
 
 
-def _calls(functions: list[Function], known: Known) -> list[list[Function]]:
-    """The known functions of a module call by call: the next one begins where a part of it runs again after all have run."""
+def _calls(functions: list[Function], known: Known, passes: list[int]) -> list[list[Function]]:
+    """The known functions of a module call by call: the next one begins where a part of it runs again after all have run, or
+    after a backward pass has (``passes``: the places of its functions)."""
     parts = {known[f][0][-1] for f in functions if known[f][1] is not None}
     found: list[list[Function]] = [[]]
     ran: dict[str, int | None] = {}
+    before = 0
     for f in functions:
         path, call = known[f][0][-1], known[f][1]
         if call is None:  # of a module around others
             found[-1].append(f)
             continue
-        if path in ran and ran[path] != call and len(ran) == len(parts):
+        differentiated = bisect_left(passes, f.index) > before
+        if path in ran and ran[path] != call and (len(ran) == len(parts) or differentiated):
             found.append([])
-            ran = {}
+            ran, before = {}, bisect_left(passes, f.index)
         found[-1].append(f)
         ran[path] = call
     # a loop inside of one call runs some of the parts again, not all
-    whole = all({known[f][0][-1] for f in run} >= parts for run in found)
-    return found if whole else [functions]
+    return found if len(ran) == len(parts) or passes else [functions]
 
 
 def _hulls(
@@ -144,7 +162,7 @@ def _hulls(
 
     hull = _hull(call, within)
     if not any(map(others, hull)):
-        return [_with_sides(hull, within, known)]
+        return [hull]
     runs: list[list[Function]] = [[]]
     mine, first, last = set(call), call[0].index, call[-1].index
     for f in _between(within, first, last):
@@ -174,15 +192,6 @@ def _hull(some: list[Function], within: list[Function]) -> list[Function]:
         if any(e.target in reached for e in f.edges):
             reached.add(f)
     return sorted(above & reached, key=lambda f: f.index)
-
-
-def _with_sides(hull: list[Function], within: list[Function], known: Known) -> list[Function]:
-    """Add functions that ran in the meantime and are used only inside, such as those of a mask made from the input."""
-    block = set(hull)
-    for f in reversed(_between(within, hull[0].index, hull[-1].index)):
-        if f not in block and f not in known and f.users and all(e.source in block for e in f.users):
-            block.add(f)
-    return sorted(block, key=lambda f: f.index)
 
 
 def _onward(block: set[Function], free: Callable[[Function], bool]) -> Iterator[Function]:
@@ -254,7 +263,7 @@ def _with_tails(order: list[Function], known: Known, classes: dict[str, str]) ->
             paths[path[k]] = path[: k + 1]
     holders = {holder for path in paths.values() for holder in path[:-1]}
     for (path, call), functions in sorted(calls.items(), key=lambda one: -len(paths[one[0][0]])):
-        if path in holders and len(paths[path]) == 1:
+        if path.startswith(BACKWARD) or (path in holders and len(paths[path]) == 1):
             continue  # of the model itself its loss would be a part
         ends = ("Stack", "Transpose") if classes.get(path) in ("RNN", "GRU", "LSTM") else ()
         tail = _tail(functions, order, known, ends, path in holders)

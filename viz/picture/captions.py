@@ -10,8 +10,9 @@ from ..read.modules import owner, prefixes
 from ..read.rules import base_name
 from ..read.text import bytes_text, fit, plural, width
 from ..read.values import size_of
-from .blocks import CONTAINERS, Block
+from .blocks import BACKWARD, CONTAINERS, Block
 
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUB, WIDEST, TITLE = 11.0, 190.0, 240.0  # the size of a line on a box, and how wide it and its title may be
 
 
@@ -37,18 +38,25 @@ def about(path: str, graph: Graph) -> str:
 def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[str]]:
     """The title of a box and the lines below it: its name behind ``start``, its class, its parameters."""
     call, parameters = f", {block.call}" if block.call else "", _parameters(leaves, block)
-    kind = "" if block.kind in CONTAINERS else block.kind
+    passes = block.times > 1 and block.inside[0].backward
+    kind = "" if block.kind in CONTAINERS or passes else block.kind
     if block.times > 1:
         names = [_behind(part.path, start) for part in block.inside if part.is_module]
         own = _behind(block.path, start) if block.is_module else block.path.removeprefix(start).lstrip(".")
-        own = own or ", ".join(
-            dict.fromkeys(_behind(b.path, start) for b in block.inside[0].inside if b.is_module)
+        own = (
+            derivative(block.inside[0]) + own
+            if own
+            else ", ".join(
+                dict.fromkeys(_behind(b.path, start) for b in block.inside[0].inside if b.is_module)
+            )
         )
         times = f" ×{block.times}"
         title = fit(kind or own, TITLE - width(times, 13, bold=True), 13, bold=True) + times
         title, several = block.title or title.strip(), len(set(names))
         if len(names) < block.times:
             return title, [f"{_counted(block.inside[0])} each time", *parameters]
+        if passes:
+            return title, [block.kind, plural(block.times, "pass"), *parameters]
         if several == 1:
             return title, [names[0], f"used {block.times} times", *parameters]
         last = names[-1].removeprefix(_behind(block.path, start)).strip(".[]")
@@ -57,9 +65,23 @@ def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[s
         counted = _counted(block)
         counted = plural(len(block.functions), "function") if counted == block.title else counted
         return block.title, [counted, *parameters]
+    if block.backward and (name := result_of(block)):
+        return name, [derivative(block) + _behind(block.path, start), *parameters]
     about = [block.kind or _counted(block), *parameters]
     fits = width(", ".join(about), SUB) <= WIDEST
-    return _behind(block.path, start) + call, [", ".join(about)] if fits else about
+    return derivative(block) + _behind(block.path, start) + call, [", ".join(about)] if fits else about
+
+
+def derivative(block: Block) -> str:
+    """What stands before the name of a module where a box is the backward pass through it: ``∂ net``, ``∂² net``."""
+    again = str(block.backward).translate(SUPERSCRIPTS) if block.backward > 1 else ""
+    return f"{BACKWARD}{again} " if block.backward else ""
+
+
+def result_of(block: Block) -> str:
+    """The caller's name for the only result of a backward pass that has one: ``u_x``."""
+    names = [o.name for f in block.functions if block.backward for o in f.outputs if o.named]
+    return names[0] if len(names) == 1 else ""
 
 
 def last_name(path: str) -> str:
@@ -86,7 +108,7 @@ def _behind(path: str, start: str) -> str:
 def _counted(block: Block) -> str:
     """``Linear, 3 Mm, 2 Tanh``: modules by their class, then functions, the commonest kinds first."""
     inner = {f for b in block.inside for f in b.functions}
-    names = [b.kind or b.title or last_name(b.path) or f"×{b.times}" for b in block.inside]
+    names = [b.kind or b.title or derivative(b) + last_name(b.path) or f"×{b.times}" for b in block.inside]
     return listed(names, [base_name(f.name) for f in block.functions if f not in inner])
 
 

@@ -81,9 +81,10 @@ def pictures_of(
     folded: list[Picture] = []
     before = len(whole[-1].items) if whole and whole[-1].view == "functions" else 2 * n
     limits = () if n <= BOXES // 3 or values or saved else (BOXES,) if page else (BOXES, BOXES // 3)
-    for most in limits:  # the fewest are for a narrow window
+    for most in limits:
         groups = first_sight(root, most)
-        found = drawn("functions", *(("LR", "TB") if page else ("TB",)), groups=groups) if groups else []
+        more = {"groups": groups, "terse": most < BOXES}  # fewer are for a narrow window
+        found = drawn("functions", *(("LR", "TB") if page else ("TB",)), **more) if groups else []
         if not found or len(found[-1].items) > 0.8 * before:
             continue
         before = len(found[-1].items)
@@ -92,9 +93,6 @@ def pictures_of(
         for picture in found:
             picture.fold = "module" if most == BOXES else most
             picture.notes += [_folded(graph, groups)] if n > DETAIL else []
-            # there is no room to write on arrows
-            for link in picture.links if most < BOXES or picture.terse else ():
-                picture.say(link, "")
         folded += [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
     first = 0 if n > DETAIL else sum(p.view == "lanes" for p in whole)  # what has modules shows them next
     return whole[:first] + folded + whole[first:] if root.inside else whole + folded
@@ -189,7 +187,7 @@ def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool
 
 def too_slow(picture: Picture, seconds: float) -> str:
     """The sentence shown in place of a picture that could not be laid out in time."""
-    what = f"view={picture.view!r}" + (f" with {plural(len(picture.items), 'item')}")
+    what = f"view={picture.view!r} with {plural(len(picture.items), 'item')}"
     return f"Graphviz could not place {what} within {seconds:g} seconds, so more is folded here. seconds=20 gives it more time."
 
 

@@ -73,9 +73,9 @@ def line_style(kind: str) -> str:
     return "solid" if not dash else "dashed" if float(dash.split()[0]) > 3 else "dotted"
 
 
-def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Digraph:
+def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
     """The picture in DOT: ``graphviz`` renders it as it is. ``bare``: only what the layout depends on, named by position:
-    the same for all pictures of one form, whatever they say. ``turned``: with the items in the opposite order."""
+    the same for all pictures of one form, whatever they say."""
     dot = graphviz.Digraph(name="viz", encoding="utf-8")
     # of two lanes the layout is asked for one: the other one is the same, moved
     items = [item for item in p.items if not (bare and item in p.below)]
@@ -91,9 +91,7 @@ def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Di
     # there is room for the wider of the two that are above each other
     room = {above: max(above.width, item.width) for item, above in p.below.items()} if bare else {}
     body, name = dot.body, {item: f"n{i}" if bare else item.id for i, item in enumerate(items)}
-    body.extend(
-        _node(item, name[item], bare, room.get(item, item.width)) for item in items[:: -1 if turned else 1]
-    )
+    body.extend(_node(item, name[item], bare, room.get(item, item.width)) for item in items)
     framed = {item: k for k, (_, items) in enumerate(p.clusters) for item in items}
     inside: list[list[str]] = [[] for _ in p.clusters]
     for i, pair in enumerate(p.same_rank):  # a tensor and its function stay side by side

@@ -15,7 +15,6 @@ import graphviz
 from ..read.arguments import Fold, Names, Tensors, check_flags, public
 from ..read.graph import Graph
 from ..read.recall import prepare
-from ..read.source import mark_second
 from ..read.text import clipped, plural, write_whole
 from . import dot as language
 from . import svg as painter
@@ -110,8 +109,7 @@ def draw(
     """
     check_options(view, direction, fold, seconds)
     check_flags(values=values, saved=saved)
-    graph, _ = prepare(tensors, "draw", names, _frame)
-    mark_second(graph, _frame, forward)
+    graph, _ = prepare(tensors, "draw", names, _frame, forward)
     pictures = pictures_of(graph, view, direction, fold, values=values, saved=saved, page=True)
     picture, at = fitting(graph, pictures, seconds, limited=view is None and fold is None)
     graph.release()

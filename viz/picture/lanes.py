@@ -12,12 +12,11 @@ import re
 from ..read import rules
 from ..read.graph import Edge, Function, Graph
 from ..read.names import operand_names
-from ..read.recompute import worked_out
+from ..read.replay import worked_out
 from ..read.text import fit, shape_text, width
 from ..read.values import Value, size_of
 from .parts import LABEL, SUB, Column, Item, Line, Link, Picture, grid, name_line, sub_line
-from .tooltips import describe, function_tooltip, leaf_tooltip
-from .view import View, classes_of, shape_words
+from .view import View, classes_of, describe, function_tooltip, leaf_tooltip, shape_words
 
 # how close a lane is set, from roomy to close: how many numbers of an array are written out, the side of a painted cell,
 # whether functions are called by their whole names, the width of a name, inches between two items, points around a text
@@ -240,4 +239,4 @@ def operation(f: Function, drawn: set[Edge]) -> str:
         .removesuffix("()")
         .strip()
     )
-    return "neg" if text == "-" else text or called
+    return "neg" if text == "-" and len(f.edges) == 1 else text or called

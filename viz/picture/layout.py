@@ -6,13 +6,10 @@ child process, which can be ended: every layout has a time limit.
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import json
 import os
 import subprocess
 import sys
-import threading
 from functools import lru_cache
 
 import numpy as np
@@ -25,20 +22,14 @@ from .parts import Item, Link, Picture, Places, bezier
 LANES = ("values, forward →", "← gradients, backward"), ("values, forward ↓", "gradients, backward ↑")
 # points: between lanes; of an arrow head; of the words at a lane, and the room for them
 BETWEEN, HEAD, NOTE, WORDS = 30.0, 7.0, 10.5, 18.0
-QUICK = 50  # items and links; of up to so many the better one of two layouts is taken
 IN_PROCESS = 150  # items and links; of up to so many a layout takes some hundredths of a second: no process is started for it
 # the time limit of a layout: of processor time where the system can measure it, so that a busy machine draws the same
-SECONDS = 2.0
+SECONDS, STARTING = 2.0, 1.0  # the second for the start of the process, where the clock has to do
 FORMATS = ".svg", ".png", ".pdf", ".dot"  # of a drawing
 
 
 class LayoutTooSlow(RuntimeError):
     """Graphviz did not finish in time. The caller folds more of the picture and tries again."""
-
-
-def size(p: Picture) -> int:
-    """The number of items and links to place."""
-    return len(p.items) + len(p.links)
 
 
 def least_length(p: Picture) -> float:
@@ -56,18 +47,9 @@ def least_length(p: Picture) -> float:
 
 
 def places(p: Picture, margin: float = 10.0, seconds: float = SECONDS) -> Places:
-    """Lay the picture out, each form once; a small one also with its items in the opposite order, which decides where
-    Graphviz has a choice; that layout is taken if it has fewer faults. Raises LayoutTooSlow after ``seconds``."""
-    at = _placed(p, margin, seconds)
-    if p.links and size(p) <= QUICK:
-        other = _placed(p, margin, seconds, turned=True)
-        at = other if _faults(other) < _faults(at) - 0.25 else at
-    return at
-
-
-def _placed(p: Picture, margin: float, seconds: float, turned: bool = False) -> Places:
-    source = digraph(p, bare=True, turned=turned).source
-    data = json.loads(laid_out(source, "json0", seconds, size(p) <= IN_PROCESS))
+    """Lay the picture out, each form once. Raises LayoutTooSlow after ``seconds``."""
+    source = digraph(p, bare=True).source
+    data = json.loads(laid_out(source, "json0", seconds, len(p.items) + len(p.links) <= IN_PROCESS))
     x0, y0, x1, y1 = map(float, data["bb"].split(","))
     axis, extent, mirrored = int(p.direction == "LR"), (x1 - x0, y1 - y0), False
 
@@ -207,16 +189,6 @@ def _ports(ends: dict[Link, tuple[Item, Item]], placed: dict, size) -> dict[tupl
     return found
 
 
-def _faults(at: Places) -> float:
-    """How often arrows cross each other, and how sharply they turn."""
-    ways = [way[::16] for way in at.ways.values()]
-    a, b = np.concatenate([way[:-1] for way in ways]), np.concatenate([way[1:] for way in ways])
-    along = (b - a).conj()[:, None]  # a piece; whether the others begin and end on two sides of it
-    apart = (along * (a - a[:, None])).imag * (along * (b - a[:, None])).imag < 0
-    bent = sum((np.angle(np.diff(way)[1:] / np.diff(way)[:-1]) ** 2).sum() for way in ways)
-    return (apart & apart.T).sum() / 2 + bent + 2 * at.crossed
-
-
 def _freed(p: Picture, at: Places) -> Places:
     """Each label at its own arrow; if another arrow crosses it, in the nearest free place along the arrow or beside it."""
     sizes = {item.id: complex(item.width, item.height) for item in p.items}
@@ -236,7 +208,7 @@ def _freed(p: Picture, at: Places) -> Places:
             spots = sorted((spot + by for spot in own for by in asides), key=lambda spot: abs(spot - now))
             spots = (spot for spot in spots if not meets(boxes, spot, room))
             spot = next((spot for spot in spots if not meets(others, spot, size + (2 + 2j))), None)
-            now, at.crossed = (now, at.crossed + 1) if spot is None else (spot, at.crossed)
+            now = now if spot is None else spot
         lines, by = np.concatenate([own, others]), (own[abs(own - now).argmin()] - now) / 12
         while not (meets(lines, now + by, size) or meets(boxes, now + by, room)):
             now += by
@@ -258,7 +230,7 @@ def render(source: str, form: str, seconds: float = SECONDS, here: bool = False)
     try:
         if engine.IN_BROWSER:
             return engine.wasm(form).layout_within(source, form, seconds).encode()
-        return CHILD.render(source, form, seconds)
+        return _in_child(source, form, seconds)
     except TimeoutError:
         TOO_SLOW[source] = seconds
         raise LayoutTooSlow(TOO_LONG.format(seconds)) from None
@@ -273,86 +245,32 @@ TOO_LONG = (
 )
 
 
-class _Child:
-    """A separate process in which Graphviz runs. It is started when it is first needed, and again after it has been ended."""
+def _in_child(source: str, form: str, seconds: float) -> bytes:
+    """Graphviz in a process that ends itself after ``seconds`` of processor time; the clock is a second limit."""
+    # -P: a module of the user's folder must not stand in for one of the library's
+    command = [sys.executable, "-P", "-c", _PROGRAM, form, f"{seconds}"]
+    limit = seconds + STARTING if os.name == "nt" else 4 * (seconds + STARTING)
+    try:
+        done = subprocess.run(command, input=source.encode(), capture_output=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise TimeoutError from None
+    if done.returncode < 0:  # ended by the timer's signal
+        raise TimeoutError
+    if done.returncode:
+        engine.load()  # which says why it could not start
+        raise RuntimeError(f"Graphviz failed: {done.stderr.decode(errors='replace').strip()[-500:]}")
+    return done.stdout
 
-    def __init__(self) -> None:
-        self._process: subprocess.Popen | None = None
-        self._owner, self._lock = 0, threading.Lock()
-
-    def render(self, source: str, form: str, seconds: float) -> bytes:
-        with self._lock:
-            if self._process is None or self._process.poll() is not None or self._owner != os.getpid():
-                self._start()
-            answer: list[bytes] = []
-            asked = threading.Thread(
-                target=self._ask, args=(source.encode(), form, seconds, answer), daemon=True
-            )
-            asked.start()
-            try:  # processor time is counted in the child; the clock is looked at where that cannot be done
-                asked.join(seconds if os.name == "nt" else 4 * seconds)
-            except BaseException:  # Ctrl+C: what the child still writes would be taken for the next answer
-                self.end()
-                raise
-            if asked.is_alive() or not answer:
-                self.end()
-                raise TimeoutError
-        good, data = answer[0] == b"ok", answer[1]
-        if not good:
-            raise RuntimeError(f"Graphviz failed: {data.decode(errors='replace').strip()[-500:]}")
-        return data
-
-    def _start(self) -> None:
-        # -P: a module of the user's folder must not stand in for one of the library's
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        self._process = subprocess.Popen([sys.executable, "-P", "-c", _PROGRAM], **pipes)
-        self._owner = os.getpid()
-        if not self._process.stdout.readline():  # it is ready: starting does not count
-            engine.load()  # which says why it could not start
-
-    def _ask(self, source: bytes, form: str, seconds: float, answer: list[bytes]) -> None:
-        process = self._process
-        with contextlib.suppress(OSError, ValueError):  # it was ended: there is no answer
-            process.stdin.write(f"{form} {seconds} {len(source)}\n".encode() + source)
-            process.stdin.flush()
-            state, length = process.stdout.readline().split()
-            data = process.stdout.read(int(length))
-            if len(data) == int(length):
-                answer += [state, data]
-
-    def end(self) -> None:
-        if self._process is not None and self._owner == os.getpid():
-            self._process.kill()
-            self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        self._process = None
-
-
-CHILD = _Child()
-atexit.register(CHILD.end)
 
 _PROGRAM = """
-import signal, sys, warnings, pygraphviz
-warnings.simplefilter("ignore", RuntimeWarning)
-print("ready", flush=True)
-limit = (lambda s: signal.setitimer(signal.ITIMER_PROF, s)) if hasattr(signal, "setitimer") else lambda s: None
-for request in sys.stdin.buffer:
-    form, seconds, length = request.split()
-    source = sys.stdin.buffer.read(int(length)).decode()
-    limit(float(seconds))  # what takes longer ends the process
-    try:
-        state, data = "ok", pygraphviz.AGraph(string=source).draw(format=form.decode(), prog="dot")
-    except Exception as error:
-        state, data = "failed", str(error).encode()
-    limit(0)
-    sys.stdout.buffer.write(f"{state} {len(data)}\\n".encode() + data)
-    sys.stdout.buffer.flush()
+import signal, sys, pygraphviz
+graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
+if hasattr(signal, "setitimer"):
+    signal.setitimer(signal.ITIMER_PROF, float(sys.argv[2]))
+sys.stdout.buffer.write(graph.draw(format=sys.argv[1], prog="dot"))
 """
 
 
 def painted(dot: str, form: str, dpi: int) -> bytes:
-    """The picture of DOT in which all places are fixed: "png", or "gd", which has 11 bytes in front (width and height
-    from the third on) and four bytes per pixel: transparency, red, green, blue."""
+    """The picture of DOT in which all places are fixed, as "png" (which a frame of a "gif" is, too) or "pdf"."""
     return engine.layout(dot.replace("graph [", f"graph [dpi={dpi} ", 1), form, "nop2")

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..read.graph import Function, Graph
-from ..read.modules import prefixes
+from ..read.modules import prefixes, shared_path
 from ..read.rules import base_name
 from .blocks import CONTAINERS, Block, Item, leaves_of, ordered
-from .captions import last_name, listed, parameter_name
+from .captions import derivative, last_name, listed, parameter_name, result_of
 
 # of functions that one call of the framework always makes in a row, with nothing but reshapes between: what that is called
 COMPOSED = {"NllLoss": ("LogSoftmax", "cross_entropy"), "NllLoss2D": ("LogSoftmax", "cross_entropy")}
@@ -37,7 +37,10 @@ def first_sight(root: Block, most: int) -> list[Block]:
         shown = [i for i in items if isinstance(i, Block)]
         # where some of a list are closed, the others of their class stay closed
         alike = {_place(b.inside[0]) for b in shown if b.times > 1}
+        # a module that is differentiated is one box, and its backward pass another
+        closed = {p for part in shown for b in [part, *part.inside] if b.backward for p in prefixes(b.path)}
         tries = [b for b in shown if b.times == 1 and b.inside and not b.stretch and _place(b) not in alike]
+        tries = [b for b in tries if b.path not in closed]
         outermost = set(root.inside)
         tries.sort(key=lambda b: (b not in outermost, b.kind not in CONTAINERS, -len(b.functions)))
         for block in tries:
@@ -155,7 +158,10 @@ def _joined(part: Sequence[Item], title: str = "") -> Block:
     """Neighbours as one box, called by the modules in it, or by the result that the caller has a name for."""
     functions = sorted((f for i in part for f in _functions(i)), key=lambda f: f.index)
     blocks = [i for i in part if isinstance(i, Block)]
-    called = {b: f"{b.kind} ×{b.times}" if b.times > 1 and b.kind else last_name(b.path) for b in blocks}
+    called = {
+        b: f"{b.kind} ×{b.times}" if b.times > 1 and b.kind else derivative(b) + last_name(b.path)
+        for b in blocks
+    }
     names = [called[b] for b in blocks if b.is_module] or [b.title for b in blocks if b.title]
     made, name = next(((f, o.name) for f in reversed(functions) for o in f.outputs if o.named), (None, ""))
     leads = {made}  # to this result: where all of it does, the box has the result's name
@@ -164,7 +170,7 @@ def _joined(part: Sequence[Item], title: str = "") -> Block:
     own = ", ".join(dict.fromkeys(names)) or (name if leads.issuperset(functions) else "")
     own = own or ", ".join(dict.fromkeys(filter(None, map(parameter_name, leaves_of(functions)))))
     title = title or own or listed([base_name(f.name) for f in functions])
-    return Block(functions, _common([b.path for b in blocks]), inside=blocks, title=title, stretch=True)
+    return Block(functions, shared_path([b.path for b in blocks]), inside=blocks, title=title, stretch=True)
 
 
 def _functions(item: Item) -> list[Function]:
@@ -195,7 +201,8 @@ def _sign(item: Item) -> tuple:
     if item.kind and item.times == 1:
         leaves = leaves_of(item.functions)
         names = [(f.outputs[0].name or "").removeprefix(item.path) for f in leaves]
-        return item.kind, made, tuple(zip(names, (f.outputs[0].shape for f in leaves), strict=True))
+        parameters = tuple(zip(names, (f.outputs[0].shape for f in leaves), strict=True))
+        return item.kind, item.backward, result_of(item), made, parameters
     return item.title, item.times, tuple((f.name, f.outputs[0].shape) for f in item.functions)
 
 
@@ -237,7 +244,7 @@ def _equal(
         parts = [_one(run[k * period : (k + 1) * period], f"{k + 1:,} of {count:,}") for k in range(count)]
         functions = sorted((f for part in parts for f in part.functions), key=lambda f: f.index)
         kinds = {part.kind for part in parts}
-        path = _common([part.path for part in parts if part.path])
+        path = shared_path([part.path for part in parts if part.path])
         kind = kinds.pop() if len(kinds) == 1 else ""
         out[start] = Block(functions, path, kind, parts, times=count, title=title)
     return [out.get(i, item) for i, item in enumerate(items) if i in out or not taken[i]]
@@ -252,12 +259,6 @@ def _one(items: list[Item], number: str) -> Block:
         one, joined.title = joined.inside[0], ""
         joined.path, joined.kind, joined.call = one.path, one.kind, one.call
     return joined
-
-
-def _common(paths: list[str]) -> str:
-    """The longest module path that all of these share."""
-    same = [level for level in zip(*map(prefixes, paths), strict=False) if len(set(level)) == 1]
-    return same[-1][0] if same else ""
 
 
 def _cut(items: list[Item], most: int, counted: bool = False) -> list[Block]:

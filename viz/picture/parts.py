@@ -150,7 +150,7 @@ class Picture:
     mirrors: dict[Link, Link] = field(default_factory=dict)  # and its arrows -> those whose way they go back
     at: Any = None  # the places of all this, where it was laid out
     gap: float = 0.0  # inches between the items of a lane
-    terse: bool = False  # on boxes only a name and a class
+    terse: bool = False  # on boxes only a name, a class and a shape, and nothing on arrows
     fold: str | int = ""  # by what its boxes are folded: "module", "repeat", or into how many boxes at most
 
     def add(self, kind: str, outline: str, column: Column, tooltip: str, **more) -> Item:
@@ -221,7 +221,6 @@ class Places:
     # what is written at two lanes, and where
     lanes: list[tuple[str, float, float]] = field(default_factory=list)
     apart: tuple[float, float, float, float] | None = None  # the line between them
-    crossed: int = 0  # labels across which an arrow goes, and for which there is no better place
 
     @cached_property
     def ways(self) -> dict[str, np.ndarray]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..read import rules
 from ..read.graph import Edge, Function, Graph, Output
-from ..read.names import UNKNOWN
-from ..read.text import fit, shape_text
+from ..read.names import UNKNOWN, operand_names
+from ..read.text import fit, plural, shape_text
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
 
 ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
@@ -31,6 +32,38 @@ def shape_words(out: Output) -> str:
 
 def grad_label(out: Output) -> str:
     return f"grad_{out.name}" if out.name and out.named and len(out.name) <= 14 else "grad"
+
+
+def describe(out: Output) -> str:
+    batch = f"a batch of {out.batch} under vmap" if out.batch is not None else ""
+    return ", ".join(t for t in (shape_text(out.shape), out.dtype, batch) if t)
+
+
+def leaf_tooltip(f: Function, now: bool = True) -> str:
+    """A leaf in words, with what its ``.grad`` is ``now``."""
+    out = f.outputs[0]
+    grad = f", .grad is {'None' if f.leaf_grad is None else f.leaf_grad.short()}" if now else ""
+    return f"{out.name}: leaf, {describe(out)}, requires_grad=True{grad}{hooks_in_words(f)}"
+
+
+def function_tooltip(f: Function) -> str:
+    parts = [f"{f.name} goes back from {', '.join(o.name or '?' for o in f.outputs[:4])}"]
+    for name, rule in zip(rules.input_names(f), rules.words_of(f, operand_names(f)), strict=True):
+        parts.append(f"{name}: {rule}" if rule else name)
+    kept = [f"{s.name} {'(' + s.state + ')' if s.state != 'kept' else ''}".strip() for s in f._saved or ()]
+    if kept:
+        parts.append("keeps " + ", ".join(kept))
+    if f.module:
+        parts.append(f"made by the backward pass through {f.module}" if f.second else f"in {f.module}")
+    return "; ".join(parts) + hooks_in_words(f)
+
+
+def hooks_in_words(f: Function) -> str:
+    """The hooks, for a tooltip."""
+    places = ("on the gradient", "on the node", "after .grad is added to")
+    counts = zip(places, (sum(o.hooks for o in f.outputs), f.hooks, f.after_hooks), strict=True)
+    said = [f"{plural(n, 'hook')} {where}" for where, n in counts if n]
+    return "; ".join(["", *said])
 
 
 def plain_words(e: Edge) -> tuple[list[Line], str]:

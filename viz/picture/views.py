@@ -21,7 +21,6 @@ from .captions import TITLE, common_start, texts
 from .lanes import Lanes, operation
 from .levels import boxes
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
-from .tooltips import describe, function_tooltip, hooks_in_words, leaf_tooltip
 from .view import (
     ALIAS_FROM,
     FRAMES_UP_TO,
@@ -30,7 +29,11 @@ from .view import (
     SMALLEST,
     View,
     classes_of,
+    describe,
+    function_tooltip,
     grad_label,
+    hooks_in_words,
+    leaf_tooltip,
     plain_words,
     shape_words,
 )
@@ -55,7 +58,8 @@ def build(
     """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (in the compact views).
 
     values: write values (by default in lanes and cards). saved: draw what each function keeps (in the graph view).
-    terse: only a name and a class on each box, for a window without room for more. close: how much less space the lanes take.
+    terse: only a name, a class and a shape on each box, for a window without room for more; then nothing is written on arrows.
+    close: how much less space the lanes take.
     """
     values = view in ("lanes", "cards") if values is None else values
     picture = Picture(view, direction, one_line(title)[:80], values, saved)
@@ -84,7 +88,7 @@ def inside(graph: Graph, box: Item, direction: str, most: int) -> Picture:
 def _frame_modules(graph: Graph, p: Picture) -> None:
     """A frame around the functions of each call of a module, with its class and the leaves that only this call uses."""
     calls: dict[tuple[str, int], list[Function]] = {}
-    for f in (f for f in graph.functions if f.module is not None and f.call is not None):
+    for f in (f for f in graph.functions if f.module is not None and f.call is not None and not f.second):
         calls.setdefault((f.module, f.call), []).append(f)
     several, number = Counter(module for module, _ in calls), Counter[str]()
     for (module, _), functions in calls.items():
@@ -222,7 +226,7 @@ class _Compact(View):
         self.start = common_start(groups) if start is None else start
         if groups:
             self.many = len(self.order) - sum(len(g.functions) - 1 for g in groups) > ALIAS_FROM
-        self.shapes = bool(groups) or within is not None  # what the arrows between boxes say
+        self.folded = bool(groups) or within is not None  # arrows from and to boxes say what goes along them
         self.beside_modules = within is None and any(g.path for g in groups)
         self.group_of = {f: g for g in groups for f in g.functions}
         for f in self.order if groups else ():  # a leaf that only one group uses is folded into it
@@ -319,8 +323,9 @@ class _Compact(View):
         if "fold" in (item.kind, source.kind):
             self.joined[item, source] = link
             self.tensors[link] = {(e.target, e.nr)}
-        if self.shapes and link.kind == "backward":
-            self.p.say(link, shape_words(e.target.output(e.nr)) if "fold" in (item.kind, source.kind) else "")
+        if self.folded and link.kind == "backward":
+            between = not self.p.terse and "fold" in (item.kind, source.kind)
+            self.p.say(link, shape_words(e.target.output(e.nr)) if between else "")
 
     def fold(self, group: Block) -> Item:
         """The box of a group: a second edge behind it says that there is more inside."""
@@ -328,8 +333,9 @@ class _Compact(View):
             return self.folds[group]
         members = self.members[group]
         leaves = [f for f in members if f.kind == "accumulate"]  # that only these functions use
-        title, lines = texts(group, self.start, leaves)
-        written = [group.kind or lines[0]] if self.p.terse else lines
+        several = group.call and not leaves_of(group.functions).keys() <= set(leaves)  # calls that share them
+        title, lines = texts(group, self.start, [] if several else leaves)
+        written = [*([group.kind or lines[0]] if self.p.terse else lines), self.result(members)]
         column = Column.of(
             [name_line(title, widest=TITLE), *(sub_line(text, size=SMALLEST) for text in written)], 90, 12, 9
         )
@@ -340,6 +346,16 @@ class _Compact(View):
         self.folds[group] = item
         self.p.of_function.update(dict.fromkeys(members, item))
         return item
+
+    def result(self, members: list[Function]) -> str:
+        """The shape of what leaves a box, unless an arrow says it."""
+        inside = set(members)
+        uses = [e for f in members if f.edges for e in f.users if e.source not in inside]
+        if not self.p.terse and any(e.source in self.within for e in uses):
+            return ""
+        leaving = {(e.target, e.nr) for e in uses} | {at for at in self.roots if at[0] in inside}
+        shapes = [shape_words(f.output(nr)) for f, nr in leaving]
+        return shapes[0] if len(shapes) == 1 else plural(len(shapes), "tensor") if shapes else ""
 
 
 def _holds(group: Block, leaf: Function) -> bool:

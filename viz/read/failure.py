@@ -143,7 +143,7 @@ def _of_forward(
     node, text = here.written()
     if layer is not None:  # a layer of the framework's: what it was called with, and what it has
         operation = type(layer.module).__name__
-        found = _of_layer(layer, _module_path(recording, layer.module))
+        found = _of_layer(layer, recording._modules.get(id(layer.module), ("", ""))[1])
     else:
         operation = operation_of(node, here.frame)
         parts = operands_of(node, here.frame)
@@ -214,10 +214,6 @@ def _with_temporaries(
         known[i] = unnamed.pop(0) if unnamed else result
     kept = ((name, thing) for (name, _, _), thing in zip(found, known, strict=True))
     return [(name, thing) for i, (name, thing) in enumerate(kept) if is_tensor(thing) or i in open_ends]
-
-
-def _module_path(recording: Recording, module: Any) -> str:
-    return recording._modules[id(module)][1] if id(module) in recording._modules else ""
 
 
 def _module_name(recording: Recording, module: Any) -> str | None:

@@ -99,7 +99,8 @@ class Function:
     memory: tuple[int, int] | None = (
         None  # of a leaf: where what holds it begins, and how many bytes that has
     )
-    second: bool = False  # belongs to the graph that a backward pass made (create_graph=True)
+    # made by a backward pass (create_graph=True); 2 if that pass went through what another one had made
+    second: int = 0
     hooks: int = 0  # on the node itself
     after_hooks: int = 0  # of a leaf: called after its .grad was added to
     module: str | None = None

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
+from .derivative import passes
 from .graph import Function, Graph, own_dict
-from .rules import base_name
+from .rules import TURNS, base_name
 from .values import size_of
-
-# what only turns a parameter before it is used
-TURNS = ["T", "Transpose", "Permute", "View", "UnsafeView", "ReshapeAlias", "Expand", "Repeat", "Squeeze"]
-TURNS += ["Unsqueeze", "Clone", "ToCopy", "Slice", "Select", "Split", "SplitWithSizes", "Chunk", "Unbind"]
 
 
 @lru_cache(maxsize=10_000)
@@ -27,6 +24,12 @@ def prefixes(path: str) -> list[str]:
     a hundred parts is not a place in a model: it counts as a single name."""
     ends = [part.end() for part in re.finditer(r"[^.\[\]]+|\[[^\]]*\]", path)]
     return [path[:end] for end in ends] if len(ends) <= 100 else [path]
+
+
+def shared_path(paths: Iterable[str]) -> str:
+    """The longest module path that all of these share."""
+    same = [level for level in zip(*map(prefixes, paths), strict=False) if len(set(level)) == 1]
+    return same[-1][0] if same else ""
 
 
 def owner(f: Function) -> str:
@@ -43,13 +46,21 @@ def know(graph: Graph) -> None:
     """Note for each function which module made it, and in which of its calls, where that is certain. A recording has
     already done so. Without one, a function that reads ``layer.weight``, directly or through its transpose, belongs to
     ``layer``; the next call begins where the parameter that was read first is read again. An activation in a
-    Sequential is the function next to the layer beside it.
+    Sequential is the function next to the layer beside it. What a backward pass made belongs to the module whose function it
+    differentiates, and what is in between to the module around them all; its call is the number of the pass.
     """
     order = [f for f in graph.functions if f.kind != "accumulate"]
     graph.recorded = any(f.call is not None for f in order)
+    found = passes(order)
     if not graph.recorded:
-        for f, (module, call) in _by_parameters(order, graph).items():
+        for f, (module, call) in _by_parameters([f for f in order if not f.second], graph).items():
             f.module, f.call = module, call
+    for number, made in enumerate(found, 1):
+        of = {f: _module_of(g) if g is not None else "" for f, g in made.items()}
+        common = shared_path(filter(None, of.values()))
+        for f in made:
+            if f.module is None and (of[f] or common):
+                f.module, f.call = of[f] or common, number
 
 
 def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[str, int]]:
@@ -59,8 +70,10 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
     # module -> number of its call, the parameters that it read first in this call
     now: dict[str, tuple[int, set[Function]]] = {}
     made: dict[Function, tuple[str, int]] = {}
+    gradients: set[Function] = set()  # what is computed from what a backward pass made
     for f in order:
         inputs = [e.target for e in f.edges if e.target is not None]
+        gradients |= {f} if any(t.second or t in gradients for t in inputs) else set()
         leaves = [{t} if owner(t) else reads.get(t, set()) for t in inputs]
         read = set().union(*leaves)
         modules = {owner(leaf) for leaf in read}
@@ -68,6 +81,10 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
             tied = set.intersection(*(set(owners.get(leaf, ())) for leaf in read))
             modules = tied or {m for m in modules if all(m in prefixes(other) for other in modules)}
         if len(modules) != 1:
+            continue
+        shapes = {o.outputs[0].shape for o in [f, *read]}
+        if f in gradients and base_name(f.name) in ("Add", "Sub") and len(shapes) == 1:
+            reads[f] = read  # a step of training that is differentiated: the next call reads its result
             continue
         module, looks_up = modules.pop(), base_name(f.name) in ("Embedding", "EmbeddingBag")
         if all(leaves) and len(inputs) == len(f.edges) and not looks_up:  # whose it is shows when it is used
@@ -88,6 +105,12 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
             now[module] = call, _ = call + 1, read
         for g in [f, *_prepared(f, reads), *_reshaped(f, inputs)]:
             made.setdefault(g, (module, call))
+    before = None
+    for f in order:  # a weight that only a backward pass reads
+        owning = {owner(leaf) for leaf in reads.get(f, ())}
+        if f not in made and before is not None and len(owning) == 1 and not _users(f):
+            made[f] = owning.pop(), made[before][1]
+        before = f if f in made else before
     parts = Counter(path.rpartition(".")[0] for path in classes)
     for f, known in list(made.items()):
         for step in (1, -1):
@@ -130,7 +153,7 @@ def _statistics(f: Function, made: dict) -> list[Function]:
             t = e.target
             if t is None or not t.edges or t in region or (t, e.nr) in entering or made.get(t) == made[f]:
                 continue
-            if t not in made and all(user.source in region for user in t.users) and len(region) < 16:
+            if t not in made and all(user in region for user in _users(t)) and len(region) < 16:
                 region[t] = None
                 stack.append(t)
             else:
@@ -156,15 +179,25 @@ def _beside(
             module = parent
             continue
         module = beside
-        near = {e.source for e in f.users}
+        near = _users(f)
         if step < 0:
-            near = {e.target for e in f.edges if e.target is not None and e.target.edges}
+            near = [e.target for e in f.edges if e.target is not None and e.target.edges]
         near = {g for g in near if _of_class(g, classes[module])}
-        if len(near) == 1 and len((f if step > 0 else next(iter(near))).users) == 1:
+        if len(near) == 1 and len(_users(f if step > 0 else next(iter(near)))) == 1:
             f = near.pop()
             yield f, (module, call)
         elif not classes[module].startswith(MAY_DO_NOTHING):
             return
+
+
+def _module_of(f: Function) -> str:
+    """The module of a function; of a transposed weight that nothing uses, the owner of the weight."""
+    return f.module or next((owner(e.target) for e in f.edges if e.target is not None), "")
+
+
+def _users(f: Function) -> list[Function]:
+    """The functions of the forward pass that use a result, one for each use."""
+    return [e.source for e in f.users if not e.source.second]
 
 
 def _between_layers(path: str, order: list[Function], made: dict, classes: dict) -> None:
@@ -221,13 +254,13 @@ def _of_class(f: Function, kind: str) -> bool:
 
 def _reshaped(f: Function, inputs: list[Function]) -> Iterator[Function]:
     """The views that a linear layer makes for an input of three dimensions or more: of the input, and of the result."""
-    if base_name(f.name) not in ("Mm", "Addmm") or len(f.users) != 1:
+    if base_name(f.name) not in ("Mm", "Addmm") or len(_users(f)) != 1:
         return
-    after = f.users[0].source
-    before = [t for t in inputs if base_name(t.name) in ("View", "UnsafeView") and len(t.users) == 1]
+    after = _users(f)[0]
+    before = [t for t in inputs if base_name(t.name) in ("View", "UnsafeView") and len(_users(t)) == 1]
     # where it does not lie in one piece
     copied = [e.target for t in before for e in t.edges if e.target is not None]
-    before += [t for t in copied if base_name(t.name) == "Clone" and len(t.users) == 1]
+    before += [t for t in copied if base_name(t.name) == "Clone" and len(_users(t)) == 1]
     data_is_plain = all(t.kind == "accumulate" or base_name(t.name) in TURNS for t in inputs)
     name = base_name(after.name)
     if name == "UnsafeView" or (name == "View" and (before or data_is_plain)):

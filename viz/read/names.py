@@ -20,14 +20,15 @@ import numpy as np
 
 from . import rules
 from .graph import Edge, Function, Graph, describe_output, is_tensor, own_dict, place
-from .shapes import infer_shapes
+from .replay import infer_shapes, replay
 from .text import SUBSCRIPTS, one_line
-from .values import Value, dtype_name, shape_of
+from .values import Value, dtype_name, number, shape_of
 
 # an input that does not require grad and that no node keeps: nothing else is known of it
 UNKNOWN = "constant"
 SEEN = "viz.inputs"  # where a node keeps what they were called
 FEW = 3  # of a constant, as many numbers are its name
+MEASURED_UP_TO = 60  # nodes; in larger graphs a number that no node keeps stays unknown
 LONGEST = 18  # a longer expression is not a readable name
 
 
@@ -192,6 +193,7 @@ def give_names(
     _values_from_saved(graph, plain, places)
     _label_constants(graph, places)
     infer_shapes(graph)
+    _added_numbers(graph)
     _name_the_rest(graph)
     for e in graph.edges:
         if e.detached is not None and e.label is None:
@@ -296,15 +298,43 @@ def target_name(edge: Edge) -> str:
 
 
 def constant(saved: Any) -> str | None:
-    """A saved tensor without a name: its numbers if they are few, such as the 2 of ``x * 2``; "mask" if they are 0 and
-    one other number, as in a Dropout."""
+    """A saved tensor without a name: its numbers if they are few, such as the 2 of ``x * 2``; "mask" if they are True and
+    False, or 0 and a number above 1, as in a Dropout."""
     if saved.value is None:
         return saved.text or None if saved.state == "kept" else None
     array = saved.value.array
     if array.size <= FEW:
         text = saved.value.short()
         return f"({text})" if array.dtype.kind == "c" and not array.ndim else text
-    return "mask" if array.dtype.kind in "bf" and len(np.unique(array)) == 2 and not array.all() else None
+    kinds = np.unique(array).tolist() if array.dtype.kind in "bf" else []
+    if kinds == [0, 1] and array.dtype.kind == "f":
+        return "0s and 1s"
+    return "mask" if len(kinds) == 2 and not kinds[0] and kinds[1] >= 1 else None
+
+
+def _added_numbers(graph: Graph) -> None:
+    """The number that was added or subtracted, which no node keeps: the difference between the result and the input."""
+    values = replay(graph.functions) if len(graph) <= MEASURED_UP_TO else {}
+    for f in graph.functions:
+        base, given = rules.base_name(f.name), [e for e in f.edges if e.target is not None]
+        unknown = [e for e in f.edges if e.target is None and e.label is None and e.value is None]
+        if (
+            base not in ("Add", "Sub", "Rsub")
+            or len(given) != 1
+            or f.other
+            or len(unknown) < len(f.edges) - 1
+        ):
+            continue
+        x, y = values.get((given[0].target, given[0].nr)), values.get((f, 0))
+        if x is None or y is None or x.shape != y.shape or rules.numbers_of(f).get("alpha", "1") != "1":
+            continue
+        minus = base == "Rsub" or (base == "Sub" and unknown[0].slot == 0)  # number - x
+        other = y + x if minus else x - y if base == "Sub" else y - x
+        text = number(other.flat[0]) if other.size else "nan"
+        if np.allclose(other, float(text), rtol=1e-6, atol=1e-6 * abs(y).max(initial=0)):
+            f.other = text
+            for e in unknown:
+                e.label = text
 
 
 def _name_the_rest(graph: Graph) -> None:

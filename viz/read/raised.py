@@ -15,8 +15,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from .graph import is_tensor
-from .recall import shown_name
-from .source import syntax
+from .source import shown_name, syntax
 from .text import one_line
 
 OPERATORS = {

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import linecache
-import os
 from types import FrameType
 from typing import Any
 
+from .derivative import mark
 from .graph import Graph, as_tensors, read
 from .modules import know
 from .names import cut_off, give_names
 from .record import KEY, TANGENT, sequence
+from .source import excerpt
 from .text import SUBSCRIPTS
 
 
-def prepare(tensors: Any, verb: str, names: Any, frame: FrameType | None) -> tuple[Graph, dict]:
-    """Read and name the graph of ``tensors``, with what ``viz.record`` knows of it, and the modules that made it."""
+def prepare(
+    tensors: Any, verb: str, names: Any, frame: FrameType | None, forward: Any = None
+) -> tuple[Graph, dict]:
+    """Read and name the graph of ``tensors``, with what ``viz.record`` knows of it, the modules that made it, and what backward
+    passes made (behind ``forward``, if that is given)."""
     graph = read(as_tensors(tensors, verb))
     plain = give_names(graph, frame, names, recall)
+    mark(graph, frame, forward)
     know(graph)
     return graph, plain
 
@@ -70,14 +75,3 @@ def recall(graph: Graph) -> None:
     for f, (file, line) in lines.items():
         f.line = line - first if file == main else None
     graph.source = excerpt(text[first - 1 : last], first, main)
-
-
-def excerpt(lines: list[str], first: int, file: str) -> dict:
-    """Lines of source as they are shown: without their common margin, with the number of the first and their place."""
-    margin = min((len(t) - len(t.lstrip()) for t in lines if t.strip()), default=0)
-    return {"lines": [t.rstrip("\n")[margin:][:300] for t in lines], "first": first, "file": shown_name(file)}
-
-
-def shown_name(file: str) -> str:
-    """The name of a source file; a cell has no file of its own."""
-    return "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)

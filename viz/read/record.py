@@ -21,8 +21,8 @@ from types import FrameType
 from typing import Any
 
 from .graph import behind, is_tensor, place, read_nodes
+from .hooks import Progress
 from .names import OF_PYTHON, PLAIN, give_names, held_by, reachable
-from .progress import Progress
 from .replay import replay
 from .text import plural
 from .transforms import accumulator, tangent_of, whole

@@ -8,10 +8,14 @@ Everything here is text: nothing is executed. The formulas follow the operations
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+# operations that only turn a tensor, or take a part of it
+TURNS = ["T", "Transpose", "Permute", "View", "UnsafeView", "ReshapeAlias", "Expand", "Repeat", "Squeeze"]
+TURNS += ["Unsqueeze", "Clone", "ToCopy", "Slice", "Select", "Split", "SplitWithSizes", "Chunk", "Unbind"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,10 @@ def rule_for(name: str) -> Rule | None:
     """The rule known for a node name, or None. ``SquareBackward``, with no number, is the user's: a custom Function."""
     if name.endswith("Backward"):
         return RULES.get(name)
-    again = "BackwardBackward" if name.endswith("BackwardBackward0") else ""
-    return RULES.get(name) or RULES.get(base_name(name)) or RULES.get(again)
+    known = RULES.get(name) or RULES.get(base_name(name))
+    if known is None and name.endswith("BackwardBackward0"):
+        return replace(RULES["BackwardBackward"], form=f"{forward_name(name)}({{all}})")
+    return known
 
 
 def forward_name(name: str) -> str:

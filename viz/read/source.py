@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator
+import os
 from functools import lru_cache
 from types import FrameType
-from typing import Any
 
-from .graph import Graph, behind, is_tensor
-from .recall import excerpt
+from .graph import Graph
 
 LONGEST = 200  # lines of source shown beside the picture, where they scroll
 LARGEST = 20_000  # a file with more lines than this is not searched
@@ -27,7 +25,7 @@ def source_of(graph: Graph, frame: FrameType) -> dict | None:
     Returns {"lines", "first" (line number in the file), "file"}, or None where the source cannot be read.
     """
     lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
-    made = _assignments(_scope(lines, frame), frame.f_lineno)
+    made = _assignments(scope_of(lines, frame), frame.f_lineno)
     named = [(f, o.name) for f in graph.functions for o in reversed(f.outputs) if o.named]
     own = {f: made[name] for f, name in named if name in made}
     if not own:
@@ -47,58 +45,7 @@ def source_of(graph: Graph, frame: FrameType) -> dict | None:
     return excerpt(lines[first - 1 : last], first, frame.f_code.co_filename)
 
 
-def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> None:
-    """Set ``second`` on the functions that a backward pass made (``create_graph=True``).
-
-    They are those that are not behind ``forward``, the tensors of the forward pass; without it, the calls with
-    ``create_graph=True`` in the caller's cell or function show what was differentiated and what came out.
-    """
-    if forward is not None and not isinstance(forward, bool):
-        tensors = forward if isinstance(forward, list | tuple) else [forward]
-        for t in tensors:
-            if not is_tensor(t):
-                raise TypeError(
-                    f"forward= takes True, or the tensors of the forward pass, not {type(t).__name__}."
-                )
-        pairs = [(tensors, [r.tensor for r in graph.roots])]
-    else:
-        pairs = list(_differentiated(graph, frame)) if frame is not None else []
-    for before, after in pairs:
-        tops = ([t.grad_fn for t in ts if t.grad_fn is not None] for ts in (before, after))
-        first, last = (set(behind(fns, lambda fn: True)) for fns in tops)
-        for f in (graph.by_fn[fn] for fn in (last - first) & graph.by_fn.keys()):
-            f.second = bool(f.edges)
-            if f.second:  # what a backward pass made of a module's weights is no call of the module
-                f.module = f.call = None
-
-
-def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list]]:
-    """(tensors differentiated, gradients) for each call with ``create_graph=True`` in the caller's own lines."""
-    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
-    if not any("create_graph" in line for line in lines):
-        return
-
-    def tensors(node: ast.AST) -> list:
-        names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
-        values = [frame.f_locals.get(n, frame.f_globals.get(n)) for n in names]
-        return [v for v in values if is_tensor(v) and v.grad_fn is not None]
-
-    for statement in _scope(lines, frame):
-        if statement.lineno > frame.f_lineno:
-            break
-        for call in ast.walk(statement):
-            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
-                continue
-            given = {k.arg: getattr(k.value, "value", None) for k in call.keywords}
-            wanted, name = given.get("create_graph") is True, call.func.attr
-            if wanted and name == "grad" and call.args and isinstance(statement, ast.Assign):
-                yield tensors(call.args[0]), [t for target in statement.targets for t in tensors(target)]
-            elif wanted and (name == "backward" or (name in ("trace", "step") and call.args)):
-                of = call.func.value if name == "backward" else call.args[0]
-                yield tensors(of), [r.tensor for r in graph.roots]
-
-
-def _scope(lines: list[str], frame: FrameType) -> list[ast.stmt]:
+def scope_of(lines: list[str], frame: FrameType) -> list[ast.stmt]:
     """The statements of the function or module that ``frame`` runs; none where its file is too long."""
     scopes, code = _scopes("".join(lines) if len(lines) <= LARGEST else ""), frame.f_code
     return scopes.get((code.co_name, 0 if code.co_name == "<module>" else code.co_firstlineno), [])
@@ -141,3 +88,14 @@ def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int,
         for block in ("body", "orelse", "finalbody", "handlers"):
             todo.extend(reversed(getattr(node, block, [])))
     return made
+
+
+def excerpt(lines: list[str], first: int, file: str) -> dict:
+    """Lines of source as they are shown: without their common margin, with the number of the first and their place."""
+    margin = min((len(t) - len(t.lstrip()) for t in lines if t.strip()), default=0)
+    return {"lines": [t.rstrip("\n")[margin:][:300] for t in lines], "first": first, "file": shown_name(file)}
+
+
+def shown_name(file: str) -> str:
+    """The name of a source file; a cell has no file of its own."""
+    return "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)

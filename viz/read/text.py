@@ -72,7 +72,7 @@ def clipped(text: str, limit: int) -> str:
 
 def plural(n: int, what: str) -> str:
     """``1 step``, ``3 steps``, ``2 leaves``."""
-    several = "leaves" if what == "leaf" else f"{what}s"
+    several = {"leaf": "leaves", "pass": "passes"}.get(what, f"{what}s")
     return f"{n:,} {what if n == 1 else several}"
 
 

@@ -7,10 +7,10 @@ called; steps by their nodes; numbers are compared as numbers.
 from __future__ import annotations
 
 import html
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from types import FrameType
 from typing import Any
@@ -114,10 +114,11 @@ def compare(
         raise ValueError(f"tolerance must be a number that is not negative, not {tolerance!r}.")
     options: Any = {"names": named(names), "_frame": _frame, "_verb": "compare"}
     a, b = (t if isinstance(t, Trace) else trace(t, **options) for t in (left, right))
-    same, instead = _match(a.graph, b.graph)
-    both = ((f, same.get(f) or instead.get(f)) for f in a.graph.functions)
-    forward = next(((f, g) for f, g in both if g is not None and _other_result(f, g, tolerance)), None)
-    pairs = _in_order(a, b, same, instead, (first, second), tolerance)
+    same = _match(a.graph, b.graph)
+    pairs = _in_order(a, b, same, (first, second), tolerance)
+    both = same | {p.left.function: p.right.function for p in pairs if p.left and p.right}
+    others = [(f, both[f]) for f in a.graph.functions if f in both and _other_result(f, both[f], tolerance)]
+    forward = others[0] if others else None
     return Comparison(a, b, pairs, (first, second), forward)
 
 
@@ -136,22 +137,16 @@ def _other_result(f: Function, g: Function, tolerance: float) -> bool:
     return x is not None and y is not None and _values(x, y, "is", tolerance) is not None
 
 
-def _match(a: Graph, b: Graph) -> tuple[Matches, Matches]:
-    """Which node of ``a`` is which node of ``b``; and, where two operations differ, which one replaces which. Works
-    from the roots down along equal operations, then from matched nodes up again; names count only if both sides know
-    them. Two nodes that are left over at the same place are a pair of different operations.
-    """
+def _match(a: Graph, b: Graph) -> Matches:
+    """Which node of ``a`` is which node of ``b``. Works from the roots down along equal operations, then from matched nodes up
+    again; names count only if both sides know them."""
     known = [{o.name for f in g.functions for o in f.outputs if o.named} for g in (a, b)]
     same: Matches = {}
     taken: set[Function] = set()
-    instead: Matches = {}
-
-    def free(f: Function, g: Function) -> bool:
-        return f not in same and f not in instead and g not in taken
 
     def fits(f: Function, g: Function) -> bool:
         x, y = f.outputs[0], g.outputs[0]
-        if base_name(f.name) != base_name(g.name) or not free(f, g):
+        if base_name(f.name) != base_name(g.name) or f in same or g in taken:
             return False
         return not (x.named and y.named) or x.name == y.name or not (x.name in known[1] or y.name in known[0])
 
@@ -175,15 +170,7 @@ def _match(a: Graph, b: Graph) -> tuple[Matches, Matches]:
             continue
         users = [e.source for e in same[inputs[0]].users]
         down([(f, g) for g in users if [e.target for e in g.edges if e.target] == [same[x] for x in inputs]])
-    for f in reversed(a.functions):  # an operation in the place of another
-        for user in [e for e in f.users if e.source in same or e.source in instead][:1]:
-            other = same.get(user.source) or instead[user.source]
-            g = other.edges[user.slot].target if user.slot < len(other.edges) else None
-            if g is not None and free(f, g) and "accumulate" not in (f.kind, g.kind):
-                instead[f] = g
-                taken.add(g)
-                down(_inputs(f, g, fits))
-    return same, instead
+    return same
 
 
 def _inputs(f: Function, g: Function, fits: Callable[..., bool]) -> list[tuple[Function, Function]]:
@@ -196,34 +183,35 @@ def _inputs(f: Function, g: Function, fits: Callable[..., bool]) -> list[tuple[F
     return pairs
 
 
-def _in_order(
-    a: Trace, b: Trace, same: Matches, instead: Matches, labels: tuple[str, str], tolerance: float
-) -> list[Pair]:
+def _in_order(a: Trace, b: Trace, same: Matches, labels: tuple[str, str], tolerance: float) -> list[Pair]:
     """The steps of both passes in one list; a matched step that is elsewhere on the other side is listed twice."""
     firings: dict[Function, list[Step]] = {}
     for s in b:
         firings.setdefault(s.function, []).append(s)
     partner: dict[Step, Step] = {}
     for s in a:
-        match = same.get(s.function) or instead.get(s.function)
+        match = same.get(s.function)
         if match is not None and (waiting := firings.get(match)):
             partner[s] = waiting.pop(0)
     back = {y: x for x, y in partner.items()}
     matched = [s for s in a if s in partner]
-    kept = {matched[i] for i in _longest_rising([partner[s].number for s in matched])}
+    numbers = [partner[s].number for s in matched]
+    alike = SequenceMatcher(None, numbers, sorted(numbers), autojunk=False).get_matching_blocks()
+    kept = {s for at, _, n in alike for s in matched[at : at + n]}  # those in the same order
     pairs: list[Pair] = []
     left, right = list(a.steps), list(b.steps)
     while left or right:
-        # what stands on one side only goes first; what both have comes together
-        if left and left[0] not in kept:
+        # what stands on one side only goes first, two different operations in one place together, then what both have
+        if left and right and left[0] not in partner and right[0] not in back:
+            x, y = left.pop(0), right.pop(0)
+            pairs.append(Pair(x, y, f"is {x.name} here and {y.name} there"))
+        elif left and left[0] not in kept:
             pairs.append(_alone(left.pop(0), partner, labels, 0, tolerance))
         elif right and back.get(right[0]) not in kept:
             pairs.append(_alone(right.pop(0), back, labels, 1, tolerance))
         else:
             x, y = left.pop(0), right.pop(0)
-            other = x.function in instead
-            said = f"is {x.name} here and {y.name} there" if other else _differs(x, y, tolerance)
-            pairs.append(Pair(x, y, said))
+            pairs.append(Pair(x, y, _differs(x, y, tolerance)))
     return pairs
 
 
@@ -236,23 +224,6 @@ def _alone(s: Step, partner: dict[Step, Step], labels: tuple[str, str], side: in
         moved = number is None and x.name == y.name
         said = f"{labels[1 - side]} fires it at step {other.number}" + (f" and {number}" if number else "")
     return Pair(s, None, said, moved) if side == 0 else Pair(None, s, said, moved)
-
-
-def _longest_rising(numbers: list[int]) -> set[int]:
-    """The positions of a longest increasing subsequence."""
-    ends: list[int] = []  # from the back: the largest possible start of a run of each length, negated
-    at: list[int] = []
-    before: list[int | None] = [None] * len(numbers)
-    for i in range(len(numbers) - 1, -1, -1):
-        k = bisect_left(ends, -numbers[i])
-        before[i] = at[k - 1] if k else None
-        ends[k : k + 1], at[k : k + 1] = [-numbers[i]], [i]
-    found: set[int] = set()
-    last = at[-1] if at else None
-    while last is not None:
-        found.add(last)
-        last = before[last]
-    return found
 
 
 def _cell(s: Step | None) -> str:

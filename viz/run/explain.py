@@ -111,7 +111,9 @@ def _reason(sent: Sent, target: Function | None) -> str:
             return f"cut: {clipped(label or sent.input, 60)} was detached from {made_by.output(nr).name}"
         if label and not sent.edge.tensor:
             return f"not computed: {clipped(label, 30)} is a constant"
-        return f"not computed: {clipped(label or sent.input, 60)} does not require grad"
+        if not label:
+            return "not computed: a number, or a tensor that does not require grad"
+        return f"not computed: {clipped(label, 60)} does not require grad"
     if sent.edge.cut:
         return f"nothing, the edge is cut: as if {target.output(sent.edge.nr).name} were detached here"
     return f"not computed: {target.outputs[0].name} is not needed for inputs="

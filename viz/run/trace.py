@@ -129,8 +129,8 @@ def _stop(f: Function) -> Hook:
     (a custom function turns a missing gradient into zeros). For the gradients that is the same as ``detach()``."""
 
     def hook(grad_inputs: Any, grad_outputs: Any) -> tuple[Any, ...]:
-        sent = _match(f, _tuple(grad_inputs))
-        return tuple(None if f.unreached or e.cut else g for e, g in zip(f.edges, sent, strict=True))
+        sent = zip(f.edges, _sent(f, grad_inputs), strict=True)
+        return tuple(None if f.unreached or e.cut else g for e, g in sent)
 
     return hook
 
@@ -156,7 +156,7 @@ class _Recorder:
                 raise TypeError(f"{f.name} did not first call the hook given to its register_prehook")
             before, totals, began = self.before_rule.pop(f)
             step = Step(len(self.steps) + 1, f, f.outputs[0].name, totals, seconds=now - began)
-            sent = zip(f.edges, _match(f, _tuple(grad_inputs)), strict=True)
+            sent = zip(f.edges, _sent(f, grad_inputs), strict=True)
             step.sent = [Sent(e, "", None, None, _copy(g)) for e, g in sent]
             if any(s.edge.cut and s.value is not None for s in step.sent):
                 raise TypeError(
@@ -179,9 +179,10 @@ def _tuple(x: Any) -> tuple[Any, ...]:
     return tuple(x) if isinstance(x, tuple | list) else (x,)
 
 
-def _match(f: Function, grads: tuple[Any, ...]) -> list[Any]:
+def _sent(f: Function, grads: Any) -> list[Any]:
     """One gradient for each edge; an engine may leave out those of the last inputs."""
-    return [grads[i] if i < len(grads) else None for i in range(len(f.edges))]
+    given = _tuple(grads)
+    return [given[i] if i < len(given) else None for i in range(len(f.edges))]
 
 
 def _gradients(graph: Graph, gradient: Any, verb: str) -> list[Any]:

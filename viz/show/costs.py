@@ -229,13 +229,13 @@ def _modules(graph: Graph) -> Iterator[tuple[str, int, list[Function]]]:
     even if that is a single one, and those in between."""
     found: dict[str, set[Function]] = {}
     for f in graph.functions:
-        for path in prefixes(f.module or "") if f.kind != "accumulate" else ():
+        for path in prefixes(f.module or "") if f.kind != "accumulate" and not f.second else ():
             if path in graph.classes or path == f.module:
                 found.setdefault(path, set()).add(f)
     blocks = [tree(graph)]
     for block in blocks:
         blocks += block.inside
-        if block.is_module:
+        if block.is_module and not block.backward:
             found.setdefault(block.path, set()).update(block.functions)
     around = {path: [p for p in prefixes(path) if p in found] for path in found}
     first = {path: min(f.index for f in functions) for path, functions in found.items()}

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..picture import dot as language
 from ..picture.dot import escaped, ground, quoted
+from ..picture.engine import animation
 from ..picture.layout import painted
 from ..picture.parts import Item, Link, Picture
 from ..picture.svg import label_box
@@ -211,11 +212,9 @@ def for_slides(data: Payload) -> Picture:
 
 def save_gif(data: Any, path: Path, seconds: float = 1.5) -> Path:
     """All steps as one animated GIF, which follows them in a large picture; the last frame is shown twice as long."""
-    from ..picture.gif import animation  # Pillow: for nothing else
-
     picture, count = for_slides(data), len(data["steps"]) + 1
     seen = enumerate(windows(data, picture, DPI))
-    frames = [painted(frame_dot(data, picture, k, window), "gd", DPI) for k, window in seen]
+    frames = [painted(frame_dot(data, picture, k, window), "gif", DPI) for k, window in seen]
     return write_whole(path, animation(frames, [seconds] * (count - 1) + [2 * seconds], [NOW, DONE, WAIT]))
 
 

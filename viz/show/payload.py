@@ -12,14 +12,14 @@ from ..picture import svg as painter
 from ..picture.choose import BOXES, DETAIL, PAGE, WHOLE, check_options, fewer, pictures_of, too_slow
 from ..picture.layout import SECONDS, LayoutTooSlow, Places, least_length, places
 from ..picture.parts import Item, Picture
-from ..picture.tooltips import leaf_tooltip
+from ..picture.view import leaf_tooltip
 from ..picture.views import inside
 from ..read import rules
 from ..read.arguments import check_flags
 from ..read.graph import Edge, Function, Graph
 from ..read.names import operand_names, target_name
 from ..read.recall import prepare
-from ..read.source import mark_second, source_of
+from ..read.source import source_of
 from ..read.text import one_line, plural, shape_text
 from ..read.values import Value
 from ..run.steps import Step, Trace
@@ -54,13 +54,12 @@ def payload(
     flags = {name: value for name, value in how.items() if name != "inputs"}
     check_flags(values=values, saved=saved, check=check, **flags)
     frame = _frame or sys._getframe(1)
-    graph, plain = prepare(tensors, "step", names, frame)
+    graph, plain = prepare(tensors, "step", names, frame, forward)
     if len(graph) > MOST_STEPS:
         raise ValueError(
             f"This graph has {len(graph):,} nodes; viz.step walks through at most {MOST_STEPS:,}. Take fewer time steps or "
             "layers, or look at the whole with viz.draw (it folds what repeats) or viz.trace (plain Python objects)."
         )
-    mark_second(graph, frame, forward)
     known = remembered(graph) if first_freed(graph) is not None else None
     if known is None:
         source, root = graph.source or source_of(graph, frame), graph.roots[0].function.fn
