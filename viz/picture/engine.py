@@ -78,7 +78,7 @@ def animation(frames: list[bytes], seconds: list[float], always: list[str]) -> b
     samples = [np.asarray(pictures[(len(pictures) - 1) * k // 4]) for k in range(5)]
     palette = Image.fromarray(np.concatenate(samples)).quantize(255, Image.Quantize.MEDIANCUT)
     table = np.array(palette.getpalette()).reshape(-1, 3)
-    table[(table >= 252).all(axis=1)] = 255  # Graphviz makes several whites
+    table[(table >= 247).all(axis=1)] = 255  # Graphviz makes several whites
     for colour in map(ImageColor.getrgb, always):
         table[abs(table - colour).sum(axis=1).argmin()] = colour
     palette.putpalette(table.ravel().tolist())
