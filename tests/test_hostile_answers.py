@@ -44,7 +44,7 @@ STATES = {NOT_YET, TRY_AGAIN, RAISED, CORRECT}
 @pytest.fixture(autouse=True)
 def a_short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the search for one change finds is not looked at here, only that nothing escapes from it."""
-    monkeypatch.setattr("exercises.judge.SEARCH", (0.05, 0.05))
+    monkeypatch.setattr("exercises.judge.SEARCH", (0.025, 0.025))
 
 
 # whatever it is given
