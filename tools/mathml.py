@@ -276,7 +276,7 @@ def mathml(tex: str, display: bool = False) -> str:
 FORMULA = re.compile(r"(```.*?```|`[^`\n]*`)|\$\$(.+?)\$\$|(?<![\\$\w])\$([^$\n]+?)\$(?!\w)", re.S)
 
 
-TIED = "&#8288;"  # a word joiner: without it a full stop after a formula may begin the next line
+TIED = r'<span style="white-space:nowrap">\1\2</span>'  # a full stop after a formula would else begin the next line
 
 
 def formulas_to_mathml(markdown: str) -> str:
@@ -287,7 +287,6 @@ def formulas_to_mathml(markdown: str) -> str:
             return m[1]
         if m[2] is not None:
             return f"\n\n{mathml(m[2], True)}\n\n"
-        after = markdown[m.end() : m.end() + 1]
-        return mathml(m[3]) + (TIED if after and after in ".,:;!?)" else "")
+        return mathml(m[3])
 
-    return FORMULA.sub(convert, markdown)
+    return re.sub(r"(<math>.*?</math>)([.,:;!?)]+)", TIED, FORMULA.sub(convert, markdown), flags=re.S)
