@@ -312,7 +312,7 @@ def test_errors_say_what_to_do(tmp_path: Path, mg):
         viz.film().save(tmp_path / "film.html")
     film = viz.film()
     film.backward(mg.ones(2, requires_grad=True).sum())
-    with pytest.raises(ValueError, match=r"ends in .html, .gif"):
+    with pytest.raises(ValueError, match=r"end in .html, .gif"):
         film.save("film.mp4")
 
 

@@ -243,7 +243,7 @@ def test_a_pass_is_replayed_whatever_re_indexes_the_leaf(t: Any, unary: str):
         for _ in range(2):  # of the second frame less is looked at
             film.backward(leaf_behind(t, chain, unary))
         film._hold_newest()
-        [(played, _)] = film._replayed.values()
+        [played] = film._replayed.values()
         assert film.notes == [], (chain, film.notes)
         told = {i: sides for i, *sides in played.played}
         for k, sides in seen.items():

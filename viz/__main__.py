@@ -75,10 +75,9 @@ def record(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    about = "Write the backward pass of a script as a page that steps."
     parser = argparse.ArgumentParser(
         prog="python -m viz",
-        description=about,
+        description="Write the backward pass of a script as a page that steps.",
         usage="%(prog)s [options] FILE.py:NAME [-- the script's arguments]",
     )
     add = parser.add_argument

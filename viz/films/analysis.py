@@ -11,13 +11,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..read.text import plural
-from .findings import Finding, broken, intervals, listed, longest, norm_text, times
+from .findings import Finding, agree, broken, intervals, listed, longest, norm_text, times
 from .frame_table import RUN, FrameTable
 from .loss_curve import LossCurve, loss_text
 from .norms import NONE
 from .rows import Row
 from .scene import Arrow, operation
-from .structure import given_to_loss, loss_name, mistakes, negated, top_of
+from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
 VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # of the top row's norm, twice; times; of the weight
 # of what a function receives; what a softmax sends is a difference, and small without any illness
@@ -115,8 +115,12 @@ class SceneAnalysis:
             yield self.at_function(kind, self.all, f, text)
         scene = self.table.scene
         a, b = loss_text(curve.start), loss_text(curve.end)
-        if curve.alone and (name := negated(self.table)) and curve.end < curve.start - 0.1 * abs(curve.start):
-            text = f"The loss is minus the {name}, and training makes it {a} → {b}: the error grows."
+        if (
+            curve.alone
+            and (wrong := wrong_sign(self.table))
+            and curve.end < curve.start - 0.1 * abs(curve.start)
+        ):
+            text = f"{wrong[0]}, and training makes it {a} → {b}: {wrong[1]}."
             yield self.at_function("sign", self.all, 0, text)
             return
         if (name := loss_name(scene, 0)) and (below := curve.known < 0).any():
@@ -139,11 +143,10 @@ class SceneAnalysis:
             yield self.make("alike", self.all, self.row_of_leaf[alike[0]], names[0], text)
         guess = info.classes and math.log(info.classes)
         if guess and curve.known.size and (begins := curve.known[0]) > BEGINS * guess + 1:
-            text = (
-                f"The loss begins at {loss_text(begins)}; equal probabilities would give {loss_text(guess)}"
-            )
+            first, equal = loss_text(begins), loss_text(guess)
+            text = f"The loss begins at {first}; equal probabilities would give {equal}. The logits are too large."
             alarm = begins > FAR * guess or not curve.learns
-            yield self.at_function("start", (0, 0), 0, f"{text}. The logits are too large.", alarm)
+            yield self.at_function("start", (0, 0), 0, text, alarm)
 
     def _own(self, r: int) -> tuple[np.ndarray, list[Arrow]]:
         """(frames, n) norms of what the arrows of row ``r`` bring to its leaves."""
@@ -162,9 +165,8 @@ class SceneAnalysis:
         usable, known = (np.isfinite(x) & (x != NONE) for x in (self.into[:, terms], self.into[:, below]))
         top = np.where(usable, self.into[:, terms], -np.inf)
         with np.errstate(invalid="ignore"):
-            ratio = np.where(
-                known & usable.any(axis=1)[:, None], self.into[:, below] - top.max(axis=1)[:, None], 0.0
-            )
+            ratio = self.into[:, below] - top.max(axis=1)[:, None]
+        ratio[~(known & usable.any(axis=1)[:, None])] = 0.0
         far = ratio.max(axis=1, initial=0.0) > np.log10(EXPLODES)
         for first, last in intervals(far, gap=2):
             r, n = int(ratio[first].argmax()), terms[int(top[first].argmax())]
@@ -172,9 +174,8 @@ class SceneAnalysis:
             gets = f"{self.node(f)} in {row.name} receives {norm_text(self.into[first, below[r]])}"
             than = f"{norm_text(ratio[first, r])} times what arrives in {self.rows[n].name}"
             alarm = last - first + 1 >= min(PERSISTS, len(self.at)) or not curve.learns
-            yield self.at_function(
-                "explode", (first, last), f, f"The gradient explodes: {gets}, {than}.", alarm
-            )
+            text = f"The gradient explodes: {gets}, {than}."
+            yield self.at_function("explode", (first, last), f, text, alarm)
 
     def _vanishing(self, with_leaves: list[int]) -> Iterator[Finding]:
         """Rows all of whose leaves get less than a millionth of what the top row's get."""
@@ -211,7 +212,7 @@ class SceneAnalysis:
         for (first, last), leaves in zero.items():
             frames = last - first + 1
             names, r = [self.table.names[k] for k in leaves], max(self.row_of_leaf.get(k, 0) for k in leaves)
-            get = "gets" if len(names) == 1 else "get"
+            get = agree(names, "gets", "get")
             text = f"{listed(names)} {get} a gradient of exactly 0{f' in {frames} frames running' if frames > 1 else ''}."
             done = curve.learns and len(leaves) == len(by_leaf)  # a loss of 0 has no gradient
             lasting = frames >= PERSISTS and frames > len(self.at) // 2 and not done
@@ -244,7 +245,7 @@ class SceneAnalysis:
             grew = np.nan_to_num(rows - rows[earlier], nan=-np.inf, posinf=-np.inf)
         for first, last in intervals(grew.max(axis=1, initial=-np.inf) > np.log10(GREW), gap=2):
             r, before = int(grew[first].argmax()) + 1, int(earlier[first])
-            if not curve.rises_after(self.at[before]):
+            if not curve.rises_after(self.at[max(before, first - 1)]):
                 continue
             sizes = f"from {norm_text(self.into[before, r])} to {norm_text(self.into[first, r])}"
             within = plural(self.steps[first] - self.steps[before], "step")
@@ -256,9 +257,8 @@ class SceneAnalysis:
         """(the uses of one layer, unit -> first and last frame) of units that are dead in all uses: time steps, inputs."""
         end = len(self.at) - 1
 
-        def telling(
-            run: tuple[int, int],
-        ) -> tuple[bool, int]:  # of a unit's runs: that which goes on, else the longest
+        def telling(run: tuple[int, int]) -> tuple[bool, int]:
+            """Of a unit's runs the one that goes on counts, else the longest."""
             return run[1] == end, run[1] - run[0]
 
         runs: dict[int, dict[int, tuple[int, int]]] = {}
@@ -295,15 +295,12 @@ class SceneAnalysis:
             if last < len(self.at) - 1:
                 are, since = "was" if one else "were", f"from step {self.steps[first]} to {self.steps[last]}"
             units_text = f"{count} units of {every}" if count < every else f"All {every} units"
-            which = (
-                ": " + ", ".join(map(str, sorted(units)[:4])) + ", …" * (count > 4) if count < every else ""
-            )
+            which = ": " + ", ".join(map(str, sorted(units)[:4])) + (", …" if count > 4 else ".")
             if one:
-                units_text, which = f"Unit {next(iter(units))} of {every}", ""
+                units_text = f"Unit {next(iter(units))} of {every}"
             some = " " if len(starts) == 1 else ", the first "
-            text = f"{units_text} in {self.node(f)} of {row} {are} dead{some}{since}{which}.".replace(
-                "….", "…"
-            )
+            text = f"{units_text} in {self.node(f)} of {row} {are} dead{some}{since}"
+            text += which if 1 < count < every else "."
             kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
             hinge = f in top_of(self.table.scene)  # a margin that is kept
             alarm = kills and ((count == every and not hinge) or (count >= every / 2 and not curve.learns))
@@ -330,14 +327,17 @@ class SceneAnalysis:
         run = longest(lost.any(axis=1) & moved.any(axis=1))
         if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):
             leaves = np.flatnonzero(lost[run[0]]).tolist()
-            does = "does" if len(leaves) == 1 else "do"
-            text = f"{listed(names[k] for k in leaves)} {does} not change: the update is lost to rounding."
+            do = agree(leaves, "does", "do")
+            text = f"{listed(names[k] for k in leaves)} {do} not change: the update is lost to rounding."
             yield self.make("still", run, self.row_of_leaf.get(leaves[0], 0), names[leaves[0]], text, False)
         most = np.where(moved, update, -np.inf).max(axis=1)[moved.any(axis=1)]
         steady = abs(curve.end - curve.start) < 0.02 * abs(curve.start)
         if len(most) >= WITHIN and np.median(most) < np.log10(SMALL) and steady:
-            largest, a, b = norm_text(most.max()), loss_text(curve.start), loss_text(curve.end)
-            text = f"Every update is tiny, at most {largest} of a parameter's norm, and the loss goes from {a} to {b}."
+            half, a, b = norm_text(float(np.median(most))), loss_text(curve.start), loss_text(curve.end)
+            text = (
+                f"Updates are tiny: in half of the frames no parameter moves by more than {half} of its norm"
+            )
+            text += f", and the loss goes from {a} to {b}."
             yield self.at_function("small", self.all, 0, text)
 
     @staticmethod
@@ -351,7 +351,7 @@ class SceneAnalysis:
         """The leaves that get a gradient in most frames, large enough to move them, and have one value in all frames."""
         update, grad, value = (self.table.part(kind) for kind in ("update", "grad", "value"))
         known, got = update != NONE, np.isfinite(grad) & (grad != NONE)
-        still = ((update == -np.inf) | ~known).all(axis=0) & (np.ptp(value, axis=0) == 0)
+        still = ((update == -np.inf) | ~known).all(axis=0) & (value == value[:1]).all(axis=0)
         still &= (known.sum(axis=0) >= PERSISTS) & self.table.trained
         if not still[self.table.trained].all():
             still &= ~(self._too_small(update, grad, value) & known).any(axis=0)

@@ -6,15 +6,13 @@ import math
 import sys
 import threading
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from operator import is_
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ..picture.shown import Shown
-from ..read.arguments import Names, Tensor, Tensors
+from ..read.arguments import Names, Tensor, Tensors, public
 from ..read.graph import is_tensor
 from ..read.hooks import hanging, let_go
 from ..read.names import overrides, reachable
@@ -23,15 +21,17 @@ from .analysis import SceneAnalysis
 from .findings import Finding
 from .frame_table import FrameTable
 from .pass_hooks import PassHooks
-from .replay import ReplayedPass, SceneInfo, payload_of
+from .replay import ReplayedPass, SceneInfo
 from .rows import Row, arrange
 from .scene import read, walk
+from .show import Played
 from .training import TrainingState, findings_of
 
 Data = dict[str, Any]
 MOST_SCENES = 20  # if there are more, the most frequent are laid out
 
 
+@public
 def film(every: int = 1, keep: Iterable[int] = (), names: Names = None, title: str | None = None) -> Film:
     """Film a training run: call ``film.backward(loss)`` instead of ``loss.backward()``, then show the film, or ``save`` it.
 
@@ -47,7 +47,7 @@ def film(every: int = 1, keep: Iterable[int] = (), names: Names = None, title: s
     return Film(every, keep, names, title)
 
 
-class Film(Shown):
+class Film(Played):
     """The film of a training run, made by :func:`viz.film`, which describes the arguments.
 
     Works on minigrad and PyTorch alike, through public hooks on the nodes, which are removed when the pass ends. Frames hold
@@ -59,10 +59,13 @@ class Film(Shown):
         self, every: int = 1, keep: Iterable[int] = (), names: Names = None, title: str | None = None
     ):
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise ValueError(f"every= must be a whole number of steps, 1 or more, got {every!r}")
+            instead = ". Call film = viz.film() first, then film.backward(loss)" if is_tensor(every) else ""
+            got = f"{one_line(repr(every))[:60]}{instead}"
+            raise ValueError(f"every= must be a whole number of steps, 1 or more, got {got}")
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title= must be a string, got {type(title).__name__}")
         self.every, self.keep, self.title = every, _steps_of(keep), title and one_line(title)
+        self._films = [self]
         self._given_names = list(overrides(names))  # complains here, not in the middle of a training run
         self._passes = 0  # backward passes so far: the next is that step
         self._steps, self._losses = array("q"), array("d")
@@ -74,8 +77,7 @@ class Film(Shown):
         self._broken = False  # a number was not finite
         self._by_shape: dict[Any, list[int]] = {}
         self._newest: tuple[Any, ...] | None = None  # what is held of the newest frame
-        self._replayed: dict[int, tuple[ReplayedPass, Data]] = {}  # by frame: passes that are kept
-        self._payloads: dict[int, Data] = {}  # by frame: those that were laid out, since they were shown
+        self._replayed: dict[int, ReplayedPass] = {}  # by frame: passes that are kept
         self._lock = threading.RLock()
 
     def __repr__(self) -> str:
@@ -113,9 +115,8 @@ class Film(Shown):
         in ``notes``, never an exception.
         """
         if not is_tensor(loss):
-            raise TypeError(
-                f"film.backward needs the loss, a tensor that was computed from the parameters; got {type(loss).__name__}"
-            )
+            got = type(loss).__name__
+            raise TypeError(f"film.backward needs the loss, a tensor computed from the parameters; got {got}")
         named = {"gradient": gradient, "retain_graph": retain_graph, "create_graph": create_graph or None}
         options = {key: value for key, value in (named | {"inputs": inputs}).items() if value is not None}
         with self._lock:
@@ -184,9 +185,8 @@ class Film(Shown):
 
     def _note(self, text: str, error: Exception | None = None) -> None:
         """Note what could not be seen, with the message of a framework's error if that is a sentence."""
-        reason = (
-            str(error) if isinstance(error, RuntimeError | ValueError | TypeError | ArithmeticError) else ""
-        )
+        told = isinstance(error, RuntimeError | ValueError | TypeError | ArithmeticError)
+        reason = str(error) if told else ""
         text = one_line(f"{text}: {reason}" if " " in reason else text)[:200]
         with self._lock:
             if len(self._notes) < 20:
@@ -236,31 +236,29 @@ class Film(Shown):
         if hooks is None or hooks.saved is None:
             return
         if here not in self._replayed:
-            for k in [k for k, (_, kept) in self._replayed.items() if not kept["for_good"]]:
+            for k in [k for k, kept in self._replayed.items() if not kept.for_good]:
                 self._replayed.pop(k)  # another was the last
-                self._payloads.pop(k, None)
             table = self._tables[self._scene_of[here]]
             try:
-                replayed = ReplayedPass(hooks, loss, options.get("gradient"), output_nr, table)
+                self._replayed[here] = ReplayedPass(hooks, loss, options, output_nr, table)
             except Exception as error:
                 hooks.saved, hooks.why_not_saved = None, "its numbers could not be read again"
                 self._note(self._why_not_kept(), error)
                 return
-            self._replayed[here] = replayed, {"options": options, "for_good": for_good}
-        self._replayed[here][1]["for_good"] |= for_good
+        self._replayed[here].for_good |= for_good
 
     def _kept_passes(self) -> dict[str, Data]:
         """{frame: the stepper's payload} for the frames that are kept whole, which are laid out here."""
         with self._lock:
             self._hold_newest()
-            for here in [k for k in self._replayed if k not in self._payloads]:
-                replayed, kept = self._replayed[here]
+            kept: dict[str, Data] = {}
+            for here in sorted(self._replayed):
                 try:
-                    self._payloads[here] = payload_of(replayed, kept["options"])
+                    kept[str(here)] = dict(self._replayed[here].payload)
                 except Exception as error:
                     self._replayed.pop(here)
                     self._note(f"step {self._steps[here]} cannot be stepped through", error)
-            return {str(here): dict(self._payloads[here]) for here in sorted(self._replayed)}
+            return kept
 
     # ---- what was seen
 
@@ -281,29 +279,6 @@ class Film(Shown):
         """What was seen, the most important first; a consequence follows its cause. See :class:`viz.films.findings.Finding`."""
         with self._lock:
             return findings_of(self._analyses(), self._training, self.steps, self.losses, self._scene_of)
-
-    # ---- showing it
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        from .show import bundle
-
-        return bundle([self], repr(self), **kwargs)
-
-    def _put_beside(self, *others: Any, labels: Sequence[str] | None = None) -> Any:
-        """This film and others on one scale and one axis of steps; see ``viz.beside``. TypeError if one is not a film."""
-        from .show import Films
-
-        return Films([self, *others], labels)
-
-    def save(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write the film to ``path``, whose ending says what is written; returns the path.
-
-        .html: a page that plays from disk; .gif: the frames, animated; .svg, .pdf, .png: a picture of the last frame. Raises
-        ValueError for another ending, and for a film without a frame.
-        """
-        from .show import save
-
-        return save([self], path, title)
 
 
 def _steps_of(keep: Any) -> frozenset[int]:

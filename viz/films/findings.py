@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "broadcast": ("flat",),
     "double": ("flat", "vanish", "saturated", "start"),
     "classes": ("flat", "zero", "start"),
-    "unstepped": ("flat", "still", "rising"),
+    "axis": ("flat", "vanish", "saturated", "start"),
+    "unstepped": ("flat", "still", "rising", "zero"),
     "missing": ("flat",),
     "alike": ("flat", "zero", "vanish", "dead"),
     "explode": ("large", "grew", "nan", "rising", "dead", "saturated", "start", "zero", "flat"),
@@ -49,9 +50,9 @@ class Finding:
     ``alarm`` is True if the numbers say that this training does not do what its author wants; a finding that is
     not an alarm is a fact, which may be intended. ``cause`` is the finding that this one follows from, or None. ``row`` and
     ``node`` say where it was seen. ``kind`` is one of: sign (minus a loss, uphill), accumulate (no zero_grad), nll, broadcast,
-    double, classes (a loss is given the wrong thing), unstepped (never moves), missing (no path), alike (equal units), explode,
-    start (a large first loss), large (an update), saturated, vanish, dead, zero, small (all updates), grew, rising, runaway,
-    nan, flat, still (lost to rounding), frozen, eval.
+    double, classes (a loss is given the wrong thing), axis (a softmax over the wrong dimension), unstepped (never moves),
+    missing (no path), alike (equal units), explode, start (a large first loss), large (an update), saturated, vanish, dead,
+    zero, small (all updates), grew, rising, runaway, nan, flat, still (lost to rounding), frozen, eval.
     """
 
     kind: str
@@ -97,6 +98,11 @@ def listed(names: Iterable[str], most: int = 3) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
+def agree(things: Sized, one: str, several: str) -> str:
+    """The form of a word that goes with one thing, or with several."""
+    return one if len(things) == 1 else several
+
+
 def broken(decade: Any) -> Any:
     """Whether a norm is NaN or Inf."""
     return np.isnan(decade) | (decade == np.inf)
@@ -124,29 +130,21 @@ def ordered(findings: list[Finding]) -> list[Finding]:
     def order(f: Finding) -> tuple[Any, ...]:
         return f.step, CAUSAL.index(f.kind), f.row
 
-    every = sorted(findings, key=order)
-    nan = next((f for f in every if f.kind == "nan"), None)
     linked: list[Finding] = []  # with their causes, each of which began before
-    for f in every:
-        causes = [c for c in linked if f.alarm and c.alarm and f.kind in FOLLOWS[c.kind]]
+    for f in sorted(findings, key=order):
+        causes = [c for c in linked if f.alarm and c.alarm and _follows(f, c)]
         linked.append(replace(f, cause=causes[0]) if causes else f)
-    if nan is not None:
-        [at] = [f for f in linked if f.kind == "nan"]
-        late = [f.alarm and f.step > nan.step and f.cause is None for f in linked]
-        linked = [replace(f, cause=at) if is_late else f for f, is_late in zip(linked, late, strict=True)]
-    roots = sorted(
-        (f for f in linked if f.cause is None),
-        key=lambda f: (not f.alarm, f.kind not in FIRST, CAUSAL.index(f.kind)),
-    )
-    out: list[Finding] = []
-    while roots:
-        out.append(roots.pop(0))
-        roots = [f for f in linked if f.cause is not None and _same(f.cause, out[-1])] + roots
-    return out
+
+    def with_consequences(cause: Finding) -> list[Finding]:
+        return [cause, *(x for f in linked if f.cause is cause for x in with_consequences(f))]
+
+    roots = [f for f in linked if f.cause is None]
+    roots.sort(key=lambda f: (not f.alarm, f.kind not in FIRST, CAUSAL.index(f.kind)))
+    return [f for root in roots for f in with_consequences(root)]
 
 
-def _same(a: Finding, b: Finding) -> bool:
-    return (a.kind, a.scene, a.place, a.text) == (b.kind, b.scene, b.place, b.text)
+def _follows(f: Finding, cause: Finding) -> bool:
+    return f.kind in FOLLOWS[cause.kind] or (cause.kind == "nan" and f.step > cause.step)
 
 
 def times(decade: float) -> str:

@@ -37,9 +37,8 @@ class FrameTable:
         self.unsettled = [UNKNOWN] * len(scene.leaves)
         self.numbers = array("d")
         self.at = array("q")
-        self.along = array(
-            "d"
-        )  # the cosine between each update and the gradient; NaN where it was not measured
+        # the cosine between each update and the gradient; NaN where it was not measured
+        self.along = array("d")
         # of each gate its units, 0 for one that got no gradient at the last frame; which did not, and since which of our frames
         self.alive: dict[int, bytes] = {}
         self.since: dict[int, dict[int, int]] = {}

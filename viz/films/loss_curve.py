@@ -27,9 +27,8 @@ class LossCurve:
         self.values = np.array([math.nan if x is None else x for x in losses], float)
         self.known = self.values[np.isfinite(self.values)]
         few = max(1, min(5, len(self.known) // 10))
-        self.start, self.end = (
-            float(x.mean()) if x.size else math.nan for x in (self.known[:few], self.known[-few:])
-        )
+        ends = self.known[:few], self.known[-few:]
+        self.start, self.end = (float(x.mean()) if x.size else math.nan for x in ends)
 
     @property
     def learns(self) -> bool:
@@ -42,15 +41,16 @@ class LossCurve:
         return float(np.std(np.diff(self.known)) / math.sqrt(2)) if len(self.known) > 2 else 0.0
 
     def rises_after(self, frame: int) -> bool:
-        """Whether within a few frames the loss is half as much again, and more than it ever was before; or not finite."""
+        """Whether the loss of the next few frames, their median, is half as much again, and more than it ever was before; or
+        one of them is not finite."""
         i = self.place.get(frame, 0)
         here, later = self.values[i], self.values[i + 1 : i + 1 + WITHIN]
         if not np.isfinite(here):
             return True
         before = float(np.nanmax(self.values[: i + 1]))
         with np.errstate(invalid="ignore"):
-            worse = later > max(before, here + (JUMP - 1) * abs(here))
-        return bool((worse | ~np.isfinite(later)).any())
+            worse = later.size and np.median(later) > max(before, here + (JUMP - 1) * abs(here))
+        return bool(worse or not np.isfinite(later).all())
 
     def trend(self, guess: float | None = None) -> str | None:
         """ "runaway", "rising", "flat", or None: of the first third of the frames against the last.
@@ -73,15 +73,12 @@ class LossCurve:
             return None
         middle, fell = float(v[third:-third].mean()), self.start - self.end
         hardly = GUESS if guess and abs(self.end - guess) < GUESS * guess else HARDLY
-        if abs(change) < FLAT * scale or (
-            abs(last - middle) < FLAT * scale and fell < hardly * abs(self.start)
-        ):
-            return "flat"
-        return None
+        stays = abs(last - middle) < FLAT * scale and fell < hardly * abs(self.start)
+        return "flat" if stays or abs(change) < FLAT * scale else None
 
 
 def loss_text(x: float) -> str:
     """A loss to three digits."""
-    return (
-        f"{x:.3g}" if x == 0 or 1e-3 <= abs(x) < 1e5 else f"{x:.1e}".replace("e-0", "e-").replace("e+0", "e")
-    )
+    if x == 0 or 1e-3 <= abs(x) < 1e5:
+        return f"{x:.3g}"
+    return f"{x:.1e}".replace("e-0", "e-").replace("e+0", "e")

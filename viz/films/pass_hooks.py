@@ -89,15 +89,14 @@ class PassHooks:
         if self.saved is not None:
             self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
         if self.sums is not None:
-            self.info.shapes[f] = tuple(
-                [None if g is None else tuple(g.shape) for g in side] for side in (received, sent)
-            )
+            sides = [[None if g is None else tuple(g.shape) for g in side] for side in (received, sent)]
+            self.info.shapes[f] = tuple(sides)
         if not self.late:
             self.fired.append(f)
             self.measure([(f, looks, received, sent)])
             self.count()
 
-    @np.errstate(over="ignore")
+    @np.errstate(over="ignore", invalid="ignore")
     def measure(self, seen: Iterable[tuple[int, list[Look], Sequence, Any]]) -> None:
         for f, looks, received, sent in seen:
             try:
@@ -156,11 +155,10 @@ class PassHooks:
         """Among the weights that are still equal in all units, those that also get equal gradients."""
         values, grads = self.values.arrays, self.grads.arrays
         self.info.equal = [(k, axis) for k, axis in self.info.equal if _same_units(values[k], axis)]
-        every = [
-            (k, axis, grads[k]) for k, axis in self.info.equal if grads[k] is not None and grads[k].any()
-        ]
+        every = [(k, axis, g) for k, axis in self.info.equal if (g := grads[k]) is not None and g.any()]
         self.info.alike = [(k, g.shape[axis]) for k, axis, g in every if _same_units(g, axis, 1e-4)]
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _cover(self) -> None:
         """Decide what the next frames need not look at, as this one has looked at everything. Holds until a hook is added."""
         scene, sums, covered = self.scene, self.sums, set()

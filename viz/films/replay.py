@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from heapq import heappop, heappush
 from itertools import count
 from types import FrameType, SimpleNamespace
@@ -17,9 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from ..picture.choose import pictures_of
 from ..read.graph import is_tensor, signed
 from ..read.names import classes
+from ..read.recall import prepare
 from ..read.values import dtype_name, size_of
+from ..run.trace import run
+from ..show.page import shared
+from ..show.payload import describe
 from .norms import numbers
 from .scene import Scene, operation
 
@@ -42,19 +47,16 @@ class SceneInfo:
         self.fixed: list[dict[str, Any]] = [{} for _ in nodes]  # what nodes keep that is no tensor
         self.kept: list[tuple[int, str, Any]] = []  # node, attribute, what made it: (node, output) or None
         self.first: dict[tuple, tuple[int, str]] = {}  # where each is read; of leaves there are copies
-        self.copied = set(scene.leaves)
-        self.copied |= {
-            s for s, _, t, _ in scene.edges if t in self.copied and operation(scene.names[s]) == "T"
-        }
+        leaves, turns = set(scene.leaves), {i for i, name in enumerate(scene.names) if operation(name) == "T"}
+        self.copied = leaves | {s for s, _, t, _ in scene.edges if t in leaves and s in turns}
         self.names: dict[tuple[int, int], tuple] = {}  # of results: name, shape, dtype
         self.others: dict[tuple[int, str], str] = {}  # of tensors that are kept and do not require grad
         self.held = 0  # numbers in them
         self.custom = {i for i, n in enumerate(nodes) if hasattr(type(n), CUSTOM)}  # with rules of the user's
         self.module_classes = classes(frame)
         self.shapes: dict[int, tuple] = {}  # of each function what it receives and sends, in the first frame
-        self.alike: list[
-            tuple[int, int]
-        ] = []  # leaves whose units are alike in the first frame, and how many
+        # leaves whose units are alike in the first frame, and how many
+        self.alike: list[tuple[int, int]] = []
         self.classes = 0  # of a classifier whose loss is a mean
         self.why = f"its graph has more than {MOST} nodes" if len(nodes) > MOST else ""
         plain = {}
@@ -150,11 +152,14 @@ def _listen(hooks: list, hook: Any) -> Any:
 class ReplayedPass(Tensor):
     """The loss of a pass that ``hooks`` saw, with the graph behind it; ``backward()`` plays the pass. ``names``: of tensors.
 
-    loss, gradient: of that pass, ``loss`` without its graph. table: what the leaves are called.
+    loss, options: of that pass, ``loss`` without its graph. table: what the leaves are called.
     """
 
-    def __init__(self, hooks: Any, loss: Any, gradient: Any, output_nr: int, table: Any):
+    for_good = False  # whether it stays when another is the last
+
+    def __init__(self, hooks: Any, loss: Any, options: dict[str, Any], output_nr: int, table: Any):
         super().__init__(np.array(numbers(loss)), None, dtype_name(loss))
+        self.options, gradient = options, options.get("gradient")
         self.hooks, self.scene, self.info = hooks, hooks.scene, hooks.info
         self.seed = np.ones(self.shape, self.array.dtype) if gradient is None else numbers(gradient)
         about = zip(self.scene.names, self.info.sequence, self.info.rules, strict=True)
@@ -221,6 +226,16 @@ class ReplayedPass(Tensor):
             return None
         leaf = self.leaf.get(self.edges[origin[0]][0][0])
         return leaf and Tensor(None if leaf.array is None else leaf.array.T, leaf.shape[::-1], leaf.dtype)
+
+    @cached_property
+    def payload(self) -> dict[str, Any]:
+        """The stepper's payload of this pass, played and recorded as ``viz.step`` records it."""
+        graph, plain = prepare(self, "film", self.names, None)
+        graph.classes = self.info.module_classes
+        known = {key: self.options[key] for key in ("retain_graph", "create_graph") if key in self.options}
+        given = None if self.options.get("gradient") is None else Tensor(self.seed)
+        trace = run(graph, plain, given, verb="film", **known)
+        return shared(describe(trace, *pictures_of(graph, None)))
 
     # ---- the pass
 
@@ -301,26 +316,6 @@ class ReplayedPass(Tensor):
         if name == "Unsqueeze":
             return np.squeeze(g, signed(fixed["_saved_dim"]))
         return g.reshape(fixed.get("_saved_self_sym_sizes", g.shape))
-
-
-def payload_of(replayed: ReplayedPass, options: dict[str, Any]) -> dict[str, Any]:
-    """The stepper's payload of the pass that ``replayed`` holds, played and recorded as ``viz.step`` records it.
-
-    options: those of that backward.
-    """
-    # all that draws and steps: only when something is shown
-    from ..picture.choose import pictures_of
-    from ..read.recall import prepare
-    from ..run.trace import run
-    from ..show.page import shared
-    from ..show.payload import describe
-
-    graph, plain = prepare(replayed, "film", replayed.names, None)
-    graph.classes = replayed.info.module_classes
-    pictures = pictures_of(graph, None)
-    known = {key: options[key] for key in ("retain_graph", "create_graph") if key in options}
-    given = None if options.get("gradient") is None else Tensor(replayed.seed)
-    return shared(describe(run(graph, plain, given, verb="film", **known), *pictures))
 
 
 def _copy(tensor: Any) -> Tensor:

@@ -45,7 +45,8 @@ def page(
     """The whole page as text. ``bare`` leaves out heading and margin, for a frame inside a notebook."""
     data = pages.text_of(payload(films, titles))
     content = {"js": program(), "css": style(), "data": data, "options": options}
-    name = one_line(title or films[0].title or "A training run, one backward pass after the other")
+    known = title or " · ".join(titles or ()) or films[0].title
+    name = one_line(known or "A training run, one backward pass after the other")
     return pages.whole(html.escape(name), content, bare)
 
 
@@ -66,38 +67,53 @@ def _pane() -> type:
     return FilmPane
 
 
-def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
-    """The output in a notebook: the live widget, the page in a frame for a saved notebook, one line of text."""
-    if not any(map(len, films)):
-        return {"text/plain": text}
-    named = zip(films, titles or [film.title or "" for film in films], strict=True)
-    stills = [Still(film, label) for film, label in named if film.steps]
-    shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
-    inside = page(films, titles, title=None, bare=True)
-    frame = pages.over(shown, text, inside, 900 if films[1:] else min(700, 300 + 48 * stills[0].many))
-    return _live(films, titles, **kwargs) | {"text/html": frame, "text/plain": text}
+class Played(Shown):
+    """A mixin for a film, or several beside each other: ``_films``, and ``_labels`` where those are not the films' titles."""
+
+    _films: list[Any]
+    _labels: list[str] | None = None
+
+    def _called(self, otherwise: str = "") -> list[str]:
+        return self._labels or [film.title or otherwise for film in self._films]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """The output in a notebook: the live widget, the page in a frame for a saved notebook, one line of text."""
+        films, live = self._films, {}
+        if not any(map(len, films)):
+            return {"text/plain": repr(self)}
+        if widgets():
+            pane: Any = _pane()(data=payload(films, self._labels))
+            pane.layout.width = "100%"
+            live = pane.live(**kwargs)
+        stills = [Still(f, label) for f, label in zip(films, self._called(), strict=True) if f.steps]
+        shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
+        inside = page(films, self._labels, title=None, bare=True)
+        tall = 900 if films[1:] else min(700, 300 + 48 * stills[0].many)
+        frame = pages.over(shown, repr(self), inside, tall)
+        return live | {"text/html": frame, "text/plain": repr(self)}
+
+    def save(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write it to ``path``, whose ending says what is written; returns the path.
+
+        .html: a page that plays from disk; .gif: the frames, animated; .svg, .pdf, .png: a picture of the last frame. Raises
+        ValueError for another ending, and for a film without a frame.
+        """
+        path, form = target(path, "a film", ".html", ".gif", ".svg", ".pdf", ".png")
+        if not any(map(len, self._films)):
+            raise ValueError(
+                "this film has no frame yet: call film.backward(loss) in the training loop first"
+            )
+        if form == ".html":
+            return write_whole(path, page(self._films, self._labels, title=title))
+        return (save_gif if form == ".gif" else save_picture)(self._films, self._called(title or ""), path)
+
+    @staticmethod
+    def _put_beside(*films: Any, labels: Sequence[str] | None = None) -> Films:
+        """Films on one scale and one axis of steps; see ``viz.beside``. TypeError if one is not a film."""
+        return Films(films, labels)
 
 
-def _live(films: list[Any], titles: list[str] | None, **kwargs: Any) -> dict[str, Any]:
-    if not widgets():
-        return {}
-    pane: Any = _pane()(data=payload(films, titles))
-    pane.layout.width = "100%"
-    return dict(pane.live(**kwargs))
-
-
-def save(films: list[Any], path: str | Path, title: str | None, titles: list[str] | None = None) -> Path:
-    """Write a page, an animation or a picture. Raises ValueError for another ending, or a film without a frame."""
-    path, form = target(path, "a film", ".html", ".gif", ".svg", ".pdf", ".png")
-    if not any(map(len, films)):
-        raise ValueError("this film has no frame yet: call film.backward(loss) in the training loop first")
-    if form != ".html":
-        labels = titles or [film.title or title or "" for film in films]
-        return (save_gif if form == ".gif" else save_picture)(films, labels, path)
-    return write_whole(path, page(films, titles, title=title))
-
-
-class Films(Shown):
+class Films(Played):
     """Films that play together; the ribbon shows each row against the top row of its own film. Made by ``viz.beside``."""
 
     def __init__(self, films: Sequence[Any], labels: Sequence[str] | None = None):
@@ -106,17 +122,10 @@ class Films(Shown):
             raise TypeError(
                 f"viz.beside shows films beside films, but one of these is {type(wrong).__name__}"
             )
-        self.films = list(films)
+        self._films = list(films)
         titles = [f.title or f"film {k}" for k, f in enumerate(films, 1)]
-        self.labels = titles if labels is None else check_labels(labels, len(films), "beside")
+        self._labels = titles if labels is None else check_labels(labels, len(films), "beside")
 
     def __repr__(self) -> str:
-        shown = ", ".join(self.labels)
-        return f"Films({len(self.films)}: {shown if len(shown) < 80 else shown[:79] + '…'})"
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        return bundle(self.films, repr(self), self.labels, **kwargs)
-
-    def save(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write all of them to one page (.html), animation (.gif) or picture (.svg, .pdf, .png). ValueError for others."""
-        return save(self.films, path, title or " · ".join(self.labels), self.labels)
+        shown = ", ".join(self._called())
+        return f"Films({len(self._films)}: {shown if len(shown) < 80 else shown[:79] + '…'})"

@@ -207,17 +207,11 @@ def svg(*stills: Still) -> str:
     """The last frame of films, beside each other, as SVG."""
     pitch = max(s.height for s in stills)
     wide, high = max(s.x + s.wide for s in stills), pitch * (max(s.line for s in stills) + 1)
-    size = (
-        f'viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}" font-family="sans-serif"'
-    )
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" {size}><rect width="100%" height="100%" fill="#fff"/>']
+    size = f'viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}"'
+    face = 'xmlns="http://www.w3.org/2000/svg" font-family="sans-serif"'
+    out = [f'<svg {face} {size}><rect width="100%" height="100%" fill="#fff"/>']
     for still in stills:
-        inside = _svg_of(still)
-        out += (
-            [f'<g transform="translate(0 {still.line * pitch:.0f})">', *inside, "</g>"]
-            if still.line
-            else inside
-        )
+        out += [f'<g transform="translate(0 {still.line * pitch:.0f})">', *_svg_of(still), "</g>"]
     return "".join([*out, "</svg>"])
 
 
@@ -313,8 +307,7 @@ def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
     dpi = 81 if len(films) <= 2 else 72
 
     every = [np.searchsorted(f.steps, np.take(steps, places), "right") for f in films]
-    frames = [
-        painted(dot(stills, [max(0, int(k) - 1) for k in at]), "gif", dpi) for at in zip(*every, strict=True)
-    ]
+    at = [[max(0, int(k) - 1) for k in one] for one in zip(*every, strict=True)]
+    frames = [painted(dot(stills, now), "gif", dpi) for now in at]
     pauses = [PAUSE] * (len(places) - 1) + [END]
     return write_whole(path, animation(frames, pauses, [NOW, ALARM]))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
+from ..read.graph import signed
+from ..read.text import shape_text
 from .scene import Arrow, Scene, operation
 
 # what a loss cannot be below 0 in, by the operation that computes it
@@ -24,6 +26,15 @@ DOUBLE = {
 PARTS = {
     "Select", "Slice", "Index", "Narrow", "Unbind", "Split", "Squeeze", "Unsqueeze", "View", "Reshape", "Cat", "Clone",
 }  # fmt: skip
+PICKS = ("Index", "Gather", "Select")
+# what reads the result of a softmax along one dimension: what it does, and the functions in between that leave the rows
+READERS = {
+    **dict.fromkeys(("NllLoss", "Index", "Gather"), ("chooses along", ("Log", "Neg"))),
+    **dict.fromkeys(
+        ("Bmm", "Mm"), ("sums over", ("Expand", "View", "UnsafeView", "Clone", "NativeDropout", "Mul"))
+    ),
+}
+TURNS = ("T", "Transpose", "Permute")
 POINTWISE = {
     "Mean", "Sum", "Div", "Mul", "Neg", "Pow", "Abs", "Sub", "Rsub", "Add", "Sqrt", "Square", "Log", "Log1P", "Clamp",
     "ClampMin", "Relu", "Softplus", "Where", "Exp", "Logcosh", "Log2", "Cosh", *LOSSES,
@@ -38,8 +49,9 @@ def mistakes(table: Any) -> Iterator[tuple[str, int, str]]:
             pair = operation(scene.names[f]), operation(scene.names[made])
             if pair in DOUBLE:
                 yield "double", f, f"{scene.names[f]} gets the output of {scene.names[made]}: {DOUBLE[pair]}."
-    yield from _broadcast(scene, table.info.shapes)
+    yield from _broadcast(scene, table.info)
     yield from _classes(scene, table.info)
+    yield from _axes(scene, table.info)
 
 
 def _inputs(scene: Scene, f: int) -> list[int]:
@@ -69,45 +81,76 @@ def top_of(scene: Scene) -> list[int]:
     return top
 
 
-def _broadcast(scene: Scene, shapes: dict[int, tuple]) -> Iterator[tuple[str, int, str]]:
+def _shape(info: Any, f: int, side: int, slot: int = 0) -> tuple[int, ...]:
+    """The shape of a gradient that a function received (side 0) or sent (1); empty if there was none."""
+    known = info.shapes.get(f, ((), ()))[side]
+    return (known[slot] if slot < len(known) else None) or ()
+
+
+def _broadcast(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
     """Predictions of shape (n, 1) against targets of shape (n,), which give (n, n) differences."""
     for f in top_of(scene):
-        received, sent = shapes.get(f, ((), ()))
         name, arrows = operation(scene.names[f]), scene.out.get(f, ())
-        if name not in POINTWISE | {"Expand"} or not received or received[0] is None or len(arrows) != 1:
+        if name not in POINTWISE | {"Expand"} or len(arrows) != 1 or name in ("Sum", "Mean"):
             continue
         [a] = arrows
-        result, made = received[0], sent[a.slot] if a.slot < len(sent) else None
-        if a.leaf is not None or made is None or name in ("Sum", "Mean"):
-            continue
+        result, made = _shape(info, f, 0), _shape(info, f, 1, a.slot)
         large, own = ([n for n in shape if n > 1] for shape in (result, made))
-        if len(own) == 1 and large == own * 2:
-            text = f"Predictions of shape {_shape(made)} are broadcast to {_shape(result)} by targets of another shape: "
-            each = f"{scene.names[f]} compares each prediction with all {own[0]} targets."
-            yield "broadcast", f, text + each
+        if a.leaf is None and len(own) == 1 and large == own * 2:
+            text = f"Predictions of shape {shape_text(made)} are broadcast to {shape_text(result)} by targets"
+            each = f"{scene.names[f]} compares each prediction with all {own[0]} targets"
+            yield "broadcast", f, f"{text} of another shape: {each}."
             return
 
 
 def _classes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
     """A reshape before a cross-entropy that takes the classes from the wrong dimension."""
     for f in scene.functions:
-        name = operation(scene.names[f])
-        _, sent = info.shapes.get(f, ((), ()))
-        if name != "LogSoftmax" or not sent or sent[0] is None or len(sent[0]) != 2:
+        shape = _shape(info, f, 1)
+        if operation(scene.names[f]) != "LogSoftmax" or len(shape) != 2:
             continue
         for a in scene.out.get(f, ())[:1]:
             before = _reshaped_from(scene, a, info)
-            count, end, fits = sent[0][1], 1, False
+            count, end, fits = shape[1], 1, False
             for n in reversed(before or ()):
                 end *= n
                 fits |= end == count
             if before and count > 1 and not fits and count in before:
-                text = f"The logits, of shape {_shape(before)}, are read as {_shape(sent[0])}: "
+                text = f"The logits, of shape {shape_text(before)}, are read as {shape_text(shape)}"
                 yield (
                     "classes",
                     f,
-                    text + f"so the {count} numbers of an example are not its {count} classes.",
+                    f"{text}: so the {count} numbers of an example are not its {count} classes.",
                 )
+
+
+def _axes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
+    """A softmax over one dimension, where a loss chooses along another or a matrix product sums over another."""
+    for f in scene.functions:
+        name = operation(scene.names[f])
+        does, past = READERS.get(name, ("", ()))
+        for g in _first_inputs(scene, f, past) if does else ():
+            shape, dim = _shape(info, g, 0), signed(info.fixed[g].get("_saved_dim"))
+            if operation(scene.names[g]) not in ("Softmax", "LogSoftmax") or len(shape) < 2 or dim is None:
+                continue
+            read = signed(info.fixed[f].get("_saved_dim", 1 if name in ("NllLoss", "Index") else -1))
+            read, of, square = read % len(shape), dim % len(shape), shape[-1] == shape[-2]
+            # rows and columns of any matrix may be clusters and their points, of a square one two kinds of things
+            unsure = {"Mm": not square, "Index": square or len(shape) > 2}.get(name, False)
+            if of != read and not unsure and _shape(info, f, 1)[-2:] == shape[-2:]:
+                text = (
+                    f"{scene.names[g]} normalises dimension {of} of {shape_text(shape)}, but {scene.names[f]}"
+                )
+                yield "axis", f, f"{text} {does} dimension {read}."
+
+
+def _first_inputs(scene: Scene, f: int, past: Collection[str]) -> Iterator[int]:
+    """The functions whose results reach the first input of ``f`` with their dimensions in their order."""
+    for a in scene.out.get(f, ())[:1]:
+        turned = any(operation(scene.names[scene.edges[e][0]]) in TURNS for e in a.edges[1:])
+        if a.leaf is None and a.slot == 0 and not turned:
+            passed = operation(scene.names[a.target]) in past
+            yield from _first_inputs(scene, a.target, past) if passed else [a.target]
 
 
 def _reshaped_from(scene: Scene, a: Arrow, info: Any) -> tuple[int, ...] | None:
@@ -122,28 +165,34 @@ def _reshaped_from(scene: Scene, a: Arrow, info: Any) -> tuple[int, ...] | None:
     return None
 
 
-def negated(table: Any) -> str:
-    """The error, never below 0, whose negative the loss is; else empty."""
+def wrong_sign(table: Any) -> tuple[str, str] | None:
+    """What the loss is and what its fall means, where a training should raise it: minus an error, or a log-probability."""
     scene: Scene = table.scene
-    f, name = 0, operation(scene.names[0])
-    if name != "Neg":
-        return ""
-    while name in ("Neg", "Mean", "Sum", "Div"):
+    f, minus = 0, False
+    while (name := operation(scene.names[f])) in ("Neg", "Mean", "Sum", "Div"):
         arrows = scene.out.get(f, ())
         if len(arrows) != 1 or arrows[0].leaf is not None:
-            return ""
-        f = arrows[0].target
-        name = operation(scene.names[f])
-    [difference, *_] = [*_inputs(scene, f), None]
+            return None
+        f, minus = arrows[0].target, minus != (name == "Neg")
+    [made, *_] = [*_inputs(scene, f), None]
+    if not minus:
+        chosen = name in PICKS and made and _log_probabilities(scene, made, "LogSoftmax", "Softmax")
+        log = "The loss is a log-probability without a minus", "the probability falls"
+        return log if chosen or _log_probabilities(scene, f, "LogSigmoid", "Sigmoid") else None
     even = name == "Abs" or (name == "Pow" and table.info.fixed[f].get("_saved_exponent") in (2, 4))
-    if (
-        even
-        and difference
-        and operation(scene.names[difference]) == "Sub"
-        and len(scene.out[difference]) == 1
-    ):
-        return "absolute error" if name == "Abs" else "squared error"  # of predictions and fixed targets
-    return loss_name(scene, f)
+    # of predictions and fixed targets
+    difference = made is not None and operation(scene.names[made]) == "Sub" and len(scene.out[made]) == 1
+    error = ("absolute error" if name == "Abs" else "squared error") if even and difference else None
+    error = error or loss_name(scene, f)
+    return (f"The loss is minus the {error}", "the error grows") if error else None
+
+
+def _log_probabilities(scene: Scene, f: int, log: str, plain: str) -> bool:
+    """Whether ``f`` makes log-probabilities, at once or of probabilities: of what is, not of what is not."""
+    if operation(scene.names[f]) == "Log":
+        [f, *_], log = [*_inputs(scene, f), f], plain
+    made = {operation(scene.names[g]) for g in _inputs(scene, f)}
+    return operation(scene.names[f]) == log and "Neg" not in made
 
 
 def loss_name(scene: Scene, f: int) -> str:
@@ -157,7 +206,3 @@ def given_to_loss(scene: Scene) -> str:
     given = "what it was given" if a is None or a.leaf is not None else f"what {scene.names[a.target]} made"
     nll = operation(scene.names[0]).startswith("NllLoss")
     return f"{given} is not log-probabilities" if nll else f"{given}, or its targets, are outside [0, 1]"
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"

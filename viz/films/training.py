@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .analysis import SceneAnalysis
-from .findings import Finding, listed, ordered
+from .findings import Finding, agree, listed, ordered
 from .frame_table import FrameTable
 from .leaf_norms import LeafNorms, seen
 from .loss_curve import LossCurve, loss_text
@@ -46,9 +46,8 @@ class TrainingState:
         self.in_eval: dict[str, int] = {}
         self.was_training: set[str] = set()
         self._modes: dict[str, Any] = {}
-        self._kept_grad: dict[
-            int, int
-        ] = {}  # leaf -> step: it moved, and the gradient that moved it was still there
+        # leaf -> step: it moved, and the gradient that moved it was still there
+        self._kept_grad: dict[int, int] = {}
 
     def meet(self, leaves: list[Any], modules: dict[str, Any], step: int) -> dict[int, str]:
         """For a new graph, the names (by id) of all other parameters of the models whose parameters it reaches."""
@@ -69,9 +68,8 @@ class TrainingState:
             for key, module in inside.items():
                 kind = type(module).__name__
                 if any(mode in kind for mode in MODES):
-                    self._modes.setdefault(
-                        f"{f'{path}.{key}'.strip('.')} ({kind})".strip(), weakref.ref(module)
-                    )
+                    name = f"{f'{path}.{key}'.strip('.')} ({kind})".strip()
+                    self._modes.setdefault(name, weakref.ref(module))
         return names
 
     def look_at_modes(self, step: int) -> None:
@@ -124,39 +122,31 @@ class TrainingState:
         """(kind, step, name, text, whether it is an alarm) for everything that was seen."""
         missing = {name: step for name, step in self.missing.items() if name not in reached}
         if missing:
-            get = "gets" if len(missing) == 1 else "get"
-            text = f"{listed(missing)} {get} no gradient: no path from the loss reaches {_it(missing)}."
+            get, it = agree(missing, "gets", "get"), agree(missing, "it", "them")
+            text = f"{listed(missing)} {get} no gradient: no path from the loss reaches {it}."
             yield "missing", min(missing.values()), next(iter(missing)), text, True
         if self.added:
             first = min(self.added.values())
-            text = (
-                f"Gradients add up from step to step: at step {first}, .grad of {listed(self.added)} still held the gradient "
-                "of the step before, which had moved the weights. Is optimizer.zero_grad() called?"
-            )
+            text = f"Gradients add up from step to step: at step {first}, .grad of {listed(self.added)} still held "
+            text += "the gradient of the step before, which had moved the weights. Is optimizer.zero_grad() called?"
             yield "accumulate", first, next(iter(self.added)), text, True
         frozen = {name: step for name, step in self.frozen.items() if name not in reached}
         if frozen:
-            are = "is" if len(frozen) == 1 else "are"
-            text = f"{listed(frozen)} {are} frozen: requires_grad is False, so no gradient is computed for {_it(frozen)}."
+            are, it = agree(frozen, "is", "are"), agree(frozen, "it", "them")
+            text = (
+                f"{listed(frozen)} {are} frozen: requires_grad is False, so no gradient is computed for {it}."
+            )
             yield "frozen", min(frozen.values()), next(iter(frozen)), text, False
         if self.in_eval:
-            first, names, one = min(self.in_eval.values()), self.in_eval, len(self.in_eval) == 1
-            does = ["drops nothing" if one else "dropout drops nothing"] * any("Dropout" in n for n in names)
-            keeps = (
-                "uses its running statistics and does not update them"
-                if one
-                else "running statistics are not updated"
-            )
-            does += [keeps] * any("BatchNorm" in n for n in names)
-            text = f"{listed(names)} {'is' if one else 'are'} in eval mode"
+            first, names = min(self.in_eval.values()), self.in_eval
+            does = ["nothing is dropped"] * any("Dropout" in n for n in names)
+            does += ["running statistics are used, and not updated"] * any("BatchNorm" in n for n in names)
+            text = f"{listed(names)} {agree(names, 'is', 'are')} in eval mode"
             if self.was_training & names.keys():
-                text = f"{listed(names)} {'has' if one else 'have'} been in eval mode since step {first}, after training mode"
-            text += f": {'it ' if one else ''}{', '.join(does)}."
+                has = agree(names, "has", "have")
+                text = f"{listed(names)} {has} been in eval mode since step {first}, after training mode"
+            text += f": {', '.join(does)}."
             yield "eval", first, next(iter(names)), text, False
-
-
-def _it(names: Any) -> str:
-    return "it" if len(names) == 1 else "them"
 
 
 def findings_of(
@@ -227,7 +217,8 @@ def _unstepped(analyses: list[SceneAnalysis]) -> tuple[str, str] | None:
         text = (
             f"No parameter moves in {sum(len(a.at) for a in analyses)} frames, though each gets a gradient. "
         )
-        return still[0], f"{text}Is optimizer.step() called, and is the learning rate large enough?"
-    one = len(still) == 1
-    text = f"{listed(still)} {'gets a gradient but never moves' if one else 'get gradients but never move'}, "
-    return still[0], f"{text}while other parameters do. {'Is it' if one else 'Are they'} in the optimizer?"
+        text += "Is optimizer.step() called, with these parameters and a learning rate that is large enough?"
+        return still[0], text
+    text = agree(still, "gets a gradient but never moves", "get gradients but never move")
+    ask = agree(still, "Is it", "Are they")
+    return still[0], f"{listed(still)} {text}, while other parameters do. {ask} in the optimizer?"

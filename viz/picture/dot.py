@@ -61,10 +61,8 @@ WRITTEN = 12  # numbers of an array at most that are written into its cells
 def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
     """Fill and line of an item, light then dark."""
     heat = [css for css in classes if css.startswith("heat")]
-    own = [
-        css for css in ("failed", "second", "custom") if css in classes and kind in ("function", "accumulate")
-    ]
-    return COLOURS[(heat or own or [kind])[0]]
+    own = [css for css in ("failed", "second", "custom") if css in classes]
+    return COLOURS[(heat or own * (kind in ("function", "accumulate")) or [kind])[0]]
 
 
 def line_style(kind: str) -> str:
@@ -142,9 +140,8 @@ def fixed(
     out += ["node [fontname=Helvetica fixedsize=true]; edge [fontname=Helvetica fontsize=9 arrowsize=0.7]"]
     out += [box("page", 0, 0, at.width, at.height, "style=filled fillcolor=white color=white")]
     for k, ((caption, _), (x, y, w, h, base)) in enumerate(zip(p.clusters, at.frames, strict=True)):
-        out.append(
-            box(f"frame{k}", x, y, w, h, f'style="filled,rounded" fillcolor="{FRAME[0]}" color="{FRAME[1]}"')
-        )
+        filled = f'style="filled,rounded" fillcolor="{FRAME[0]}" color="{FRAME[1]}"'
+        out.append(box(f"frame{k}", x, y, w, h, filled))
         caption = fit(caption, WIDEST, CAPTION, bold=True)
         out.append(text(f"caption{k}", x + w / 2, base, Line("caption", caption, CAPTION, bold=True)))
     out += [text(f"lane{k}", x, y, Line("lane", said, LABEL)) for k, (said, x, y) in enumerate(at.lanes)]
@@ -217,10 +214,10 @@ def _node(item: Item, name: str, bare: bool, wide: float, more: dict | None = No
 
 def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool, more: dict | None = None) -> str:
     light, _, _, wide = EDGES[link.kind]
-    look = (
-        {} if bare else {"class": quoted(link.css), "color": quoted(light), "tooltip": quoted(link.tooltip)}
-    )
-    values = {"id": ident, **look, "penwidth": f"{wide:g}"}
+    values = {"id": ident}
+    if not bare:
+        values |= {"class": quoted(link.css), "color": quoted(light), "tooltip": quoted(link.tooltip)}
+    values["penwidth"] = f"{wide:g}"
     if (dash := line_style(link.kind)) != "solid" and not bare:
         values["style"] = dash
     tail, head = name[link.tail], name[link.head]
@@ -256,9 +253,8 @@ def _label(item: Item) -> str:
 
 def _text(line: Line) -> str:
     text = f"<B>{escaped(line.text)}</B>" if line.bold else escaped(line.text)
-    return (
-        f'<FONT POINT-SIZE="{line.size - 1:g}" COLOR="{INK if line.css == "name" else MUTED}">{text}</FONT>'
-    )
+    ink = INK if line.css == "name" else MUTED
+    return f'<FONT POINT-SIZE="{line.size - 1:g}" COLOR="{ink}">{text}</FONT>'
 
 
 def escaped(text: str) -> str:

@@ -45,10 +45,10 @@ ELSEWHERE = {
 
 
 def public(function: F) -> F:
-    """Decorate a public function: an unknown option gets a clear sentence, and ``_frame`` is its caller's."""
+    """Decorate a public function: a call that does not fit gets a clear sentence, and ``_frame`` is its caller's."""
     signature = inspect.signature(function)
     shown = [p for p in signature.parameters.values() if not p.name.startswith("_")]
-    options = [p.name for p in shown if p.kind is p.KEYWORD_ONLY]
+    options = [p.name for p in shown if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
     open_ended = any(p.kind is p.VAR_KEYWORD for p in shown)
 
     @functools.wraps(function)
@@ -56,8 +56,15 @@ def public(function: F) -> F:
         for name in given if not open_ended else ():
             if name not in signature.parameters:
                 here = ELSEWHERE.get(name)
-                said = f"Here it is called {here}=" if here in options else f"It takes {', '.join(options)}"
+                takes = f"It takes {', '.join(options) or 'no options'}"
+                said = f"Here it is called {here}=" if here in options else takes
                 raise TypeError(f"viz.{function.__name__} has no option {name}=. {said}.")
+        try:
+            signature.bind(*args, **given)
+        except TypeError as error:
+            bare = signature.replace(parameters=[p.replace(annotation=p.empty) for p in shown])
+            form = str(bare).partition(" ->")[0]
+            raise TypeError(f"{error}: it is called as viz.{function.__name__}{form}.") from None
         if "_frame" in signature.parameters:
             given.setdefault("_frame", sys._getframe(1))
         return function(*args, **given)

@@ -299,6 +299,8 @@ def _instead(x: Any, verb: str) -> str:
         return f"Options are given by name: viz.{verb}(z, view={x[:20]!r})."
     if isinstance(x, Mapping):
         return _which_entry(x)
+    if type(x).__module__.startswith(f"{__name__.partition('.')[0]}."):
+        return "Pass the tensor itself, not what viz made of it."
     own = vars(x) if hasattr(x, "__dict__") else {}
     held = next((key for key, value in own.items() if is_tensor(value)), None)
     if held:

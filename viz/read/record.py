@@ -20,6 +20,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any
 
+from .arguments import public
 from .graph import behind, is_tensor, place, read_nodes
 from .hooks import Progress
 from .names import OF_PYTHON, PLAIN, give_names, held_by, reachable
@@ -478,6 +479,7 @@ def sequence(fn: Any) -> int:
     return int(number()) if number is not None else 0
 
 
+@public
 def record() -> Recording:
     """Remember the forward pass of a ``with`` block: values, names and source lines of every temporary.
 

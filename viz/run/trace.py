@@ -222,6 +222,8 @@ def _wanted(graph: Graph, inputs: Any) -> set[tuple[Function, int]]:
             raise TypeError(
                 f"inputs= takes the tensors whose gradients you want, as backward does, not {type(t).__name__}."
             )
+        if not t.requires_grad:
+            raise ValueError("inputs= takes tensors that require grad, and one of these does not.")
     made = (graph.made(t) for t in tensors if is_tensor(t))
     return {(f, nr) for f, nr in made if f is not None and f.kind != "accumulate"}
 

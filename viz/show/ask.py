@@ -218,9 +218,8 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
         says = "That is the result of an engine that overwrites a gradient (=) instead of adding (+=)."
         found.append(Mistake(wrong[i], "overwrite", says))
     for m in range(i):
-        for mistake in _about_chain(
-            p, m, [out for out in p.steps[m]["outgoing"] if p.at.get(out["to"]) == i]
-        ):
+        here = [out for out in p.steps[m]["outgoing"] if p.at.get(out["to"]) == i]
+        for mistake in _about_chain(p, m, here):
             elsewhere(i, mistake.value, mistake.cause, f"when {mistake.says}")
     return found + _about_form(after)
 
@@ -344,8 +343,9 @@ def questions(data: Mapping[str, Any], mode: str, given: int = 0) -> dict[str, d
     """
     if mode not in MODES:
         raise ValueError(f"ask must be one of {', '.join(map(repr, MODES))} or None, got {mode!r}")
-    if given < 0:
-        raise ValueError(f"given, the number of steps that are shown first, must be 0 or more, got {given}")
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        about = "the number of steps that are shown first"
+        raise ValueError(f"given, {about}, must be a whole number, 0 or more, got {given!r}")
     p = Pass(data)
     make = _question if mode == "gradients" else _order_question
     found = {str(i + 1): make(p, i) for i in range(given, len(p.steps))}

@@ -93,9 +93,8 @@ class Costs:
         for item in boxes:
             functions: list[Any] = [f for f in item.members if f.kind != "accumulate"] or [item.function]
             cost = _cost(item.name or "", functions, self._memory, self._seconds)
-            cost.forward = _forward(
-                functions, item.block.path if item.block is not None else functions[0].module
-            )
+            path = functions[0].module if item.block is None else item.block.path
+            cost.forward = _forward(functions, path)
             found[item.id] = getattr(cost, by) or 0
         most = max(found.values(), default=0)
         for item in boxes:
@@ -168,9 +167,8 @@ def costs_of(graph: Graph, trace: Trace | None = None) -> Costs:
         seconds[step.function] = seconds.get(step.function, 0.0) + step.seconds
     functions = [f for f in graph.functions if f.kind != "accumulate"]
     memory = _Memory(graph)
-    found = Costs(
-        graph.title, _cost("total", functions, memory, seconds), graph, _memory=memory, _seconds=seconds
-    )
+    total = _cost("total", functions, memory, seconds)
+    found = Costs(graph.title, total, graph, _memory=memory, _seconds=seconds)
     found.total.forward = _forward(functions)
     for f in functions:
         found.nodes[f.index] = _cost(f.outputs[0].name or "?", [f], memory, seconds)

@@ -68,12 +68,8 @@ class _Leaf:
 
     def __init__(self, name: str, value: Any, changed: Callable[[str], None]):
         given = value.detach().numpy() if is_tensor(value) else value
-        try:
-            self.values = np.array(given, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            said = f"leaf {name!r} must be a number, a list of numbers or a tensor: {error}"
-            raise TypeError(said) from None
         self.name, self._changed = name, changed
+        self.values = self.numbers(given)
         shape = "" if self.values.ndim == 0 else f" {self.values.shape}"
         look = {"width": "auto", "min_width": "7em"}
         self.grad = widgets.Checkbox(value=True, description=f"{name}{shape}", indent=False, layout=look)
@@ -86,6 +82,16 @@ class _Leaf:
             self.fields = [self._field(i, float(x)) for i, x in enumerate(self.values.ravel())]
         note = [] if self.fields else [widgets.Label(f"{self.values.size} entries: kept as they are")]
         self.row = widgets.HBox([self.grad, *self.fields, *note], layout=dict(WRAPPED))
+
+    def numbers(self, given: Any) -> np.ndarray:
+        """What was given for this leaf, as numbers. Raises TypeError for anything else."""
+        try:
+            if given is None:
+                raise TypeError("it is None")
+            return np.array(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            wanted = "a number, a list of numbers or a tensor"
+            raise TypeError(f"leaf {self.name!r} must be {wanted}: {error}") from None
 
     def _slider(self, value: float) -> widgets.FloatSlider:
         reach = 3 * max(1.0, abs(value))
@@ -156,7 +162,7 @@ class Explore(Live, widgets.VBox):
 
     def __init__(self, f: Callable[..., Any], leaves: Mapping[str, Any], **picture: Any):
         if not callable(f):
-            raise TypeError(f"viz.explore needs a function of the leaves, but got {type(f).__name__}")
+            raise TypeError(f"viz.explore needs a function, as in explore(f, x=2.0), not {type(f).__name__}")
         if not leaves:
             raise TypeError("viz.explore needs at least one leaf to change: explore(f, x=2.0)")
         self.f, self._picture, self._quiet = f, picture, False
@@ -165,9 +171,8 @@ class Explore(Live, widgets.VBox):
         self._cut: list[str] = []
         self._past: list[_State] = []
         self._last = ""  # what was changed last: a slider that is dragged is one change
-        self.message = widgets.HTML(
-            _said("Move a slider, or click an edge to cut it: what changes is described here.")
-        )
+        hint = "Move a slider, or click an edge to cut it: what changes is described here."
+        self.message = widgets.HTML(_said(hint))
         self.data, self._now = self._record()
         self.pane = Pane(data=sent(self.data), step=len(self.data["steps"]), options={"cut": True})
         self.pane.layout.width = "100%"
@@ -176,9 +181,8 @@ class Explore(Live, widgets.VBox):
 
     def _tools(self) -> widgets.HBox:
         """The row with the list of edges, the button that cuts, and undo."""
-        self.choice = widgets.Dropdown(
-            options=self.edges, description="Edge", layout=widgets.Layout(width="auto", max_width="100%")
-        )
+        narrow = {"width": "auto", "max_width": "100%"}
+        self.choice = widgets.Dropdown(options=self.edges, description="Edge", layout=narrow)
         self.choice.style.description_width = "initial"
         told = "Send no gradient along this edge, as detach() does"
         self.button = widgets.Button(description="Cut", layout={"width": "auto"}, tooltip=told)
@@ -297,7 +301,7 @@ class Explore(Live, widgets.VBox):
             if name not in self.leaves:
                 raise KeyError(f"no leaf is called {name!r}; there are {', '.join(self.leaves)}")
             leaf = self.leaves[name]
-            new = np.array(value, dtype=np.float64)
+            new = leaf.numbers(value)
             if new.shape != leaf.values.shape:
                 raise ValueError(f"leaf {name!r} has shape {leaf.values.shape}, the new value {new.shape}")
         self._quiet = True
@@ -406,7 +410,6 @@ def explore(
     """
     check_options(view, direction, fold)
     if leaves is not None and not isinstance(leaves, Mapping):
-        raise TypeError(
-            f"viz.explore takes leaves by name, such as explore(f, x=2.0), not {type(leaves).__name__}."
-        )
+        got = type(leaves).__name__
+        raise TypeError(f"viz.explore takes leaves by name, such as explore(f, x=2.0), not {got}.")
     return Explore(f, {**(leaves or {}), **more}, view=view, direction=direction, fold=fold)

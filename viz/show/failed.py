@@ -17,6 +17,7 @@ from ..picture.draw import Drawing
 from ..picture.layout import FORMATS, SECONDS
 from ..picture.shown import Shown, target
 from ..read import failure as reading
+from ..read.arguments import public
 from ..read.failure import Failure
 from ..read.record import Recording
 from ..read.text import clipped, write_whole
@@ -67,6 +68,7 @@ class Failed(Shown):
 _last: Failed | None = None
 
 
+@public
 def failure() -> Failed | None:
     """The last pass that raised, in a ``viz.record()`` block or in ``viz.trace`` or ``viz.step``, as a Failed; or None.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from ..picture.dot import escaped, ground, quoted
 from ..picture.engine import animation
 from ..picture.layout import painted
 from ..picture.parts import Item, Link, Picture
-from ..picture.svg import label_box
 from ..read.graph import Function
 from ..read.text import shape_text, write_whole
 from ..read.values import Value
@@ -37,15 +35,13 @@ Window = tuple[float, float, float, float]
 
 def _number(value: Value, fill: str | None = None) -> str:
     """A label: the numbers if they fit, otherwise a heat map; the shape if there are none. ``fill``: of a plate behind it."""
-    text = shape_text(value.shape)
-    if value.array.size:
-        text = f"{value.array.item():.4g}" if value.array.size == 1 else value.short(12)
-    if value.array.size and len(text) > 12:
+    count = value.array.size
+    text = value.short(12) if count else shape_text(value.shape)
+    label = escaped(f"{value.array.item():.4g}" if count == 1 else text)
+    if count > 1 and len(text) > 12:
         rows, columns = value.cells()[0].shape
         side = max(2.5, min(7, 28 / max(rows, columns)))  # as large as in the pane
         label = language.cells_table(value, side * columns, side * rows)
-    else:
-        label = escaped(text)
     plate = f'BORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="{fill}"'
     return f"<TABLE {plate}><TR><TD>{label}</TD></TR></TABLE>" if fill else label
 
@@ -116,22 +112,15 @@ class _Moment:
         said = self.picture.view != "lanes" or self.met[link.head] > 1
         if value is None or not said or (link.more and not now):
             return look
-        fill = None
-        if link.id in self.at.labels:
-            x, y, wide_, high = label_box(link, self.at)
-            x, y = x + wide_ / 2, y + high / 2
+        if link.id in self.at.labels:  # on a plate
+            x, y = self.at.labels[link.id]
             fill = ground(x, y, self.at.frames)
         else:  # beside the arrow
-            curve = self.at.lines[link.id][0]
+            curve, fill = self.at.lines[link.id][0], None
             x, y = curve[len(curve) // 2]
             y -= 7
         place = quoted(f"{x:.2f},{self.at.height - y:.2f}")
         return look | {"label": f"<{_number(value, fill)}>", "lp": place, "fontcolor": quoted(colour)}
-
-    def badges(self) -> Iterator[tuple[Item, int]]:
-        """The items that have fired, and in which step."""
-        numbers = ((item, self.number(item)) for item in self.picture.items)
-        return ((item, number) for item, number in numbers if number)
 
 
 def windows(data: Payload, picture: Picture, dpi: int) -> list[Window]:
@@ -150,16 +139,12 @@ def windows(data: Payload, picture: Picture, dpi: int) -> list[Window]:
     at, out = [0.0, 0.0], []
     for step in [*data.trace.steps[:1], *data.trace.steps]:
         # the node itself last: of all these it must be in sight
-        for item in [
-            *(head[x.edge] for x in step.sent if x.edge in head),
-            picture.of_function[step.function],
-        ]:
-            for axis, (low, long) in enumerate(
-                zip(places.items[item.id], (item.width, item.height), strict=True)
-            ):
-                low, long, whole = low - 30, long + 60, (width, height)[axis]
-                near = max(min(at[axis], low), low + long - size[axis])
-                at[axis] = max(0.0, min(near, whole - size[axis]))
+        sent_to = [head[x.edge] for x in step.sent if x.edge in head]
+        for item in [*sent_to, picture.of_function[step.function]]:
+            room = zip(places.items[item.id], (item.width, item.height), (width, height), size, strict=True)
+            for axis, (start, long, whole, sight) in enumerate(room):
+                near = max(min(at[axis], start - 30), start + long + 30 - sight)
+                at[axis] = max(0.0, min(near, whole - sight))
         out.append((*at, *size))
     return out
 
@@ -178,13 +163,15 @@ def frame_dot(data: Payload, picture: Picture, k: int, window: Window | None = N
     if window:
         middle = at(left + wide / 2, top + (high + CAPTION) / 2)
         more += [f'graph [viewport="{wide:.2f},{high + CAPTION:.2f},1,{middle}"];']
-    for item, number in now.badges():
+    for item, number in ((item, now.number(item)) for item in picture.items):
+        if not number:
+            continue
         x, y = places.items[item.id]
         inset = 0.12 if item.kind == "accumulate" or picture.view == "graph" else 0.0
         above = picture.view == "lanes" and item.kind == "function"
-        middle = (
-            at(x + item.width / 2, y - 8) if above else at(x + item.width * inset, y + item.height * inset)
-        )
+        middle = at(x + item.width / 2, y - 8)
+        if not above:
+            middle = at(x + item.width * inset, y + item.height * inset)
         size = f"width={(9 + 5 * len(str(number))) / 72:.3f} height={14 / 72:.3f}"
         fill = f'fillcolor="{NOW if number == k else DONE}" color=white fontcolor=white fontsize=8'
         look = f'shape=box style="filled,rounded" {fill} label="{number}"'
@@ -203,9 +190,7 @@ def frame_dot(data: Payload, picture: Picture, k: int, window: Window | None = N
 def for_slides(data: Payload) -> Picture:
     """The first picture of a pass that is not too wide for a slide, or the narrowest."""
     if not isinstance(data, Payload):
-        raise TypeError(
-            "a page that was read again holds no picture to paint: make the stepper with viz.step"
-        )
+        raise TypeError("a payload that was read again has no picture: make the stepper with viz.step")
     fits = [p for p in data.shown if p.at.width * DPI / 72 <= WIDEST]
     return fits[0] if fits else min(data.shown, key=lambda p: p.at.width)
 

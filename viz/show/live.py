@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from ..picture.shown import notebook
+from ..read.arguments import public
 
 # the ids of jupyter_client, with which these tools run a notebook: session, process, number. Front ends have others
 _RUN_BY_PYTHON = re.compile(r"[0-9a-f]{8}-[0-9a-f]{24}_\d+_\d+")
@@ -18,6 +19,7 @@ _NO = {"0", "no", "off", "false"}
 _chosen: bool | None = None
 
 
+@public
 def widgets(on: bool | str | None = None) -> bool:
     """Turn the live widgets of steppers and films on or off; ``widgets(False)`` leaves only frames, which step offline.
 

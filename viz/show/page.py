@@ -47,6 +47,7 @@ _BLANKS = {
 FRAMED = 640  # pixels, the height of a frame: what a pane in it takes at most, however tall whoever holds it makes it
 DIGITS_85 = re.findall('digits = "(.+)"', (FRONT / "inflate.js").read_text(encoding="utf-8"))[0]
 _PLAIN = {str, int, bool, type(None)}  # what is sent as it is
+Options = Mapping[str, Any] | None  # of the pane
 DIGITS = 7  # of a number in the payload: what float32 carries
 
 
@@ -264,9 +265,7 @@ def still_of(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) 
     return best if still is None else {**best, "svg": still(k, not (options or {}).get("ask"))}
 
 
-def frame(
-    data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None, text: str | None = None
-) -> str:
+def frame(data: Mapping[str, Any], *, options: Options = None, text: str | None = None) -> str:
     """What a saved notebook shows: the richest picture that can be read on a page of text, with the stepper over it."""
     shown = still_of(data, options)
     tall = round(min(max(float(shown["height"]), 60.0), 480.0))

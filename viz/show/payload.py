@@ -28,6 +28,7 @@ from .costs import kept_once
 
 MOST_OPENED = 60  # of so many boxes of a picture the inside is sent at once; in a graph of at most WHOLE nodes that of all
 ROOM = 390_000  # square points: of a picture in columns, as much as a window of 900 px shows so that it can be read
+Drawn = list[tuple[Picture, dict]]
 MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
 
 
@@ -120,12 +121,10 @@ def describe(
     return data
 
 
-def _laid_out(
-    graph: Graph, pictures: Sequence[Picture], step_of: dict, seconds: float
-) -> list[tuple[Picture, dict]]:
+def _laid_out(graph: Graph, pictures: Sequence[Picture], step_of: dict, seconds: float) -> Drawn:
     """The pictures that can be laid out in time and are not far too wide; if there is none, the graph in fewer boxes.
     ``rank``: how far down the list the first picture of its kind is."""
-    found, late = list[tuple[Picture, dict]](), None
+    found, late = Drawn(), None
     ranks = {kind: n for n, kind in enumerate(dict.fromkeys(_kind(picture) for picture in pictures))}
     short = [p for p in pictures if p.direction != "LR" or least_length(p) <= 2 * PAGE[0]] or pictures
     for picture in chain(short, fewer(graph)):
@@ -142,9 +141,8 @@ def _laid_out(
         found.append((picture, one | {"rank": ranks.get(_kind(picture), len(ranks))}))
     if late is not None and found[0][0] is not short[0]:
         found[0][1]["notes"].insert(0, too_slow(late, seconds))
-    return [both for both in found if both[1]["width"] <= 2 * PAGE[0]] or [
-        min(found, key=lambda both: both[1]["width"])
-    ]
+    near = [both for both in found if both[1]["width"] <= 2 * PAGE[0]]
+    return near or [min(found, key=lambda both: both[1]["width"])]
 
 
 def _kind(picture: Picture) -> tuple:
@@ -268,6 +266,7 @@ def _step(s: Step) -> dict:
         accumulate |= {"leaf": a.leaf, "wrong": a.wrong and one_line(a.wrong)}
     # a rule that only names the framework's machinery says less than the mathematics, and nothing of what is not there
     less = [rules.is_helper(x.code) and (x.math or x.edge.target is None) for x in s.sent]
+    kept = [{"name": k.name, "label": k.label, "value": _json(k.value) or {"text": k.text}} for k in s.saved]
     told = [(x.input, None if is_less else x.code, x.math) for x, is_less in zip(s.sent, less, strict=True)]
     return {
         "node": ident(s.function),
@@ -279,9 +278,7 @@ def _step(s: Step) -> dict:
         "total": _json(s.total),
         "totals": [_json(v) for v in s.totals] if len(s.totals) > 1 else None,
         "wrong": None if s.wrong is None else one_line(s.wrong),
-        "saved": [
-            {"name": k.name, "label": k.label, "value": _json(k.value) or {"text": k.text}} for k in s.saved
-        ],
+        "saved": kept,
         "outgoing": [
             {"edge": x.edge.target and ident(x.edge), "to": ident(x.edge.target)}
             | {"name": x.edge.target and target_name(x.edge)}

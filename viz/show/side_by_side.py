@@ -106,14 +106,17 @@ def beside(
 
     Errors are those of ``viz.trace``.
     """
-    if passes and hasattr(passes[0], "_put_beside"):
-        return passes[0]._put_beside(*passes[1:], labels=labels)
+    picture = {"view": view, "direction": direction, "fold": fold}
+    how = {"gradient": gradient, "inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
+    film = next((one for one in passes if hasattr(one, "_put_beside")), None)
+    if film is not None:
+        if useless := [name for name, value in (picture | how | {"names": names}).items() if value]:
+            raise TypeError(f"viz.beside takes labels= for films; {useless[0]}= is for two passes.")
+        return film._put_beside(*passes, labels=labels)
     left, right = two(passes, "beside")
     check_options(view, direction, fold)
     check_flags(retain_graph=retain_graph, create_graph=create_graph)
     first, second = check_labels(("left", "right") if labels is None else labels, 2, "beside")
-    picture = {"view": view, "direction": direction, "fold": fold}
-    how = {"gradient": gradient, "inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
     called = named(names)
     left, right = (_record(given, called, _frame, picture, how) for given in (left, right))
     return Beside(left, right, (first, second))

@@ -18,7 +18,7 @@ import traitlets
 
 from ..picture.layout import SECONDS
 from ..picture.shown import Shown, target
-from ..read.arguments import Fold, Names, Seeds, Tensors, public
+from ..read.arguments import Fold, Names, Seeds, Tensors, check_flags, public
 from ..read.text import clipped, plural, write_whole
 from .ask import questions
 from .frames import save_gif, save_pngs
@@ -84,8 +84,9 @@ class Stepper(Live, Shown, widgets.VBox):
 
     @step.setter
     def step(self, value: int) -> None:
-        if not 0 <= value <= self.last:
-            raise ValueError(f"step must be between 0 and {self.last}, the last of this pass, got {value}")
+        if not hasattr(type(value), "__index__") or not 0 <= value <= self.last:
+            known = f"a whole number from 0 to {self.last}, the last of this pass"
+            raise ValueError(f"step must be {known}, got {value!r}")
         self.pane.step = value
 
     @property
@@ -152,10 +153,10 @@ def step(
 
     Errors are those of ``viz.draw`` and ``viz.trace``; ValueError for more than 3,000 nodes.
     """
-    if given and ask is None:
-        raise ValueError(
-            "given= says how many steps are shown before questions begin: it needs ask='gradients' or 'order'."
-        )
+    check_flags(insist=insist)
+    if ask is None and (given or insist):
+        option = "given" if given else "insist"
+        raise ValueError(f"{option}= is about the questions: it needs ask='gradients' or 'order'.")
     options: Any = {"view": view, "direction": direction, "fold": fold, "names": names, "values": values}
     options |= {"saved": saved, "gradient": gradient, "inputs": inputs}
     options |= {"retain_graph": retain_graph, "create_graph": create_graph}
@@ -165,7 +166,7 @@ def step(
         data = payload(*tensors, **options, forward=forward, seconds=seconds, check=check, _frame=_frame)
         if ask is not None:
             data["questions"] = questions(data, ask, given)
-        shown = {"ask": ask, "forward": forward is True, "insist": insist and ask is not None}
+        shown = {"ask": ask, "forward": forward is True, "insist": insist}
         return Stepper(data, options={key: value for key, value in shown.items() if value})
     finally:
         if collects:
