@@ -18,17 +18,14 @@ from . import typed
 from .model import Complaint
 from .values import describe, plain, same
 
-NOTHING: Mapping[str, str] = {}
+Words = Mapping[str, str]
+NOTHING: Words = {}
 SMALL = {"a", "an", "the", "of", "it", "is", "are", "them", "that", "only", "just", "alone"}
 """Words that do not matter for which option is meant."""
 
 
 def read(
-    value: Any,
-    want: Any,
-    words: Mapping[str, str] = NOTHING,
-    options: Mapping[str, str] = NOTHING,
-    counts: bool = False,
+    value: Any, want: Any, words: Words = NOTHING, options: Words = NOTHING, counts: bool = False
 ) -> Any:
     """The plain value that is meant by `value`, where the plain value `want` is expected.
 
@@ -38,7 +35,7 @@ def read(
     return _read(plain(value), want, words, options, counts)
 
 
-def _read(got: Any, want: Any, words: Mapping[str, str], options: Mapping[str, str], counts: bool) -> Any:
+def _read(got: Any, want: Any, words: Words, options: Words, counts: bool) -> Any:
     if isinstance(want, str):
         return _letter(got, words, options)
     if isinstance(got, str):
@@ -120,7 +117,7 @@ def near(got: Any, due: Any) -> bool:
     return numbers and all(map(typed.close, got.ravel().tolist(), due.ravel().tolist()))
 
 
-def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> Any:
+def _letter(got: Any, words: Words, options: Words) -> Any:
     if isinstance(got, tuple) and len(got) == 1:
         got = got[0]
     if not isinstance(got, str):
@@ -147,7 +144,7 @@ def _letter(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> A
     return _letter_of_value(plain(value), words, options) or word
 
 
-def _letter_of_value(got: Any, words: Mapping[str, str], options: Mapping[str, str]) -> str | None:
+def _letter_of_value(got: Any, words: Words, options: Words) -> str | None:
     """The letter whose text or other name is this value: `float("inf")`, 3000, None."""
     if not (got is None or isinstance(got, np.ndarray | bool)):
         return None
@@ -156,7 +153,7 @@ def _letter_of_value(got: Any, words: Mapping[str, str], options: Mapping[str, s
     return words.get(text) or option(text, options) or (words.get("finite") if finite else None)
 
 
-def option(text: str, options: Mapping[str, str]) -> str | None:
+def option(text: str, options: Words) -> str | None:
     """The letter whose text this is, or a part of whose text it is and of no other's, perhaps with words left out."""
     said = _tokens(text)
     plainly = {letter: " ".join(_content(_tokens(told))) for letter, told in options.items()}
@@ -167,7 +164,7 @@ def _content(words: list[str]) -> list[str]:
     return [word for word in words if word not in SMALL]
 
 
-def _with_these_numbers(text: str, options: Mapping[str, str]) -> str | None:
+def _with_these_numbers(text: str, options: Words) -> str | None:
     """The letter of the option that is the same numbers, written in another way: "4 x 4" for "(4, 4)"."""
 
     def numbers(told: str) -> Any:
@@ -181,7 +178,7 @@ def _with_these_numbers(text: str, options: Mapping[str, str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _option(said: list[str], options: Mapping[str, str]) -> str | None:
+def _option(said: list[str], options: Words) -> str | None:
     if not said:
         return None
     if said[0] in options and len(said) > 1 and _within(said[1:], _tokens(options[said[0]])):

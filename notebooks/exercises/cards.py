@@ -117,7 +117,8 @@ def fold(summary: str, body: str) -> str:
 def markdown_table(rows: Iterable[Mapping[str, object]]) -> str:
     """Rows, {heading: what is below it}, as a table in Markdown."""
     rows = list(rows)
-    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)] if rows else []
+    head = [*rows[0]] if rows else []
+    lines: list[Iterable[object]] = [head, ["---"] * len(head), *(row.values() for row in rows)]
     escaped = ((str(cell).replace("|", "\\|") for cell in line) for line in lines)
     return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 

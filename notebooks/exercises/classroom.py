@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -106,15 +107,9 @@ def report(folder: Path, *, names: bool = False) -> str:
         *_exam(handed_in),
     ]
     for number in lessons.numbers():
-        said = [
-            line
-            for question in lessons.questions(number).values()
-            for line in _prediction(question, handed_in)
-        ]
-        said += [
-            line for exercise in lessons.exercises(number).values() for line in _exercise(exercise, handed_in)
-        ]
-        if said:
+        questions = (_prediction(one, handed_in) for one in lessons.questions(number).values())
+        exercises = (_exercise(one, handed_in) for one in lessons.exercises(number).values())
+        if said := [*chain(*questions, *exercises)]:
             parts += [f"## Lesson {number}", *said]
     return "\n\n".join(parts) + "\n"
 
@@ -137,17 +132,8 @@ def table(folder: Path, *, names: bool = False) -> str:
                     result = "solved" if learner.solved(exercise) else "open"
                     rows.writerow((who, number, "exercise", exercise, result, len(learner.tries(exercise))))
         for one in results_of(learner.data.get("exam", {})):
-            result = f"{one.first} of {one.asked} at once"
-            rows.writerow(
-                (
-                    who,
-                    " ".join(ABOUT.get(one.number, ())),
-                    "exam",
-                    one.number,
-                    result,
-                    one.mistaken + one.shown,
-                )
-            )
+            about, result = " ".join(ABOUT.get(one.number, ())), f"{one.first} of {one.asked} at once"
+            rows.writerow((who, about, "exam", one.number, result, one.mistaken + one.shown))
     return out.getvalue()
 
 
@@ -178,12 +164,8 @@ def _how_far(handed_in: list[Learner]) -> Iterator[str]:
             continue
         every = sum(all(map(learner.solved, exercises)) for learner in began)
         solved = sum(learner.solved(key) for learner in began for key in exercises) / len(began)
-        made = [
-            learner.data["predicted"][key]
-            for learner in began
-            for key in questions
-            if key in learner.data["predicted"]
-        ]
+        noted = [learner.data["predicted"] for learner in began]
+        made = [predicted[key] for predicted in noted for key in questions if key in predicted]
         true = f"{sum(made)} of {len(made)}" if made else "–"
         rows.append(
             {

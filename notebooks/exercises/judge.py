@@ -159,18 +159,20 @@ def _of_the_notebook(exercise: Exercise, answers: tuple) -> str:
         names = values_of_the_notebook(answer)
         kinds = minigrad.Tensor | np.ndarray
         tensors = [name for name in names if isinstance(answer.__globals__[name], kinds)]
-        parameters = list(inspect.signature(answer).parameters)
-        left = [name for name in unread(answer) if parameters.index(name) not in _unread_by(due)]
+        left = _left_unread(answer, due)
         if found := names if left else tensors:
             key = "not yours" if left else "not handed over"
             return say(key, name=found[0], unread="`, `".join(left))
     return ""
 
 
-def _unread_by(reference: FunctionType) -> set[int]:
-    """The places of the parameters that the solution itself does not read."""
-    parameters = list(inspect.signature(reference).parameters)
-    return {parameters.index(name) for name in unread(reference)}
+def _left_unread(answer: Any, due: Any) -> list[str]:
+    """The parameters that a function never reads, though the solution reads them."""
+    if not (isinstance(answer, FunctionType) and isinstance(due, FunctionType)):
+        return []
+    yours, ours = (list(inspect.signature(function).parameters) for function in (answer, due))
+    not_needed = {ours.index(name) for name in unread(due)}
+    return [name for name in unread(answer) if yours.index(name) not in not_needed]
 
 
 def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, first: int) -> str:
@@ -182,7 +184,12 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
         return ""
     numbers = isinstance(got.seen[first][1], np.ndarray) and isinstance(want.seen[first][1], np.ndarray)
     tried = _tried(exercise, got, want) if numbers else []
-    if told := next(relations.nearly(tried), "") or _one_change(exercise, answers, want):
+    if told := next(relations.nearly(tried), ""):
+        return told
+    pairs = zip(answers, exercise.reference, strict=True)
+    if left := [name for answer, due in pairs for name in _left_unread(answer, due)]:
+        return say("never read", unread="`, `".join(left))
+    if told := _one_change(exercise, answers, want):
         return told
     if told := _two_listed(exercise, got) or _two_changes(exercise, answers, want):
         return told

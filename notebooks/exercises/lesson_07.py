@@ -565,6 +565,7 @@ EXERCISES: list[Exercise] = [
         waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
         waiting[parent] += 1 => waiting[parent] += waiting[node] :: That adds up how many *paths* led from the root to a node when it was met. Count the arrows that lead to it: each adds 1.
         waiting[parent] += 1 => waiting[parent] = len(parent.next_functions) :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
+        waiting = {root: 0} => waiting = {} :: The root is missing. It waits for nothing, but it is one of the nodes: begin with `{root: 0}`.
         waiting[parent] += 1 => waiting[node] += 1 :: It was counted at `node`, which sends. It is `parent` that will receive one more.
         count_recursively                  :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
         waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. An input that did not ask is skipped: `continue`.
@@ -669,7 +670,7 @@ EXERCISES: list[Exercise] = [
         continue => break                               :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
         continue => return                              :: At the first `None` everything stops: `return` leaves the whole function. `continue` goes on with the next one.
         arrived[parent] = arrived[parent] + part => arrived[parent] += part ;; if parent in arrived: => if True: :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes something out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
-        waiting[parent] == 0 => True :: The node was put into `ready` at each arrival, and when it came out for the second time nothing was there for it. Put it in once: when its count is 0.
+        waiting[parent] == 0 => True :: A node came out of `ready` and nothing was there for it: it was put in too early, or twice. At the start `ready` holds the root alone. Put a node in once: when its count is 0.
         arrived, ready = {root: grad}, [root]
         while ready:
             node = ready.pop()

@@ -431,6 +431,7 @@ EXERCISES: list[Exercise] = [
         t            :: That is `t` itself, with its history.
         clone() => clone().requires_grad_(True) :: Almost. It was right before you made it ask for gradients again: leave out the last step.
         return t.detach().clone() => t.detach_(); return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. Leave `t` itself as it is.
+        t.detach_()                    :: `detach_`, with `_` at the end, takes the history away from `t` itself, and gives back `t`, not a copy.
         t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
         torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
         t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,17 +80,10 @@ def _box(x) -> Any:
     return torch.from_numpy(np.cosh(x.numpy()))
 
 
-def _naive_slope() -> str:
-    x = torch.tensor(100.0, requires_grad=True)
-    torch.log(1 + torch.exp(x)).backward()
-    slope = x.grad.item()
-    return "d" if math.isnan(slope) else "c" if math.isinf(slope) else "a" if slope == 1 else "b"
-
-
 QUESTIONS: list[Question] = [
     question(r"""
         12b.a the slope of log(1 + exp(x)) at 100 in float32
-        truth: _naive_slope()
+        truth: "d" if math.isnan(slope(lambda x: torch.log(1 + torch.exp(x)), 100.0)) else "c"
         found: Yes: $e^{100}$ does not fit, and zero times infinity is `nan`.
         missed: It is **d**: $1/\infty = 0$ from the logarithm, times $\infty$ from the exponential.
 

@@ -286,6 +286,7 @@ EXERCISES: list[Exercise] = [
         torch.where(x > 0, torch.sqrt(torch.tensor(x.tolist(), requires_grad=True)), 0.0) :: `torch.tensor` makes a *new* leaf from plain numbers: nothing leads back from it to `x`. Use `x` itself.
         torch.where(x > 0, torch.where(x > 0, x, 1.0) ** 2, 0.0) :: That squares. Take the root: `torch.sqrt`.
         torch.sqrt(abs(x))                          :: `abs` gives negative numbers a root that they should not have, and at 0 the slope of the root is infinite. Choose by `x > 0`.
+        torch.sqrt(x + 1e-6) :: A small number moves every value: at 0 the root should be exactly 0. Mask, and change nothing elsewhere.
         """),
     exercise(r"""
         14.3 a detector of your own
@@ -385,6 +386,7 @@ EXERCISES: list[Exercise] = [
         torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score on its own. In a softmax all scores share one sum.
         s / s.sum()                                  :: That divides the scores by their sum. Probabilities come from the *powers*, $e^s$; and you need their logarithm.
         s - torch.log(torch.exp(s).mean())           :: Two things: the powers are added, not averaged, and $e^{200}$ overflows unless the largest score is subtracted first.
+        torch.log(torch.softmax(s, 0) + 1e-8) :: The small number keeps the logarithm finite, and makes it wrong: at a probability below it, every score comes out alike. Write the logarithm out.
         """),
     exercise(r"""
         14.6 a direction
@@ -416,5 +418,7 @@ EXERCISES: list[Exercise] = [
         return 1.0 * v                               :: That is `v` as it came in. A direction has length 1: divide by the length.
         v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: The clamp comes *after* the root: the root itself still gets a 0, and its rule divides by it. Put the clamp under the root.
         v / (abs(v) + 1e-12)                         :: Each entry is divided by its own size, so only signs are left. The whole vector is divided by one length.
+        v / v.sum() :: You divide by the sum of the entries. The length is the root of the sum of their *squares*.
+        v / torch.sqrt((v * v).mean()) :: The root of the *mean* of the squares is not the length: add them up.
         """),
 ]

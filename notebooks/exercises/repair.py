@@ -35,13 +35,15 @@ TWINS = (
     ("sum", "mean", "max", "min", "norm"),
     ("sin", "cos"),
     ("sinh", "cosh"),
-    ("sigmoid", "tanh", "relu", "exp"),
+    ("sigmoid", "tanh", "relu", "exp", "sin"),
     ("log", "log1p"),
     ("numel", "dim"),
     ("mse_loss", "l1_loss", "cross_entropy", "nll_loss"),
 )
 LIBRARIES = ("torch", "np", "math")
 BUILT_IN = ("sum", "max", "min", "len", "prod", "abs")
+PARENTHESES = "which parts belong together? Check the parentheses."
+SIGN = "is its sign right?"
 OTHER_OPERATION = "that is not the operation that belongs there."
 LARGEST = 120  # nodes of a function; a longer one is left alone
 
@@ -90,7 +92,7 @@ def _of_function(function: FunctionType) -> Iterator[Change]:
     tree = _parsed(function)
     if tree is None or _size(tree) > 6 * LARGEST:
         return
-    for edits in (_in_expressions, _in_statements):
+    for edits in (_in_statements, _in_expressions):  # a line too many says more than what mends it
         for told, changed in edits(tree):
             if (made := _compiled(changed, function)) is not None:
                 yield Change(told, made)
@@ -102,8 +104,9 @@ def pairs(answer: Any) -> Iterator[Change]:
     if tree is None or _size(tree) > LARGEST // 2:
         return
     for told, once in _in_expressions(tree):
-        for _, twice in _in_expressions(_copied(once)):
-            if (made := _compiled(twice, answer)) is not None:
+        for also, twice in _in_expressions(_copied(once)):
+            cancel = SIGN in told and SIGN in also
+            if not cancel and (made := _compiled(twice, answer)) is not None:
                 yield Change(told, made)
 
 
@@ -266,10 +269,10 @@ def _other_operator(node: ast.expr, pieces: list[ast.expr]) -> Found:
     # brackets: a op (b op2 c) for (a op b) op2 c
     if isinstance(one := node.left, ast.BinOp):
         inner = ast.BinOp(one.right, node.op, node.right)
-        yield "which parts belong together? Add parentheses.", ast.BinOp(one.left, one.op, inner)
+        yield PARENTHESES, ast.BinOp(one.left, one.op, inner)
     if isinstance(one := node.right, ast.BinOp):
         inner = ast.BinOp(node.left, node.op, one.left)
-        yield "which parts belong together? Check the parentheses.", ast.BinOp(inner, one.op, one.right)
+        yield PARENTHESES, ast.BinOp(inner, one.op, one.right)
 
 
 def _transposed(node: ast.expr) -> ast.expr:
@@ -356,6 +359,11 @@ def _reordered(node: ast.expr, pieces: list[ast.expr]) -> Found:
     inner = _single(outer[1]) if outer else None
     if outer and inner:
         yield "two operations are in the wrong order there.", inner[0](outer[0](inner[1]))
+    match node:  # f(a) + b and f(a + b)
+        case ast.BinOp(ast.Call(function, [inside], []), operation, other):
+            yield PARENTHESES, ast.Call(function, [ast.BinOp(inside, operation, other)], [])
+        case ast.Call(function, [ast.BinOp(inside, operation, other)], []):
+            yield PARENTHESES, ast.BinOp(ast.Call(function, [inside], []), operation, other)
     match node:
         case ast.Call(ast.Attribute(value, "abs"), []) | ast.Call(ast.Name("abs"), [value]):
             yield "`abs` is not what belongs there.", ast.BinOp(value, ast.Pow(), ast.Constant(2))
@@ -383,7 +391,7 @@ def _single(node: ast.expr) -> tuple[Callable[[ast.expr], ast.expr], ast.expr] |
 def _turned(node: ast.expr, pieces: list[ast.expr]) -> Found:
     """Something put in: a minus, a transpose."""
     if isinstance(node, ast.BinOp | ast.Name | ast.Call):
-        yield "is its sign right?", ast.UnaryOp(ast.USub(), node)
+        yield SIGN, ast.UnaryOp(ast.USub(), node)
     if isinstance(node, ast.Name | ast.Attribute):
         yield "does it need a transpose?", ast.Attribute(node, "T", ast.Load())
 

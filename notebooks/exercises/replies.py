@@ -70,6 +70,7 @@ REPLIES = {
         "`{name}` is not passed to your function: it comes from a cell above, in the notebook. Your function gets "
         "`{unread}`, and never reads it."
     ),
+    "never read": "Your function is given `{unread}`, and never reads it.",
     "not handed over": "`{name}` is not passed to your function: it comes from a cell above, in the notebook.",
     "grad is None": "`.grad` is None there: no gradient has arrived. {right}",
     "no return": "It returns `None`. Is there a `return`?",

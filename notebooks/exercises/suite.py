@@ -418,9 +418,7 @@ def lesson_map() -> Shown:
 
 
 def _linked(lesson: Lesson, *, title: bool = True) -> str:
-    return (
-        f"[{lesson.number}. {lesson.title}]({lesson.file})" if title else f"[{lesson.number}]({lesson.file})"
-    )
+    return f"[{lesson.number}{f'. {lesson.title}' * title}]({lesson.file})"
 
 
 def table(every: tuple[Lesson, ...]) -> str:
