@@ -389,9 +389,8 @@ def test_after_a_traced_pass_with_create_graph_the_gradient_is_of_the_second_fam
 @pytest.mark.parametrize("here", [True, False])
 def test_where_the_system_lacks_a_library_it_says_what_to_install(here, monkeypatch, tmp_path):
     """pygraphviz carries Graphviz itself, but not what every Linux desktop has."""
-    (tmp_path / "pygraphviz.py").write_text(
-        "raise ImportError('libgobject-2.0.so.0: cannot open shared object file')"
-    )
+    broken = "raise ImportError('libgobject-2.0.so.0: cannot open shared object file')"
+    (tmp_path / "pygraphviz.py").write_text(broken, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # for the child process
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "pygraphviz", raising=False)

@@ -30,11 +30,10 @@ def layout(source: str, form: str, prog: str = "dot") -> bytes:
     """The output of Graphviz for ``source`` in the format ``form``. RuntimeError for a format that a browser cannot write."""
     if IN_BROWSER:
         return wasm(form).layout(source, form, prog).encode()
-    pygraphviz = load()
     # fonts and label sizes: the geometry does not depend on them
     with warnings.catch_warnings(), quiet_c_level():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return pygraphviz.AGraph(string=source).draw(format="png" if form == "gif" else form, prog=prog)
+        return load().AGraph(string=source).draw(format="png" if form == "gif" else form, prog=prog)
 
 
 def wasm(form: str) -> ModuleType:
@@ -47,9 +46,10 @@ def wasm(form: str) -> ModuleType:
 def load() -> ModuleType:
     """The module pygraphviz. ImportError, with what to do, where the system lacks what it needs."""
     try:
-        return importlib.import_module("pygraphviz")
+        import pygraphviz
     except ImportError as error:
         raise ImportError(NOT_LOADED.format(error)) from error
+    return pygraphviz
 
 
 @contextlib.contextmanager
