@@ -224,7 +224,7 @@ AROUND = 2  # an arrow over more rows than this goes around all boxes
 MAP_STYLE = """
 .lesson rect { fill: var(--map-ground); stroke: var(--map-line); stroke-width: 1.4; }
 .lesson text { fill: var(--map-ink); font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-.lesson .n { font-size: 19px; font-weight: 700; fill: var(--map-line); } .lesson .m { font-size: 11px; fill: var(--map-mute); }
+.lesson .n { font-size: 15px; font-weight: 700; fill: var(--map-line); } .lesson .m { font-size: 11px; fill: var(--map-mute); }
 .lesson .done { fill: var(--map-done); }
 .need { fill: none; stroke: var(--map-mute); stroke-width: 1.3; } .tip { fill: var(--map-mute); }
 """
@@ -376,7 +376,7 @@ def _box(lesson: Lesson, x: float, y: float, solved: set[str]) -> str:
     box = (
         f'<g class="lesson"><title>{html.escape(lesson.objective)}</title>'
         f'<rect x="{left:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="7"/>'
-        f'<text class="n" x="{left + 8:g}" y="{y + 25:g}">{lesson.number}</text><text>{text}</text>'
+        f'<text class="n" x="{left + 6:g}" y="{y + 25:g}">{lesson.number}</text><text>{text}</text>'
         f'<text class="m" x="{right - 8:g}" y="{y + HEIGHT - 6:g}" text-anchor="end">{lesson.minutes} min</text>{told}</g>'
     )
     return box
