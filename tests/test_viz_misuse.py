@@ -35,7 +35,7 @@ CALLS = {
         loss(), insist=True
     ): "insist= is about the questions: it needs ask='gradients' or 'order'",
     lambda: viz.step(loss(), insist="x"): "insist= must be True or False",
-    lambda: setattr(viz.step(loss()), "step", "a"): "step must be a whole number from 0 to 3",
+    lambda: setattr(viz.step(loss()), "step", "a"): "step must be a whole number between 0 and 3",
     lambda: viz.step(loss()).save(3): "save needs the name of a file",
     lambda: viz.beside(loss(), viz.film()): "films beside films, but one of these is Tensor",
     lambda: viz.beside(

@@ -85,7 +85,7 @@ class Stepper(Live, Shown, widgets.VBox):
     @step.setter
     def step(self, value: int) -> None:
         if not hasattr(type(value), "__index__") or not 0 <= value <= self.last:
-            known = f"a whole number from 0 to {self.last}, the last of this pass"
+            known = f"a whole number between 0 and {self.last}, the last of this pass"
             raise ValueError(f"step must be {known}, got {value!r}")
         self.pane.step = value
 
