@@ -58,9 +58,18 @@
     const home = boxes.find((other) => other.kind === "node" && other.who === box.who);
     if (box.left < home.left - 0.5 || box.right > home.right + 0.5 || box.top < home.top - 1 || box.low > home.low + 1) found.add(`text leaves node: ${box.el.textContent}`);
   }
+  // an arrow that begins or ends where nothing is; with open boxes no picture that was sent says where
+  const adrift = [], nodes = new Map(boxes.filter(({ kind }) => kind === "node").map((box) => [box.who, box])), sent = globalThis.recorded?.data;
+  const drawn = [sent, ...(sent?.pictures ?? [])].find((picture) => picture && Object.keys(picture.nodes).length === nodes.size && Object.keys(picture.nodes).every((id) => nodes.has(id)) && lines.every(({ who }) => who in picture.edges));
+  for (const { who, points } of drawn ? lines : []) {
+    const ends = [nodes.get(drawn.edges[who].from), nodes.get(drawn.edges[who].to)];
+    const far = ([x, y], box) => Math.hypot(Math.max(box.left - x, 0, x - box.right), Math.max(box.top - y, 0, y - box.low));
+    const ways = [ends, [...ends].reverse()].map(([a, b]) => Math.max(far(points[0], a), far(points.at(-1), b)));
+    if (Math.min(...ways) > 14) adrift.push(who);
+  }
   const cut = boxes.filter((box) => { // over the border of the picture: it could never be seen
     const all = svg.getBoundingClientRect();
     return box.kind !== "head" && (box.left < all.left - 3 || box.right > all.right + 3 || box.top < all.top - 3 || box.low > all.bottom + 3);
   }).map((box) => `${box.kind} over the border: ${box.says}`);
-  return { found: [...found, ...cut], sizes };
+  return { found: [...found, ...cut], sizes, adrift };
 }

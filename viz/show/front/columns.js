@@ -3,7 +3,7 @@
 
 import { anew, moved, movedNode, numbersOf } from "./svg.js";
 
-const GAP = 34, LANE = 7, GUTTER = 16, HEADS = 18; // HEADS: a cut is clear of the heads of arrows above and below it
+const GAP = 34, LANE = 7, GUTTER = 16, HEADS = 18; // of a gap that is cut
 
 // The boxes and arrows of a picture as numbers: from its SVG, once.
 function geometry(picture) {
@@ -12,10 +12,18 @@ function geometry(picture) {
   for (const path of root.querySelectorAll("g.edge > path.line")) lines[path.parentNode.id] = numbersOf(path.getAttribute("d"));
   for (const frame of root.querySelectorAll("g.cluster > rect")) boxes.push(["x", "y", "width", "height"].map((name) => Number(frame.getAttribute(name))));
   const ranges = boxes.map(([, y, , h]) => [y, y + h]).sort((a, b) => a[0] - b[0]), gaps = [];
-  const ends = Object.values(lines).map((p) => [p[1], p[p.length - 1]].sort((a, b) => a - b));
+  const middle = (id) => { const [, y, , h] = picture.nodes[id]?.at ?? picture.frames?.[id] ?? []; return y + h / 2; }, inOrder = (...pair) => pair.sort((a, b) => a - b);
+  const arrows = Object.entries(lines).map(([id, p]) => {
+    const { from, to } = picture.edges[id], at = inOrder(p[1], p.at(-1)), boxes = inOrder(middle(from), middle(to));
+    return { at, boxes: boxes.includes(NaN) ? at : boxes }; // one that belongs to no box that is drawn
+  });
   let end = ranges[0][1];
   for (const [from, to] of ranges) {
-    if (from > end + HEADS) { const y = (from + end) / 2; gaps.push([y, ends.reduce((n, [a, b]) => n + (a < y && b > y), 0)]); }
+    if (from > end + HEADS) { // the cut is between the ends of the arrows at the boxes above it and of those at the boxes below it
+      const low = Math.max(end, ...arrows.filter(({ at, boxes }) => boxes[0] < end && at[0] < from).map(({ at }) => at[0]));
+      const high = Math.min(from, ...arrows.filter(({ at, boxes }) => boxes[1] > from && at[1] > end).map(({ at }) => at[1]));
+      if (low < high) gaps.push([(low + high) / 2, arrows.filter(({ boxes }) => boxes[0] < end && boxes[1] > from).length]);
+    }
     end = Math.max(end, to);
   }
   return (picture.geometry = { lines, gaps, sets: {} });

@@ -41,17 +41,13 @@ export const exporting = {
 
   address() { return `#step=${this.shown}${this.wanted ? `&view=${this.wanted}` : ""}`; },
 
-  // The address of this step, and the same as a frame for a course page: copied with a click.
+  // The address of this step, to be copied with a click.
   showShare() {
     this.more.open(false);
-    const address = location.href.split("#")[0] + this.address(), frame = `<iframe src="${address}" width="100%" height="${this.frame.offsetHeight + 4}" style="border:0"></iframe>`;
-    const line = (name, text) => {
-      const field = h("input.answer", { type: "text", readonly: true, value: text, "aria-label": name, onfocus: () => field.select() }), copy = h("button.submit", "Copy");
-      copy.addEventListener("click", () => { field.select(); const done = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(); done.then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Press Ctrl+C"; }); });
-      return h("div.form", h("span.subject", name), field, copy);
-    };
+    const link = location.href.split("#")[0] + this.address(), field = h("input.answer", { type: "text", readonly: true, value: link, "aria-label": "Link", onfocus: () => field.select() }), copy = h("button.submit", "Copy");
+    copy.addEventListener("click", () => { field.select(); const done = navigator.clipboard ? navigator.clipboard.writeText(link) : Promise.reject(); done.then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Press Ctrl+C"; }); });
     this.fillPop = () => {};
-    this.pop.replaceChildren(line("Link", address), line("Frame", frame), this.closer());
+    this.pop.replaceChildren(h("div.form", field, copy), this.closer());
     this.pop.hidden = false;
     Object.assign(this.pop.style, { left: "auto", right: "8px", top: "8px" });
   },

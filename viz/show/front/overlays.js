@@ -46,12 +46,8 @@ export const overlays = {
 
   // Bytes that each box of the picture keeps: of a folded one the sum of what is in it, of a tensor beside its function nothing.
   keptBy() {
-    const kept = new Map();
-    for (const id of this.nodes.keys()) {
-      const sum = this.time.mirrors[id] ? 0 : this.time.members[id].reduce((n, f) => n + (this.bytes.get(f) ?? 0), 0);
-      if (sum) kept.set(id, sum);
-    }
-    return kept;
+    const sum = (id) => (this.time.mirrors[id] ? 0 : this.time.members[id].reduce((n, f) => n + (this.bytes.get(f) ?? 0), 0));
+    return new Map([...this.nodes.keys()].map((id) => [id, sum(id)]).filter(([, bytes]) => bytes));
   },
 
   // Edge width by the size of the gradient, on a logarithmic scale from the smallest to the largest of this pass.

@@ -159,16 +159,13 @@ class Pane extends Playable {
 
   // One of the pictures of the pass takes the stage. What is true stays what it is; other boxes ask for it.
   draw(picture) {
-    const { data } = this, at = this.shown;
+    const at = this.shown;
     this.drawn = picture;
     this.el.dataset.view = picture.view;
-    this.time = timeline(data, picture, this.asking);
+    this.time = timeline(this.data, picture, this.asking);
     this.painted = this.scale1 = null;
     this.picture = this.buildPicture();
-    for (const number of Object.keys(data.differs || {})) {
-      const node = data.steps[number - 1].node, item = this.nodes.get(picture.folds[node] ?? node);
-      if (item) { item.base += Number(number) === (data.first ?? Number(number)) ? " mgv-bad" : " mgv-later"; item.group.setAttribute("class", item.base); }
-    }
+    if (this.data.differs) this.markDifferences();
     this.view.replaceChildren(this.picture);
     this.notes.replaceChildren(...[this.overlayNote, this.badNote()].filter(Boolean));
     if (this.options.cut) this.offerCuts?.();
@@ -235,13 +232,11 @@ class Pane extends Playable {
 
   act(action) {
     const step = this.model.get("step"), to = { first: 0, back: step - 1, next: step + 1, last: this.end, backPart: this.strip.before(step), nextPart: this.strip.next(step) }[action];
-    if (to !== undefined) { this.pause(); this.go(to); }
-    else if (action === "play") this.timer ? this.pause() : this.play();
-    else if (action === "fit") this.zoomWhole();
-    else if (action === "larger") this.zoomBy(1.25);
-    else if (action === "smaller") this.zoomBy(0.8);
-    else if (action === "help") this.showHelp();
-    else if (action === "full") toFull(this.options.host?.() ?? this.frame);
+    const does = { play: () => (this.timer ? this.pause() : this.play()), fit: () => this.zoomWhole(), larger: () => this.zoomBy(1.25), smaller: () => this.zoomBy(0.8),
+      help: () => this.showHelp(), full: () => toFull(this.options.host?.() ?? this.frame) };
+    if (to === undefined) return does[action]();
+    this.pause();
+    this.go(to);
   }
 
   play() {
@@ -330,7 +325,7 @@ class Pane extends Playable {
     this.paint(k, at);
     this.counter.textContent = `${at} / ${this.count}`;
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing has been computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
-    const differs = this.differs(k);
+    const differs = this.differs?.(k);
     if (differs) this.sentence.append(h("span.alarm", differs));
     this.terse = this.levels?.[at]?.[0] ?? (k && this.data.steps.length > 40 ? 1 : 0);
     this.fillPanels();

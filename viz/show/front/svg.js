@@ -31,7 +31,7 @@ export function anew(picture) {
   const svg = new DOMParser().parseFromString(picture.svg, "image/svg+xml"), root = svg.documentElement;
   const finished = (width, height, differs) => {
     root.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    return { ...picture, svg: new XMLSerializer().serializeToString(root), width, height, geometry: undefined, least: undefined, ...differs };
+    return { ...picture, svg: new XMLSerializer().serializeToString(root), width, height, geometry: null, least: null, ...differs };
   };
   return { svg, root, groupOf: (id) => root.querySelector(`[id="${id}"]`), finished };
 }

@@ -88,7 +88,7 @@ export function timeline(data, drawn, late) {
     return readyAt[id] <= k ? "mgv-ready" : touchedAt[id] <= k ? "mgv-waiting" : "";
   };
   // what goes along an arrow in step k, all of it one after the other in `sendings`
-  const sentAt = (id, k) => { const all = sendings[id] || [], end = upTo(all, k, stepOf); let i = end; while (i && all[i - 1].at === k) i--; return all.slice(i, end); };
+  const sentAt = (id, k) => { const all = sendings[id] || [], end = upTo(all, k); let i = end; while (i && all[i - 1].at === k) i--; return all.slice(i, end); };
   const edgeState = (id, k) => { const all = sendings[id]; return !all || k < all[0].at ? "" : sentAt(id, k).length ? "mgv-active" : "mgv-done"; };
   // the gradient in a box of the picture: of a leaf its .grad, of a node with several outputs that of the one which is drawn
   const shownIn = (id) => { const { kind } = drawn.nodes[id], f = members[id][0]; return kind === "leaf" || kind === "alias" ? stored[f] : stored[id] || grads[f]; };
@@ -105,20 +105,18 @@ export function timeline(data, drawn, late) {
   const changes = {}, change = (k, id) => { if (k >= 0 && k < Infinity) (changes[k] ??= new Set()).add(id); };
   for (const id in drawn.nodes) {
     for (const k of firings[id] || []) { change(k, id); change(k + 1, id); }
-    for (const k of [readyAt[id], touchedAt[id], freedAt[id], ...(drawn.nodes[id].box?.grad ? (shownIn(id) || []).map(stepOf) : [])]) change(k, id);
+    for (const k of [readyAt[id], touchedAt[id], freedAt[id], ...(drawn.nodes[id].box?.grad ? (shownIn(id) || []).map(({ at }) => at) : [])]) change(k, id);
   }
   for (const id in sendings) for (const entry of sendings[id]) { change(entry.at, id); change(entry.at + 1, id); }
   const landed = Object.entries(stored).map(([f, all]) => ({ f, at: all[0].at })).sort((a, b) => a.at - b.at);
-  return { fired, sent, firings, sendings, members, mirrors, lines, changes, landed, nodeState, edgeState, gradOf, sentAlong, storedIn: (f, k) => latest(stored[f], k), landedBy: (k) => upTo(landed, k, stepOf),
+  return { fired, sent, firings, sendings, members, mirrors, lines, changes, landed, nodeState, edgeState, gradOf, sentAlong, storedIn: (f, k) => latest(stored[f], k), landedBy: (k) => upTo(landed, k),
     first: (id) => firings[id]?.[0], last: (id) => firings[id]?.at(-1) };
 }
 
-const stepOf = (entry) => entry.at;
-
-// How many of a sorted list are at most k.
-export function upTo(list, k, key = (x) => x) {
+// How many of a sorted list of steps, or of what happens at one, are at most k.
+export function upTo(list, k) {
   let low = 0, high = list.length;
-  while (low < high) { const middle = (low + high) >> 1; key(list[middle]) <= k ? (low = middle + 1) : (high = middle); }
+  while (low < high) { const middle = (low + high) >> 1; (list[middle].at ?? list[middle]) <= k ? (low = middle + 1) : (high = middle); }
   return low;
 }
 

@@ -24,8 +24,7 @@ export class Playable {
     this.timer = timer;
     const name = timer === null ? "Play" : "Pause";
     this.playButton.replaceChildren(icon(name.toLowerCase()));
-    this.playButton.setAttribute("aria-label", name);
-    this.playButton.title = `${name} (space)`;
+    Object.assign(this.playButton, { ariaLabel: name, title: `${name} (space)` });
     this.played();
   }
 }

@@ -100,12 +100,9 @@ export const viewport = {
     this.showLine();
   },
 
-  // What a step differs in from the same step of the other pass, behind its sentence.
-  differs(k) { const text = k > 0 && this.data.differs?.[k]; return text ? ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${text}.` : ""; },
-
   // As many lines for the sentence as the longest of this pass takes: none is cut, and none moves the picture.
   reserve() {
-    const { data, options } = this, said = [...[data.start || {}, ...this.forward].map(({ sentence = "" }) => sentence), ...data.steps.map(({ sentence }, i) => `${options.ask ? "Correct. " : ""}${sentence}${this.differs(i + 1)}`)];
+    const { data, options } = this, said = [...[data.start || {}, ...this.forward].map(({ sentence = "" }) => sentence), ...data.steps.map(({ sentence }, i) => `${options.ask ? "Correct. " : ""}${sentence}${this.differs?.(i + 1) ?? ""}`)];
     this.longest ??= said.sort((a, b) => b.length - a.length).slice(0, 4);
     const style = `position:absolute;visibility:hidden;min-height:0;width:${this.sentence.clientWidth}px`, probes = this.longest.map((text) => h("p.sentence", { style }, text));
     this.sentence.after(...probes);
