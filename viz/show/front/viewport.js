@@ -18,9 +18,10 @@ export function readable(picture) {
   return picture.least;
 }
 
-// The first in the list of Python (choose.py) that is seen whole and can be read; of its kind one that says more, then the largest. Where none is, the one of fewest screens, and in a
+// The first in the list of Python (choose.py) that is seen whole and can be read; of its kind one that can be read in a width of `slim`, beside
+// panels in two columns, then one that says more, then the largest. Where none is, the one of fewest screens, and in a
 // narrow pane one that is not too wide.
-export function choose(pictures, width, height, narrow) {
+export function choose(pictures, width, height, narrow, slim = width) {
   const found = pictures.flatMap((picture) => {
     const least = readable(picture), most = picture.direction === "TB" && picture.view === "functions" && Object.keys(picture.nodes).length <= 400 ? 8 : 1, sets = [];
     for (let k = 1; k <= most; k++) {
@@ -31,7 +32,7 @@ export function choose(pictures, width, height, narrow) {
       const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // one way rather than both
       // a column more, and each arrow that is cut for it, must be worth it
       const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.05 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
-      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + (picture.terse ? 0.5 : 0) + (set.crossed > 4), screens, seen });
+      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + (picture.terse ? 0.5 : 0) + (set.width * least > slim ? 0.75 : 0) + (set.crossed > 4), screens, seen });
     }
     return sets;
   });
@@ -65,15 +66,16 @@ export const viewport = {
     const open = [...this.open].join();
     if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
     const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || kindOf(picture) === this.wanted);
-    const pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE);
+    const pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE, wide - (two || side) - 18);
     let side = wide >= WIDE ? Math.round(wide < 1000 ? 216 : Math.min(400, wide * 0.25)) : 0;
+    const two = wide >= TWO_COLUMNS ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
     const stage = side ? free : Math.max(130, Math.round(free * 0.62));
     let chosen = pick(side, stage);
     if (!side && wide >= PAIR && !this.options.label) { // between the two: beside a picture that loses little by it, else below it and beside each other
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
-    const pair = !side && wide >= (this.options.label ? PAIR_BESIDE : PAIR), two = wide >= TWO_COLUMNS ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
+    const pair = !side && wide >= (this.options.label ? PAIR_BESIDE : PAIR);
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 18);
