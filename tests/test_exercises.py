@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell
 
+import minigrad
 from exercises import __main__ as answers_in_full
 from exercises import (
     api,
@@ -37,6 +39,8 @@ from tests.lesson_files import (
 answers_of = answers_in_full.main
 ANSWERS = learner_answers.read(learner_answers.ANSWERS)
 
+# minigrad warns of what these answers do
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 JUDGED = {}
 
@@ -192,6 +196,22 @@ def keys_of(text):
     """The keys of the sentences that a reply holds, of those that are more than a few words."""
     pieces = {key: re.split(r"\{\w+\}", said) for key, said in replies.REPLIES.items() if len(said) > 10}
     return {key for key, parts in pieces.items() if re.search(".*".join(map(re.escape, parts)), text, re.S)}
+
+
+def _changeable(value: object) -> Iterator[object]:
+    """The parts of a value that a function could write into."""
+    if isinstance(value, list | tuple | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _changeable(part)
+    if isinstance(value, list | dict | np.ndarray | minigrad.Tensor):
+        yield value
+
+
+@pytest.mark.parametrize("exercise", [e for e in EXERCISES if e.cases], ids=lambda exercise: exercise.id)
+def test_what_a_function_is_called_with_is_made_afresh(exercise):
+    """An answer that writes into its arguments spoils them for itself alone."""
+    one, other = exercise.cases(), exercise.cases()
+    assert not {id(part) for part in _changeable(one)} & {id(part) for part in _changeable(other)}
 
 
 def test_a_right_answer_is_right_however_it_is_written():

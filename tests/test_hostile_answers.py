@@ -38,6 +38,9 @@ from tests.lesson_files import (
     NOTEBOOKS,
 )
 
+# minigrad warns of what these answers do
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
 STATES = {NOT_YET, TRY_AGAIN, RAISED, CORRECT}
 
 

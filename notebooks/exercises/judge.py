@@ -182,18 +182,17 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
         return told
     if exercise.typed:
         return ""
-    numbers = isinstance(got.seen[first][1], np.ndarray) and isinstance(want.seen[first][1], np.ndarray)
+    one, due = got.seen[first][1], want.seen[first][1]
+    numbers = isinstance(one, np.ndarray) and isinstance(due, np.ndarray)
     tried = _tried(exercise, got, want) if numbers else []
     if told := next(relations.nearly(tried), ""):
         return told
-    pairs = zip(answers, exercise.reference, strict=True)
-    if left := [name for answer, due in pairs for name in _left_unread(answer, due)]:
+    left = [name for pair in zip(answers, exercise.reference, strict=True) for name in _left_unread(*pair)]
+    if left and numbers and one.shape == due.shape and np.isfinite(one).all():  # else there is more to say
         return say("never read", unread="`, `".join(left))
-    if told := _one_change(exercise, answers, want):
+    if told := _one_change(exercise, answers, want) or _two_listed(exercise, got):
         return told
-    if told := _two_listed(exercise, got) or _two_changes(exercise, answers, want):
-        return told
-    if told := _in_one_method(exercise, answers, want):
+    if told := _two_changes(exercise, answers, want) or _in_one_method(exercise, answers, want):
         return told
     if near := resembled(exercise, got, want):
         return near.advice

@@ -277,7 +277,7 @@ EXERCISES: list[Exercise] = [
     exercise(r"""
         4.3 the sum over paths
         solution: path_sum
-        cases: lambda: [(paths,) for paths in PATHS]
+        cases: lambda: [([[*path] for path in paths],) for paths in PATHS]
         why: Along a path each node multiplies what arrives by its local derivative. Where paths end at the same tensor, their parts add up.
         shows: This is the chain rule for a whole graph. It is right, and too slow for a large one: there are too many paths.
         look: Multiply along each path; then add over all paths.
