@@ -396,3 +396,14 @@ def test_where_the_system_lacks_a_library_it_says_what_to_install(here, monkeypa
     monkeypatch.delitem(sys.modules, "pygraphviz", raising=False)
     with pytest.raises(ImportError, match=r"libgobject.*three libraries.*apt-get install"):
         layout.render("digraph { a -> b }", "svg", here=here)
+
+
+@pytest.mark.parametrize("direction", [None, "LR", "TB"])
+def test_what_is_saved_is_drawn_where_it_is_asked_for(direction):
+    """Also where the picture is wider than a page: no other view shows it."""
+    x = minigrad.ones(2, 4, requires_grad=True)
+    y = x
+    for _ in range(6):
+        y = (y.tanh() * y).sigmoid()
+    drawing = viz.draw(y.sum(), saved=True, direction=direction)
+    assert drawing.picture.view == "graph" and any(item.kind == "saved" for item in drawing.picture.items)

@@ -72,11 +72,13 @@ def pictures_of(
     n, title, root = len(graph), graph.title, tree(graph)
 
     def drawn(what: str, *directions: str, **more: Any) -> list[Picture]:
-        each = (direction,) if direction else directions
-        return [build(graph, what, d, title, **more, **shown) for d in each]
+        directions = (direction,) if direction else directions
+        return [build(graph, what, d, title, **more, **shown) for d in directions]
 
     whole = _lanes(graph, direction, shown, page) if not saved and n - len(graph.leaves) <= LANES else []
-    whole += drawn("graph", *("LR", "TB")[: 2 if 2 * n <= DETAIL else 1]) if n <= DETAIL else []
+    whole += drawn("graph", *("LR", "TB")[: 2 if saved or 2 * n <= DETAIL else 1]) if n <= DETAIL else []
+    if saved and whole:  # no other view draws what is saved
+        return sorted(whole, key=lambda p: p.direction == "LR" and least_length(p) > PAGE[0])
     whole += drawn("functions", "TB") if n <= WHOLE else []
     folded: list[Picture] = []
     before = len(whole[-1].items) if whole and whole[-1].view == "functions" else 2 * n
@@ -165,8 +167,7 @@ def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool
     found: tuple[Picture, Places] | None = None
     best = (p for p in pictures if not isinstance(p.fold, int))  # a window may be small, a page is not
     for picture in chain(best, fewer(graph)):
-        side = PAGE[0] if picture.direction == "LR" else PAGE[1]
-        if limited and least_length(picture) > side:
+        if limited and least_length(picture) > PAGE[picture.direction != "LR"]:
             continue
         try:
             at = places(picture, seconds=seconds)

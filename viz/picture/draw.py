@@ -104,13 +104,13 @@ def draw(
       its own colours. By default the caller's own lines are read for it.
     * seconds: how long Graphviz may take for a picture; if it needs longer, more is folded, and the picture says so.
 
-    With the default view and fold a picture is at most 1,100 points wide and 1,200 high. Nothing is run or changed.
-    Raises TypeError or ValueError, with what to do, for anything that has no graph.
+    With the default view and fold, without saved, a picture is at most 1,100 points wide and 1,200 high. Nothing is run or
+    changed. Raises TypeError or ValueError, with what to do, for anything that has no graph.
     """
     check_options(view, direction, fold, seconds)
     check_flags(values=values, saved=saved)
     graph, _ = prepare(tensors, "draw", names, _frame, forward)
     pictures = pictures_of(graph, view, direction, fold, values=values, saved=saved, page=True)
-    picture, at = fitting(graph, pictures, seconds, limited=view is None and fold is None)
+    picture, at = fitting(graph, pictures, seconds, limited=view is None and fold is None and not saved)
     graph.release()
     return Drawing(picture, graph, at, seconds)

@@ -18,7 +18,6 @@ from types import ModuleType
 import numpy as np
 
 IN_BROWSER = sys.platform == "emscripten"
-PAINTED = ("png", "pdf", "gif")  # what the WebAssembly build cannot write
 NOT_LOADED = (
     "Graphviz cannot be loaded: {}. On a Linux without a desktop three libraries may be missing; on Debian and Ubuntu: "
     "apt-get install libglib2.0-0 libxrender1 libxext6"
@@ -38,7 +37,7 @@ def layout(source: str, form: str, prog: str = "dot") -> bytes:
 
 def wasm(form: str) -> ModuleType:
     """Graphviz in WebAssembly, if it can write this format; its ``layout_within`` raises TimeoutError after some seconds."""
-    if form in PAINTED:
+    if form in ("png", "pdf", "gd"):  # what this build cannot write
         raise RuntimeError(NOT_HERE.format(form.upper()))
     return importlib.import_module("wasm_graphviz")
 
