@@ -37,7 +37,7 @@ def layout(source: str, form: str, prog: str = "dot") -> bytes:
 
 def wasm(form: str) -> ModuleType:
     """Graphviz in WebAssembly, if it can write this format; its ``layout_within`` raises TimeoutError after some seconds."""
-    if form in ("png", "pdf", "gd"):  # what this build cannot write
+    if form in ("png", "pdf", "gif"):  # what this build cannot write
         raise RuntimeError(NOT_HERE.format(form.upper()))
     return importlib.import_module("wasm_graphviz")
 
