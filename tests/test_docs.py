@@ -31,9 +31,8 @@ def test_the_operation_of_the_page_is_one_statement_and_does_what_it_says():
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=DOCS.parent, capture_output=True, text=True, check=True
     )
-    result, slope = ast.literal_eval(
-        done.stdout
-    )  # in a process of its own, as an operation once declared stays
+    # in a process of its own, as an operation once declared stays
+    result, slope = ast.literal_eval(done.stdout)
     text = (DOCS / "add_an_operation.md").read_text(encoding="utf-8")
     assert f"# {result}" in text and f"# x.grad: {slope}" in text
 

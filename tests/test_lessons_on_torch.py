@@ -29,9 +29,8 @@ def said(cell: nbformat.NotebookNode) -> str:
 
 @pytest.fixture(scope="module")
 def kernel():
-    with one_kernel(
-        OMP_NUM_THREADS="1"
-    ) as manager:  # as the tests' own: two at a time, threads wait for each other
+    # as the tests' own: two at a time, threads wait for each other
+    with one_kernel(OMP_NUM_THREADS="1") as manager:
         yield manager
 
 
@@ -44,8 +43,7 @@ def test_a_lesson_prints_the_same_with_torch(number, torch, kernel):
     assert "import minigrad as torch" in setup.source
     setup.source = setup.source.replace("import minigrad as torch", "import torch")
     ran = {cell.id: cell for cell in run_in(kernel, lesson).cells}
-    for (
-        cell
-    ) in saved.cells:  # the checks are made of minigrad: an unsolved exercise may say something else of torch
+    # the checks are made of minigrad: an unsolved exercise may say something else of torch
+    for cell in saved.cells:
         if cell.cell_type == "code" and cell.id in ran and not tagged(cell, "exercise"):
             assert said(ran[cell.id]) == said(cell), cell.id

@@ -38,6 +38,5 @@ def test_cheap_tests_come_first_and_each_function_of_tests_in_turn():
 def test_the_tests_of_a_line_inside_an_expression_are_those_of_its_first_line():
     lines = Lines(["one", "two"], {"viz/x.py": {"1": [], "3": [1], "7": [0, 1]}})
     assert lines.tests("viz/x.py", 8) == ["one", "two"] and lines.tests("viz/x.py", 4) == ["two"]
-    assert lines.tests("viz/y.py", 3) == [] and lines.tests("viz/x.py", 1) == [
-        "two"
-    ]  # the head of a function
+    # the head of a function
+    assert lines.tests("viz/y.py", 3) == [] and lines.tests("viz/x.py", 1) == ["two"]

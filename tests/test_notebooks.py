@@ -15,9 +15,8 @@ from tests.lesson_files import BOOKS, BY_NUMBER, LESSONS, NOTEBOOKS, number_of, 
 from viz.show.page import asset
 
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-each_book = pytest.mark.parametrize(
-    "path", BOOKS, ids=lambda path: path.stem
-)  # the index, the glossary, the exam, too
+# the index, the glossary, the exam, too
+each_book = pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
 
 
 def code_cells(path):

@@ -101,9 +101,8 @@ NEWER_SYNTAX = (  # than Python 2.7
 def test_the_set_up_is_readable_for_an_old_python():
     """Else the sentence about the version would be a SyntaxError."""
     tree = ast.parse((ROOT / "tools/set_up.py").read_text(encoding="utf-8"), feature_version=(3, 6))
-    fine = {
-        node.args[-1] for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args
-    }  # f(x, *rest)
+    # f(x, *rest)
+    fine = {node.args[-1] for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args}
     newer = [node for node in ast.walk(tree) if isinstance(node, NEWER_SYNTAX) and node not in fine]
     assert [f"line {node.lineno}: {ast.unparse(node)}" for node in newer] == []
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):

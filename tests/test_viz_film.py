@@ -375,6 +375,5 @@ def test_ten_thousand_frames_of_fifty_edges_stay_under_ten_megabytes():
     edges = len(table.scene.edges)
     bytes_a_frame = table.width * table.numbers.itemsize / edges * 50
     assert bytes_a_frame * 10_000 < 10e6
-    assert (
-        len(table.numbers) == table.width
-    )  # and nothing else grows with a frame but its number, step and loss
+    # and nothing else grows with a frame but its number, step and loss
+    assert len(table.numbers) == table.width

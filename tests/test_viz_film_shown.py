@@ -240,9 +240,8 @@ def test_no_arrow_of_a_still_crosses_a_word_or_an_oval(mg):
         (points, tip) for kind, points, *_, tip in (m for m in marks if m[0] == "line") if tip is not None
     ]
     assert any(abs(points[0].imag - tip.imag) > 1.5 * still.pitch for points, tip in ways)  # past rows
-    assert any(
-        abs(points[0].imag - tip.imag) < 1 and len(points) > 2 for points, tip in ways
-    )  # over functions
+    # over functions
+    assert any(abs(points[0].imag - tip.imag) < 1 and len(points) > 2 for points, tip in ways)
     for points, tip in ways:
         for a, b in pairwise([*points, tip]):
             for q in (a + (b - a) * k / 20 for k in range(21)):

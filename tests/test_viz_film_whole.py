@@ -142,9 +142,8 @@ def test_what_is_too_large_to_be_held_is_not_and_says_so(t: Any, monkeypatch: py
             film = viz.film(keep=[1])
             train(t, film, 3)
         assert film._kept_passes() == {} and len(film) == 3
-        assert film.notes == [
-            f"step {k} is not kept whole: {why}" for k in (2, 1)
-        ]  # the last, and the one asked for
+        # the last, and the one asked for
+        assert film.notes == [f"step {k} is not kept whole: {why}" for k in (2, 1)]
         assert film_payload([film])["films"][0]["notes"] == film.notes
     film = viz.film()
     train(t, film, 2)

@@ -119,9 +119,8 @@ def test_a_layout_that_takes_too_long_is_ended_and_more_is_folded():
         layout.render(_wide(4000), "json0", 0.02)
     with pytest.raises(layout.LayoutTooSlow, match=r"within 0\.02 seconds"):  # it is not tried again
         layout.render(_wide(4000), "json0", 0.02)
-    assert json.loads(layout.render("digraph { a -> b }", "json0"))[
-        "objects"
-    ]  # the next one has a new process
+    # the next one has a new process
+    assert json.loads(layout.render("digraph { a -> b }", "json0"))["objects"]
 
 
 def _wide(n: int) -> str:

@@ -76,9 +76,8 @@ def test_a_page_of_thirty_nodes_stays_small():
     assert len(unpacked(html)["data"]["steps"]) == 30
     assert len(html) < 60_700
     torch_like = mg.nn.Sequential(*[m for _ in range(5) for m in (mg.nn.Linear(4, 4), mg.nn.Tanh())])
-    data = payload(
-        torch_like(mg.randn(2, 4)).pow(2).mean()
-    )  # with the values, shapes and modules of a real net
+    # with the values, shapes and modules of a real net
+    data = payload(torch_like(mg.randn(2, 4)).pow(2).mean())
     assert len(data["steps"]) >= 27 and len(page(data)) < 67_300
 
 

@@ -151,9 +151,8 @@ def test_a_folded_picture_still_has_every_step(t):
     assert data["nodes"][fold]["members"] == 16  # of ten times two functions, all but the first and the last
     assert set(data["folds"].values()) == {fold}
     assert sum(step["node"] in data["folds"] for step in data["steps"]) == 16
-    assert (
-        len(data["steps"]) == len({step["node"] for step in data["steps"]}) == 22
-    )  # a step belongs to its own node
+    # a step belongs to its own node
+    assert len(data["steps"]) == len({step["node"] for step in data["steps"]}) == 22
     assert set(data["hidden"]) == set(data["folds"])
     assert set(data["lines"].values()) <= set(data["edges"])
 
@@ -239,9 +238,8 @@ def test_what_must_be_too_wide_is_not_laid_out_and_every_form_once(monkeypatch):
     data = chain(29)
     assert {drawn["view"] for drawn in (data, *data["pictures"])} == {"functions"}
     wide = [source for source in laid if "rankdir=LR" in source]
-    assert (
-        laid and len(laid) == len(set(laid)) and all(source.count("shape=") < 20 for source in wide)
-    )  # the folded one
+    # the folded one
+    assert laid and len(laid) == len(set(laid)) and all(source.count("shape=") < 20 for source in wide)
     before = len(laid)
     chain(29)
     assert len(laid) == before

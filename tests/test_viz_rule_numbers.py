@@ -241,9 +241,8 @@ def test_no_layer_makes_a_node_without_mathematics(torch):
     tried, without = 0, set()
     for layer in layers:
         for given in layer.module_inputs_func(layer, **more)[:3]:
-            with contextlib.suppress(
-                NotImplementedError, RuntimeError
-            ):  # what this machine or this dtype has not
+            # what this machine or this dtype has not
+            with contextlib.suppress(NotImplementedError, RuntimeError):
                 made = layer.module_cls(*given.constructor_input.args, **given.constructor_input.kwargs)
                 without |= without_mathematics(
                     torch, made(*given.forward_input.args, **given.forward_input.kwargs)
@@ -266,9 +265,8 @@ def test_no_function_makes_a_node_without_mathematics(torch, part):
             if not op.supports_autograd:
                 continue
             for given in islice(op.sample_inputs("cpu", dtype, requires_grad=True), 1):
-                with contextlib.suppress(
-                    NotImplementedError, RuntimeError, IndexError
-                ):  # without a second derivative
+                # without a second derivative
+                with contextlib.suppress(NotImplementedError, RuntimeError, IndexError):
                     made = op(given.input, *given.args, **given.kwargs)
                     without |= without_mathematics(torch, made)
                     tried += 1

@@ -98,9 +98,8 @@ def serve(folder: Path, port: int) -> int:
         [sys.executable, "-m", "jupyterlab", str(folder / first), *options],
         env={**os.environ, "JUPYTER_TOKEN": token},  # not on the command line, where others may read it
     )
-    signal.signal(
-        signal.SIGTERM, lambda *_: server.terminate()
-    )  # what ends this ends JupyterLab and its kernels
+    # what ends this ends JupyterLab and its kernels
+    signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     while True:
         try:
             return server.wait()
@@ -125,9 +124,8 @@ def main() -> int:
         return 0
     port = port_number(arguments.port)
     refresh(folder)
-    if (
-        os.environ.get("CONDA_DEFAULT_ENV") == "minigrad"
-    ):  # the environment of environment.yml: nobody else's settings are there
+    # the environment of environment.yml: nobody else's settings are there
+    if os.environ.get("CONDA_DEFAULT_ENV") == "minigrad":
         set_up.configure(sys.prefix)
     return serve(folder, port)
 

@@ -53,9 +53,8 @@ DESCRIPTION = (
     "Step through the backward pass of a PyTorch graph, node by node, and see every gradient, saved tensor and rule. "
     "Lessons lead from a slope to an autograd engine of your own."
 )
-ADDRESS = os.environ.get(
-    "SITE_ADDRESS", ""
-)  # where the site will be: a preview's picture needs a whole address
+# where the site will be: a preview's picture needs a whole address
+ADDRESS = os.environ.get("SITE_ADDRESS", "")
 STEPPER = DOCS / "stepper-light.png"  # what a link to the site shows
 PREVIEW = """
 <meta property="og:image" content="{address}stepper.png">
@@ -211,9 +210,8 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
             parts.append(_text(cell.source))
         elif cell.cell_type == "code":
             asked = _asked(cell)
-            folded = asked and any(
-                tag.startswith("predict:") for tag in cell.metadata.get("tags", ())
-            )  # its form is all
+            # its form is all
+            folded = asked and any(tag.startswith("predict:") for tag in cell.metadata.get("tags", ()))
             parts += [f'<div class="code">{_code(cell, highlight)}</div>'] if code and not folded else []
             shown = [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]
             parts += [asked] if asked else shown

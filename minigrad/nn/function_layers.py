@@ -43,9 +43,8 @@ class Layer(Module):
 
     def extra_repr(self) -> str:
         shown = [name for name in self._shown if name != "inplace" or self.inplace]
-        values = {
-            name: getattr(self, name.lstrip("=")) for name in shown
-        }  # those with = are shown without their name
+        # those with = are shown without their name
+        values = {name: getattr(self, name.lstrip("=")) for name in shown}
         return ", ".join(repr(v) if name[0] == "=" else f"{name}={v!r}" for name, v in values.items())
 
 

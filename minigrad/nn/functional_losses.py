@@ -114,9 +114,8 @@ def poisson_nll_loss(
 ) -> Tensor:
     """`exp(input) - target·input`, the negative log-likelihood of counts; of `input` itself if it is not a logarithm."""
     kind = number_of(reduction)
-    product = target * (
-        input if log_input else log(add_number(input, eps))
-    )  # first, as the order of backward shows
+    # first, as the order of backward shows
+    product = target * (input if log_input else log(add_number(input, eps)))
     loss = (input.exp() if log_input else input) - product
     if full:  # Stirling's approximation of log(target!)
         half = mul_number(mul_number(target, 2 * math.pi).log(), 0.5)

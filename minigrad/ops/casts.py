@@ -29,9 +29,8 @@ def to(
     shown = ", ".join([full_name(type(given)) for given in args])
     check(usual, f"to() received an invalid combination of arguments - got ({shown}), but expected one of:{FORMS_OF_TO}",
            error=TypeError)  # fmt: skip
-    for given in [
-        given for given in args if not isinstance(given, bool)
-    ]:  # non_blocking and copy change nothing
+    # non_blocking and copy change nothing
+    for given in [given for given in args if not isinstance(given, bool)]:
         if isinstance(given, places):
             device = given
         else:

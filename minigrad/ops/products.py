@@ -112,9 +112,8 @@ def lined_up(x: Tensor, term: str, place: dict[str, int], covered: int, total: i
     at, order, d = {}, [-1] * total, 0
     for letter in term:
         if letter == ELLIPSIS:
-            own = (
-                x._array.ndim - d - len(term.partition(ELLIPSIS)[2])
-            )  # the dimensions after it have not been joined yet
+            # the dimensions after it have not been joined yet
+            own = x._array.ndim - d - len(term.partition(ELLIPSIS)[2])
             for k in range(own):
                 order[place[ELLIPSIS] + covered - own + k], d = d, d + 1
         elif letter in at:

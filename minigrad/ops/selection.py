@@ -205,9 +205,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
         *[[1 if d == at else n for d, n in enumerate(t.shape)] for t in (input, indices)]
     )
     own, names = ([t.shape[d] if d == at else n for d, n in enumerate(sizes)] for t in (input, indices))
-    indices = (
-        indices % n if (n := input.shape[at] if input.dim() else 1) else indices
-    )  # which may count from the end
+    # which may count from the end
+    indices = indices % n if (n := input.shape[at] if input.dim() else 1) else indices
     return gather(input.expand(own), dim, indices.expand(names))
 
 

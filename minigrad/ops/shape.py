@@ -116,9 +116,8 @@ def _joined(tensors: list[ndarray], dim: int) -> ndarray:
     message = "zero-dimensional tensor (at position {}) cannot be concatenated"
     for place, array in enumerate(tensors):
         check(array.ndim > 0, message, place)
-    if any(
-        a.shape == (0,) for a in tensors
-    ):  # a vector without elements may be joined with tensors of any shape
+    # a vector without elements may be joined with tensors of any shape
+    if any(a.shape == (0,) for a in tensors):
         tensors = [a for a in tensors if a.shape != (0,)] or tensors[:1]
     try:
         result = np.ascontiguousarray(np.concatenate(tensors, dim))

@@ -52,9 +52,8 @@ KINDS = {
     "tries": dict,
     "exam": dict,
 }  # of what is in a file
-_without_file: dict[str, Any] = {
-    key: kind() for key, kind in KINDS.items() if key != "exam"
-}  # while there is none
+# the same while there is no file
+_without_file: dict[str, Any] = {key: kind() for key, kind in KINDS.items() if key != "exam"}
 _news: list[str] = []  # what has not been said yet
 _said: set[str] = set()  # what has been, about a file that is left as it is
 

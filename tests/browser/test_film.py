@@ -123,9 +123,8 @@ def sent(loss: Any, seen: dict[tuple[int, int], float]) -> None:
     nodes = [loss.grad_fn]
     for k, node in enumerate(nodes):
         nodes += [n for n, _ in node.next_functions if n is not None and n not in nodes]
-        if "Accumulate" not in node.name() and not node.name().startswith(
-            "TBackward"
-        ):  # folded into its arrow
+        # folded into its arrow
+        if "Accumulate" not in node.name() and not node.name().startswith("TBackward"):
 
             def hook(inputs: tuple, outputs: tuple, k: int = k) -> None:
                 for slot, g in enumerate(inputs):
@@ -318,9 +317,8 @@ def test_a_frame_changes_within_a_sixtieth_of_a_second(browser: Browser, tmp_pat
 
     with opened(browser, page([film], None, title=None), tmp_path) as pane:
         session = pane.page.context.new_cdp_session(pane.page)
-        session.send(
-            "Performance.enable", {"timeDomain": "threadTicks"}
-        )  # the page's own time, whatever else runs here
+        # the page's own time, whatever else runs here
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
         def worked() -> float:
             metrics = session.send("Performance.getMetrics")["metrics"]

@@ -293,9 +293,8 @@ def test_a_page_is_for_everybody_stands_still_and_prints_whole(page: Page, site:
     page.set_viewport_size({"width": 360, "height": 800})
     page.evaluate("heard")
     page.emulate_media(color_scheme="dark")
-    page.evaluate(
-        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    )  # told to all
+    # told to all
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert broken(page, "color-contrast", "scrollable-region-focusable", "target-size") == []
     assert page.evaluate("document.documentElement.scrollWidth") == 360, "slides sideways"
     page.set_viewport_size({"width": 720, "height": 1000})

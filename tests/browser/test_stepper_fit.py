@@ -151,9 +151,8 @@ def check(html: str, browser: Browser, tmp: Path, nodes: int) -> None:
             assert seen["least"] >= 8.99, width
             whole = nodes <= (TEXTS_UP_TO if width >= 900 else 0)
             assert seen["outside"] == [] or not whole, width
-            assert seen["beyond"] <= 1 or nodes > TEXTS_UP_TO or width >= 900, (
-                width
-            )  # it scrolls one way only
+            # it scrolls one way only
+            assert seen["beyond"] <= 1 or nodes > TEXTS_UP_TO or width >= 900, width
             assert seen["tall"] <= 0.85 and seen["sideways"] <= 0 and seen["cut"] == [], width
             assert not seen["stacked"] or width < BESIDE, width
             assert seen["bar"] <= ONE_LINE or width < BESIDE or nodes > 8, width

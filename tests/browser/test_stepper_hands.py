@@ -246,9 +246,8 @@ def test_boxes_that_hold_hundreds_open_down_to_each_node(
     net = torch.nn.Sequential(*[m for _ in range(layers) for m in (torch.nn.Linear(4, 4), torch.nn.Tanh())])
     stepper = viz.step(net(torch.ones(2, 4)).pow(2).mean(), check=False)
     data = stepper.data
-    html = page(
-        data
-    )  # as a notebook keeps it: of 300 nodes it holds what stands in every box, of 3,000 a saved page does
+    # as a notebook keeps it: of 300 nodes it holds what stands in every box, of 3,000 a saved page does
+    html = page(data)
     if layers > 100:
         html = stepper.save(tmp_path / "saved.html").read_text(encoding="utf-8")
     wanted = f"{layers // 2 * 2}.weight"
@@ -287,9 +286,8 @@ def test_boxes_that_hold_hundreds_open_down_to_each_node(
 def test_a_box_that_cannot_open_in_an_export_says_where_it_does(browser: Browser, tmp_path: Path, torch):
     net = torch.nn.Sequential(*[m for _ in range(100) for m in (torch.nn.Linear(4, 4), torch.nn.Tanh())])
     stepper = viz.step(net(torch.ones(2, 4)).pow(2).mean(), check=False)
-    with opened(
-        browser, page(stepper.data), tmp_path
-    ) as pane:  # what a notebook keeps: not all that stands in boxes
+    # what a notebook keeps: not all that stands in boxes
+    with opened(browser, page(stepper.data), tmp_path) as pane:
         says = pane.page.locator(".mgv-tip", has_text="It opens in a live notebook and in a saved page.")
         first = pane.page.locator("[data-toggle]").first.get_attribute("data-toggle")
         drawn = next(p for p in (stepper.data, *stepper.data["pictures"]) if first in p["insides"])

@@ -108,9 +108,8 @@ def test_a_step_shows_parts_and_sum_rule_saved_tensors_and_what_it_sends(browser
         assert [json.loads(a.get_attribute("data-values")) for a in parts] == [[2.0], [1.0]]
         rule = " ".join(pane.column("Rule").inner_text().split())
         assert "MulBackward0" in rule and "grad * other" in rule and "other = x" in rule
-        assert (
-            "∂c/∂x" in pane.column("Rule").inner_html()
-        )  # where there is no room for it, as the title of the code
+        # where there is no room for it, as the title of the code
+        assert "∂c/∂x" in pane.column("Rule").inner_html()
         # what it sends = what arrives × the local derivative
         terms = pane.column("Rule").locator(".mgv-equation .mgv-array").all()
         shown = [json.loads(a.get_attribute("data-values")) for a in terms]

@@ -267,6 +267,5 @@ def test_what_stands_in_boxes_that_were_opened_lies_over_nothing(browser, tmp_pa
             seen = pane.page.evaluate(OVERLAPS)
             assert seen["found"] == []
             assert min(seen["sizes"].values()) >= SMALLEST
-            assert (
-                width == 900 or pane.page.evaluate(BEYOND) <= 1
-            )  # what was opened takes its room in the height
+            # what was opened takes its room in the height
+            assert width == 900 or pane.page.evaluate(BEYOND) <= 1

@@ -273,9 +273,8 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
                 now.setdefault(data["lines"].get(out["edge"], out["edge"]), []).append(array)
         told = numbers(said["sentence"])
         stored = fired.grads[step["accumulate"]["leaf"]] if step["accumulate"] else None
-        for array in (
-            received if stored is None else [stored]
-        ):  # every number, or the smallest and the largest; of several large ones the shape
+        # every number, or the smallest and the largest; of several large ones the shape
+        for array in received if stored is None else [stored]:
             if len(received) > 1 and array.size > LISTED_NUMBERS:
                 continue
             wanted = [array.ravel().tolist(), [float(array.min()), float(array.max())]]

@@ -109,9 +109,8 @@ def main() -> int:
         count = given.count if compare is compare_features else given.count // 5
         alike, known = 0, 0
         for number in range(given.seed, given.seed + count):
-            print(
-                f"\r{kind} {number} ", end="", file=sys.stderr, flush=True
-            )  # the last words, if PyTorch crashes
+            # the last words, if PyTorch crashes
+            print(f"\r{kind} {number} ", end="", file=sys.stderr, flush=True)
             told, why = compare(torch, number)
             alike, known = alike + (not told), known + bool(told and why)
             if told and not why:

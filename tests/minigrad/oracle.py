@@ -198,9 +198,8 @@ def _first_line(error: object) -> str:
 def _clean(text: str) -> str:
     """Without what no two runs share: addresses, the engine's own name, places in PyTorch's C++ sources."""
     text = re.sub(r" ?\(Triggered internally at .*?\)\.?$", "", text)
-    text = re.sub(
-        r"[,.] ?[Ss]ee (?:https?://)?[\w.]+/\S+(?: for more \w+)?\.?", "", text
-    )  # addresses of web pages
+    # addresses of web pages
+    text = re.sub(r"[,.] ?[Ss]ee (?:https?://)?[\w.]+/\S+(?: for more \w+)?\.?", "", text)
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
     return text.replace("minigrad", "torch")
 

@@ -412,9 +412,8 @@ def write_transforms(seed: int) -> str:
         lines.append(f"    a, b = {a}, {b}; y = {step}; {write + '; ' if write else ''}t{number} = y")
     lines.append(f"    return t{number}")
     depth = choice.choice([1, 2, 2, 2, 2, 3])
-    outer = [
-        name for name in TRANSFORMS if name != "autograd.grad"
-    ]  # leaves are made outside of all transforms
+    # leaves are made outside of all transforms
+    outer = [name for name in TRANSFORMS if name != "autograd.grad"]
     for level in range(depth):
         name = choice.choice(list(TRANSFORMS) if level == depth - 1 else outer)
         lines.append(f"f{level + 1} = {TRANSFORMS[name].format(f=f'f{level}')}")

@@ -100,9 +100,8 @@ def test_second_derivatives_there_are_pytorchs_where_these_are_numbers(torch, ex
         except RuntimeError:  # PyTorch has no second derivative of this operation
             continue
         ours = curvature(minigrad, expression, point)
-        if (
-            theirs is None and ours is not None and math.isnan(sum(ours))
-        ):  # a NaN without a graph, and one with it
+        # a NaN without a graph, and one with it
+        if theirs is None and ours is not None and math.isnan(sum(ours)):
             continue
         pairs = zip(ours or [0.0] * 3, theirs or [0.0] * 3, strict=True)
         if not all(math.isnan(b) or a == pytest.approx(b, rel=1e-6, abs=1e-9) for a, b in pairs):

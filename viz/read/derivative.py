@@ -23,9 +23,8 @@ TURNED = ("T", "Transpose", "Permute")
 PRODUCTS = ("Mm", "Addmm", "Bmm", "Baddbmm")
 RULE = re.compile(r"(\w+)Backward(Data)?")  # the name of a function that is the rule of another
 OF = {"Threshold": "Relu", "EmbeddingDense": "Embedding"}  # functions whose rules have another name
-Pass = dict[
-    Function, Function | None
-]  # the functions that a pass made, and what each differentiates, if that is known
+# the functions that a pass made, and what each differentiates, if that is known
+Pass = dict[Function, Function | None]
 
 
 def passes(order: list[Function]) -> list[Pass]:
@@ -56,11 +55,11 @@ def passes(order: list[Function]) -> list[Pass]:
     for made in found:
         first, end = order.index(next(iter(made))), order.index(next(reversed(made))) + 1
         made |= {f: None for f in order[first:end] if f not in made}
-        last = next((g for g in reversed(made.values()) if g is not None), None)
+        oldest = next((g for g in reversed(made.values()) if g is not None), None)
         # what it came to then: the gradients of weights, and what undoes a reshape
-        came = [last, *(e.target for e in last.edges)] if last is not None else []
-        products = any(g is not None and base_name(g.name) in PRODUCTS for g in came)
-        kinds = (*TURNS, *["Mm", "Bmm", "SumBackward1"] * products)
+        came = [oldest, *(e.target for e in oldest.edges)] if oldest is not None else []
+        weights = any(g is not None and base_name(g.name) in PRODUCTS for g in came)
+        kinds = (*TURNS, *["Mm", "Bmm", "SumBackward1"] * weights)
         for f in order[end:]:
             follows = any(e.target in made for e in f.edges) and not any(f in one for one in found)
             if not follows or not {f.name, base_name(f.name)} & {*kinds}:
