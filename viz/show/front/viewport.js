@@ -18,9 +18,8 @@ export function readable(picture) {
   return picture.least;
 }
 
-// The first in the list of Python (choose.py) that is seen whole and can be read; of its kind one that can be read in a width of `slim`, beside
-// panels in two columns, then one that says more, then the largest. Where none is, the one of fewest screens, and in a
-// narrow pane one that is not too wide.
+// The first in the list of Python (choose.py) that is seen whole and can be read; of its kind one that can be read in a width of `slim`, beside panels in
+// two columns, then one that says more, then the largest. Where none is, the one of fewest screens, and in a narrow pane one that is not too wide.
 export function choose(pictures, width, height, narrow, slim = width) {
   const found = pictures.flatMap((picture) => {
     const least = readable(picture), most = picture.direction === "TB" && picture.view === "functions" && Object.keys(picture.nodes).length <= 400 ? 8 : 1, sets = [];
@@ -68,8 +67,7 @@ export const viewport = {
     const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || kindOf(picture) === this.wanted);
     const pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE, wide - (two || side) - 18);
     let side = wide >= WIDE ? Math.round(wide < 1000 ? 216 : Math.min(400, wide * 0.25)) : 0;
-    const two = wide >= TWO_COLUMNS ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
-    const stage = side ? free : Math.max(130, Math.round(free * 0.62));
+    const two = wide >= TWO_COLUMNS ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0, stage = side ? free : Math.max(130, Math.round(free * 0.62));
     let chosen = pick(side, stage);
     if (!side && wide >= PAIR && !this.options.label) { // between the two: beside a picture that loses little by it, else below it and beside each other
       const other = pick(NARROW, free);
