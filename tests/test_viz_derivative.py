@@ -100,3 +100,12 @@ def test_each_layer_says_its_shape(torch):
                 line.text for line in item.lines
             ]
             assert shapes[item.name] in said
+
+
+def test_the_rule_of_an_activation_is_called_by_its_name(torch):
+    net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+    x = torch.randn(4, 2, requires_grad=True)
+    (g,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+    drawing = viz.draw(g.norm(), view="lanes")
+    said = {line.text for item in drawing.picture.items for line in item.lines}
+    assert "∂ relu" in said and not any("( >" in text for text in said)

@@ -220,23 +220,18 @@ def operation(f: Function, drawn: set[Edge]) -> str:
     """A forward operation without the inputs that have cards of their own: ``@``, ``+ 1``, ``mean``, ``sum(1)``, ``[0]``."""
     operands = operand_names(f)
     form = rules.form_of(f, operands)
-    if form is None:
-        return rules.forward_name(f.name)
+    called = rules.forward_name(f.name)
+    if form is None or called.endswith("_backward"):  # the rule of an operation, as one more operation
+        return re.sub(r"(.*)_backward$", r"∂ \1", {"threshold_backward": "relu_backward"}.get(called, called))
     names = rules.input_names(f)
     own = {name for name, e in zip(names, f.edges, strict=True) if e in drawn}
     words = {name: rules.operand(_ONE_AXIS.sub(r"\1", text)) for name, text in operands.items()}
-    called = rules.symbol(f.name, form).removesuffix("()")
+    symbol = rules.symbol(f.name, form).removesuffix("()")
     parts = re.split(r"\{(\w+)\}", form)  # words in braces at the odd places
     unknown = any(name not in own and name not in words for name in parts[1::2])
     if unknown or form.count("{") > 2 + ("alpha" in form):
-        return called if not called.startswith(("·", "{")) else rules.forward_name(f.name)
-    text = "".join(
-        "" if part in own else words.get(part, part) if k % 2 else part for k, part in enumerate(parts)
-    )
-    text = (
-        re.sub(r"\((, )+", "(", re.sub(r"(, )+\)", ")", text.strip()))
-        .removeprefix(".")
-        .removesuffix("()")
-        .strip()
-    )
-    return "neg" if text == "-" and len(f.edges) == 1 else text or called
+        return symbol if not symbol.startswith(("·", "{")) else called
+    kept = ("" if part in own else words.get(part, part) if k % 2 else part for k, part in enumerate(parts))
+    text = re.sub(r"\((, )+", "(", re.sub(r"(, )+\)", ")", "".join(kept).strip()))
+    text = text.removeprefix(".").removesuffix("()").strip()
+    return "neg" if text == "-" and len(f.edges) == 1 else text or symbol
