@@ -94,7 +94,8 @@ def test_each_layer_says_its_shape(torch):
     loss = nn.functional.cross_entropy(model(torch.randn(2, 1, 28, 28)), torch.tensor([3, 7]))
     shapes = {"model.0": "(2, 8, 26, 26)", "model.4": "(2, 10)", "cross_entropy": "scalar"}
     pictures = [viz.draw(loss).picture, *viz.step(loss).data.shown]
-    for picture in (p for p in pictures if any(i.kind == "fold" for i in p.items)):
+    # the tersest is for a window in which there is no room for shapes
+    for picture in (p for p in pictures if any(i.kind == "fold" for i in p.items) and p.terse < 2):
         for item in (i for i in picture.items if i.kind == "fold"):
             said = [link.label for link in picture.links if link.head is item] + [
                 line.text for line in item.lines

@@ -289,4 +289,6 @@ def formulas_to_mathml(markdown: str) -> str:
             return f"\n\n{mathml(m[2], True)}\n\n"
         return mathml(m[3])
 
-    return re.sub(r"(<math>.*?</math>)([.,:;!?)]+)", TIED, FORMULA.sub(convert, markdown), flags=re.S)
+    return re.sub(
+        r"(<math>(?:(?!</math>).)*</math>)([.,:;!?)]+)", TIED, FORMULA.sub(convert, markdown), flags=re.S
+    )

@@ -108,8 +108,8 @@ def read(text: str, size: int = 1, counts: bool = False) -> Any:
     """
     if len(text) > LONGEST:
         raise Unreadable(text[:20])
-    text = tidy(text)
-    for way, plain in (*(COUNTS if counts else ()), *PLAIN):
+    text, ways = tidy(text), COUNTS if counts and text.strip() != "None" else ()  # Python's None is no number
+    for way, plain in (*ways, *PLAIN):
         text = re.sub(way, plain, text)
     if text in WORDS:
         return WORDS[text]

@@ -115,7 +115,7 @@ def test_what_is_asked_is_shown_nowhere(browser: Browser, tmp_path: Path):
         ("[1, 2]", "2 numbers"),
         ("13", "the value of c, not a gradient"),
         ("14", "That is not it"),
-        ("twelve", 'I cannot read "twelve"'),
+        ("sesame", 'I cannot read "sesame"'),
     ],
 )
 def test_a_wrong_answer_is_answered_with_its_cause(browser: Browser, tmp_path: Path, given: str, says: str):

@@ -85,13 +85,13 @@ def pictures_of(
     limits = () if n <= BOXES // 3 or values or saved else (BOXES,) if page else (BOXES, BOXES // 3)
     for most in limits:
         groups = first_sight(root, most)
-        more = {"groups": groups, "terse": most < BOXES}  # fewer are for a narrow window
+        more = {"groups": groups, "terse": int(most < BOXES)}  # fewer are for a narrow window
         found = drawn("functions", *(("LR", "TB") if page else ("TB",)), **more) if groups else []
         if not found or len(found[-1].items) > 0.8 * before:
             continue
         before = len(found[-1].items)
         # what is small enough to be seen whole in a narrow window, too
-        found += drawn("functions", "TB", groups=groups, terse=True) if n <= DETAIL and not page else []
+        found += drawn("functions", "TB", groups=groups, terse=2) if n <= DETAIL and not page else []
         for picture in found:
             picture.fold = "module" if most == BOXES else most
             picture.notes += [_folded(graph, groups)] if n > DETAIL else []

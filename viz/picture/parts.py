@@ -150,7 +150,7 @@ class Picture:
     mirrors: dict[Link, Link] = field(default_factory=dict)  # and its arrows -> those whose way they go back
     at: Any = None  # the places of all this, where it was laid out
     gap: float = 0.0  # inches between the items of a lane
-    terse: bool = False  # on boxes only a name, a class and a shape, and nothing on arrows
+    terse: int = 0  # 1: on boxes only a name, a class and a shape, and nothing on arrows; 2: not even a shape
     fold: str | int = ""  # by what its boxes are folded: "module", "repeat", or into how many boxes at most
 
     def add(self, kind: str, outline: str, column: Column, tooltip: str, **more) -> Item:

@@ -52,13 +52,13 @@ def build(
     *,
     values: bool | None = None,
     saved: bool = False,
-    terse: bool = False,
+    terse: int = 0,
     close: int = 0,
 ) -> Picture:
     """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (in the compact views).
 
     values: write values (by default in lanes and cards). saved: draw what each function keeps (in the graph view).
-    terse: only a name, a class and a shape on each box, for a window without room for more; then nothing is written on arrows.
+    terse: only a name, a class and a shape on each box (2: no shape), for a window without room for more; nothing on arrows.
     close: how much less space the lanes take.
     """
     values = view in ("lanes", "cards") if values is None else values
@@ -351,7 +351,7 @@ class _Compact(View):
         """The shape of what leaves a box, unless an arrow says it."""
         inside = set(members)
         uses = [e for f in members if f.edges for e in f.users if e.source not in inside]
-        if not self.p.terse and any(e.source in self.within for e in uses):
+        if self.p.terse > 1 or (not self.p.terse and any(e.source in self.within for e in uses)):
             return ""
         leaving = {(e.target, e.nr) for e in uses} | {at for at in self.roots if at[0] in inside}
         shapes = [shape_words(f.output(nr)) for f, nr in leaving]

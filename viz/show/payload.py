@@ -168,7 +168,7 @@ def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECOND
         "view": picture.view,
         "direction": picture.direction,
         "fold": picture.fold,
-        **({"terse": True} if picture.terse else {}),
+        **({"terse": picture.terse} if picture.terse else {}),
         "notes": list(picture.notes),
         "svg": painter.paint(picture, at, standalone=False),
         "width": round(at.width, 1),

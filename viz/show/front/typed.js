@@ -55,7 +55,7 @@ function counted(text) {
 
 function numbersIn(text, size, counts = false) {
   if (text.length > LONGEST) throw new Unreadable(text.slice(0, 20));
-  text = [...(counts ? COUNTS : []), ...WRITINGS].reduce((said, [way, plain]) => said.replace(way, plain), tidy(text));
+  text = [...(counts && text.trim() !== "None" ? COUNTS : []), ...WRITINGS].reduce((said, [way, plain]) => said.replace(way, plain), tidy(text));
   if (Object.hasOwn(WORDS, text)) return WORDS[text];
   text = counted(size === 1 ? text.replace(/(?<=\d), +[a-z][^\d]*$/, "") : text); // "64, one for each pixel"
   text = text.replace(new RegExp(`\\b(?:(\\d+|an?) +)?(${Object.keys(SHARES).join("|")})s?\\b`, "g"), // "a third", "two thirds"
