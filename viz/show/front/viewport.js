@@ -31,7 +31,7 @@ export function choose(pictures, width, height, narrow, slim = width) {
       const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // one way rather than both
       // a column more, and each arrow that is cut for it, must be worth it
       const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.05 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
-      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + 0.25 * (picture.terse ?? 0) + (set.width * least > slim ? 0.45 : 0) + (set.crossed > 4), screens, seen });
+      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + 0.1 * (picture.terse ?? 0) + (set.width * least > slim ? 0.45 : 0) + (set.crossed > 4), screens, seen });
     }
     return sets;
   });
