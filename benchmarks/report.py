@@ -101,7 +101,11 @@ REASONS = (
         "A call costs some microseconds in Python, whatever its size.",
     ),
     (
-        r"training: ",
+        r"a frame takes",
+        "A hook is called in Python for each function: in a small net that is as much work as the pass.",
+    ),
+    (
+        r"training: |under no_grad",
         "An operation costs some 0.8 µs in Python, whatever its size; a quarter of it is NumPy's call.",
     ),
     (r"", "Not explained yet."),
