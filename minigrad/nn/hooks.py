@@ -127,7 +127,8 @@ class Hooked:
                 continue
             if not whole:
                 given = given if isinstance(given, tuple) else (given,), kwargs
-            check(isinstance(given, tuple) and len(given) == 2, messages.PRE_HOOK, str(given))
+            if not isinstance(given, tuple) or len(given) != 2:
+                raise RuntimeError(messages.PRE_HOOK.format(given))
             args, kwargs = given
         backward = None
         if self._backward_pre_hooks or self._backward_hooks:

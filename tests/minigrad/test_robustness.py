@@ -319,6 +319,20 @@ def everything_is_as_usual():
     return usual and local.interpreter is None and local.backward_pass is None and not special
 
 
+def test_what_a_hook_before_forward_returns_is_not_written_out():
+    """At every call that would take longer than most layers."""
+
+    class Unwritten:
+        def __repr__(self) -> str:
+            raise AssertionError("it was written out")
+
+    layer = torch.nn.Identity()
+    layer.register_forward_pre_hook(lambda module, args, kwargs: (args, kwargs), with_kwargs=True)
+    layer.register_forward_pre_hook(lambda module, args: args)
+    given = Unwritten()
+    assert layer(given) is given
+
+
 def test_a_hook_that_fails_leaves_nothing_behind():
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     for attach in (
