@@ -16,7 +16,7 @@ import torchviz
 
 import viz
 from benchmarks.measure import compare
-from viz.picture.layout import LayoutTooSlow, laid_out, render
+from viz.picture.layout import IN_PROCESS, LayoutTooSlow, laid_out, render
 
 torch.set_num_threads(1)
 LAYERS = {30: 5, 300: 50, 3_000: 500}  # nodes -> layers of a perceptron, six nodes each
@@ -34,6 +34,10 @@ def contenders(layers: int) -> dict[str, Callable[[], object]]:
     loss = net(x).sum()
     parameters = dict(net.named_parameters())
 
+    def drawn_by_torchviz() -> bytes:
+        source = torchviz.make_dot(loss, params=parameters).source
+        return render(source, "svg", PATIENCE, here=6 * layers <= IN_PROCESS)  # as viz has it
+
     def drawn(**options: object) -> str:
         laid_out.cache_clear()
         return viz.draw(loss, **options).svg
@@ -41,7 +45,7 @@ def contenders(layers: int) -> dict[str, Callable[[], object]]:
     return {
         "viz.draw": drawn,
         "viz.draw, every node": lambda: drawn(view="functions", fold=False),
-        "torchviz": lambda: render(torchviz.make_dot(loss, params=parameters).source, "svg", PATIENCE),
+        "torchviz": drawn_by_torchviz,
         "torchlens, without its picture": lambda: torchlens.trace(net, x),
     }
 
