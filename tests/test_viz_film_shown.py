@@ -24,7 +24,7 @@ from viz.films.rows import arrange, lanes
 from viz.films.scene import Arrow, Scene
 from viz.films.show import page
 from viz.films.stills import Still, dot, svg
-from viz.picture import engine
+from viz.picture import gif
 from viz.picture.layout import painted
 
 
@@ -292,7 +292,7 @@ def test_a_gif_shows_what_was_painted():
         Image.fromarray(table[picture]).save(painted := io.BytesIO(), "PNG")
         return painted.getvalue()
 
-    data = engine.animation([alone(picture) for picture in pictures], [0.1] * len(pictures), ["#c85000"])
+    data = gif.animation([alone(picture) for picture in pictures], [0.1] * len(pictures), ["#c85000"])
     with Image.open(io.BytesIO(data)) as played:
         assert played.n_frames == len(pictures) - 1  # the last stands twice as long
         for k, picture in enumerate(pictures[:-1]):

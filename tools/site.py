@@ -210,7 +210,7 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
             parts.append(_text(cell.source))
         elif cell.cell_type == "code":
             asked = _asked(cell)
-            # its form is all
+            # of a prediction the form is all that is shown
             folded = asked and any(tag.startswith("predict:") for tag in cell.metadata.get("tags", ()))
             parts += [f'<div class="code">{_code(cell, highlight)}</div>'] if code and not folded else []
             shown = [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..picture.dot import quoted
-from ..picture.engine import animation
+from ..picture.gif import animation
 from ..picture.layout import painted
 from ..read.text import fit, one_line, width, write_whole
 from .analysis import SceneAnalysis

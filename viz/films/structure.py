@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from ..read.graph import signed
+from ..read.rules import TRANSPOSES
 from ..read.text import shape_text
 from .scene import Arrow, Scene, operation
 
@@ -34,7 +35,6 @@ READERS = {
         ("Bmm", "Mm"), ("sums over", ("Expand", "View", "UnsafeView", "Clone", "NativeDropout", "Mul"))
     ),
 }
-TURNS = ("T", "Transpose", "Permute")
 POINTWISE = {
     "Mean", "Sum", "Div", "Mul", "Neg", "Pow", "Abs", "Sub", "Rsub", "Add", "Sqrt", "Square", "Log", "Log1P", "Clamp",
     "ClampMin", "Relu", "Softplus", "Where", "Exp", "Logcosh", "Log2", "Cosh", *LOSSES,
@@ -147,7 +147,7 @@ def _axes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
 def _first_inputs(scene: Scene, f: int, past: Collection[str]) -> Iterator[int]:
     """The functions whose results reach the first input of ``f`` with their dimensions in their order."""
     for a in scene.out.get(f, ())[:1]:
-        turned = any(operation(scene.names[scene.edges[e][0]]) in TURNS for e in a.edges[1:])
+        turned = any(operation(scene.names[scene.edges[e][0]]) in TRANSPOSES for e in a.edges[1:])
         if a.leaf is None and a.slot == 0 and not turned:
             passed = operation(scene.names[a.target]) in past
             yield from _first_inputs(scene, a.target, past) if passed else [a.target]

@@ -49,11 +49,9 @@ Item = Block | Function
 def tree(graph: Graph) -> Block:
     """The modules of ``graph`` as nested blocks; the outermost is the whole graph."""
     order = [f for f in graph.functions if f.kind != "accumulate"]
-    known = {
-        f: ([BACKWARD * f.second + path for path in _around(f.module, graph.classes)], f.call)
-        for f in order
-        if f.module
-    }
+    known = {}
+    for f in (f for f in order if f.module):
+        known[f] = [BACKWARD * f.second + path for path in _around(f.module, graph.classes)], f.call
     if not graph.recorded:
         _with_tails(order, known, graph.classes)
     return Block(order, inside=_blocks(order, known, 0, graph), kind="graph")

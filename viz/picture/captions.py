@@ -43,13 +43,8 @@ def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[s
     if block.times > 1:
         names = [_behind(part.path, start) for part in block.inside if part.is_module]
         own = _behind(block.path, start) if block.is_module else block.path.removeprefix(start).lstrip(".")
-        own = (
-            derivative(block.inside[0]) + own
-            if own
-            else ", ".join(
-                dict.fromkeys(_behind(b.path, start) for b in block.inside[0].inside if b.is_module)
-            )
-        )
+        inner = (_behind(b.path, start) for b in block.inside[0].inside if b.is_module)
+        own = derivative(block.inside[0]) + own if own else ", ".join(dict.fromkeys(inner))
         times = f" ×{block.times}"
         title = fit(kind or own, TITLE - width(times, 13, bold=True), 13, bold=True) + times
         title, several = block.title or title.strip(), len(set(names))

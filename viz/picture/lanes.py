@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from ..read import rules
+from ..read.derivative import rule_of
 from ..read.graph import Edge, Function, Graph
 from ..read.names import operand_names
 from ..read.replay import worked_out
@@ -221,8 +222,10 @@ def operation(f: Function, drawn: set[Edge]) -> str:
     operands = operand_names(f)
     form = rules.form_of(f, operands)
     called = rules.forward_name(f.name)
-    if form is None or called.endswith("_backward"):  # the rule of an operation, as one more operation
-        return re.sub(r"(.*)_backward$", r"∂ \1", {"threshold_backward": "relu_backward"}.get(called, called))
+    if rule := rule_of(f.name):  # the rule of an operation, as one more operation
+        return f"∂ {rules.forward_name(rule + 'Backward0')}"
+    if form is None:
+        return called
     names = rules.input_names(f)
     own = {name for name, e in zip(names, f.edges, strict=True) if e in drawn}
     words = {name: rules.operand(_ONE_AXIS.sub(r"\1", text)) for name, text in operands.items()}

@@ -158,11 +158,9 @@ def _joined(part: Sequence[Item], title: str = "") -> Block:
     """Neighbours as one box, called by the modules in it, or by the result that the caller has a name for."""
     functions = sorted((f for i in part for f in _functions(i)), key=lambda f: f.index)
     blocks = [i for i in part if isinstance(i, Block)]
-    called = {
-        b: f"{b.kind} ×{b.times}" if b.times > 1 and b.kind else derivative(b) + last_name(b.path)
-        for b in blocks
-    }
-    names = [called[b] for b in blocks if b.is_module] or [b.title for b in blocks if b.title]
+    several = {b: f"{b.kind} ×{b.times}" for b in blocks if b.times > 1 and b.kind}
+    names = [several.get(b, derivative(b) + last_name(b.path)) for b in blocks if b.is_module]
+    names = names or [b.title for b in blocks if b.title]
     made, name = next(((f, o.name) for f in reversed(functions) for o in f.outputs if o.named), (None, ""))
     leads = {made}  # to this result: where all of it does, the box has the result's name
     for f in reversed(functions):

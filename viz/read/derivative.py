@@ -16,15 +16,20 @@ from types import FrameType
 from typing import Any
 
 from .graph import Function, Graph, behind, is_tensor
-from .rules import TURNS, base_name
+from .rules import TRANSPOSES, TURNS, base_name
 from .source import scope_of
 
-TURNED = ("T", "Transpose", "Permute")
 PRODUCTS = ("Mm", "Addmm", "Bmm", "Baddbmm")
-RULE = re.compile(r"(\w+)Backward(Data)?")  # the name of a function that is the rule of another
+RULE = re.compile(r"(\w+)Backward(?:Data)?")  # the name of a function that is the rule of another
 OF = {"Threshold": "Relu", "EmbeddingDense": "Embedding"}  # functions whose rules have another name
 # the functions that a pass made, and what each differentiates, if that is known
 Pass = dict[Function, Function | None]
+
+
+def rule_of(name: str) -> str:
+    """The operation whose rule a function is: ``Relu`` for ``ThresholdBackwardBackward0``; "" for any other function."""
+    found = RULE.fullmatch(base_name(name))
+    return OF.get(found[1], found[1]) if found else ""
 
 
 def passes(order: list[Function]) -> list[Pass]:
@@ -36,7 +41,7 @@ def passes(order: list[Function]) -> list[Pass]:
     last, before = -1, None  # the place of what it differentiated last; the function before
     for f in order:
         options = _options(f, products)
-        rule = RULE.fullmatch(base_name(f.name))
+        rule = rule_of(f.name)
         ends = [e for u in f.users if u.source in products for e in u.source.edges if e.target is not f]
         gradient = f.edges[:1] if rule else ends or f.edges  # of a product, what meets the weight
         connected = any(e.target in inside for e in [*f.edges, *ends])
@@ -77,17 +82,17 @@ def _options(f: Function, products: dict[Function, list[Function]]) -> list[Func
     targets = [e.target for e in f.edges if e.target is not None]
     if f in products:
         return products[f]
-    if rule := RULE.fullmatch(base):
-        kinds = (OF.get(rule[1], rule[1]), base)
+    if rule := rule_of(f.name):
+        kinds = (rule, base)
         near = Counter(g for t in targets for g in {t, *(e.source for e in t.users)})
         near = {g: n for g, n in near.items() if g.index < f.index and base_name(g.name) in kinds}
         return [g for g, n in near.items() if n == max(near.values())]
-    if base in TURNED and len(targets) == 1 and base_name(targets[0].name) in TURNED:
+    if base in TRANSPOSES and len(targets) == 1 and base_name(targets[0].name) in TRANSPOSES:
         # a transposed weight, transposed again
         earlier = [e.source for e in targets[0].users if e.source.index < f.index]
         found = [g for g in earlier if base_name(g.name) in PRODUCTS]
         below = targets[0].edges[0].target
-        if not found and below is not None and (not below.edges or base_name(below.name) in TURNED):
+        if not found and below is not None and (not below.edges or base_name(below.name) in TRANSPOSES):
             found = targets  # the product itself is not a part of this graph
         products |= {e.source: found for e in f.users if base_name(e.source.name) in PRODUCTS and found}
         return found

@@ -1,5 +1,5 @@
-"""Our hooks on the user's nodes: they are removed whatever happens, even if Ctrl+C comes at the worst moment; and how far a
-backward pass that raises came: the nodes whose rules have run, and the one that had begun."""
+"""Our hooks on the user's nodes: they are removed whatever happens, even if Ctrl+C comes at the worst moment. `Progress`
+follows with two on each node how far a backward pass comes that raises."""
 
 from __future__ import annotations
 

@@ -314,26 +314,24 @@ def constant(saved: Any) -> str | None:
 
 def _added_numbers(graph: Graph) -> None:
     """The number that was added or subtracted, which no node keeps: the difference between the result and the input."""
-    values = replay(graph.functions) if len(graph) <= MEASURED_UP_TO else {}
-    for f in graph.functions:
-        base, given = rules.base_name(f.name), [e for e in f.edges if e.target is not None]
-        unknown = [e for e in f.edges if e.target is None and e.label is None and e.value is None]
-        if (
-            base not in ("Add", "Sub", "Rsub")
-            or len(given) != 1
-            or f.other
-            or len(unknown) < len(f.edges) - 1
-        ):
-            continue
-        x, y = values.get((given[0].target, given[0].nr)), values.get((f, 0))
+    sums = [f for f in graph.functions if rules.base_name(f.name) in ("Add", "Sub", "Rsub") and not f.other]
+    unknown = {
+        f: [e for e in f.edges if e.target is None and e.label is None and e.value is None] for f in sums
+    }
+    given = {f: [e for e in f.edges if e.target is not None] for f in sums}
+    wanted = [f for f in sums if len(given[f]) == 1 and len(unknown[f]) == len(f.edges) - 1]
+    values = replay(graph.functions) if wanted and len(graph) <= MEASURED_UP_TO else {}
+    for f in wanted:
+        base, e = rules.base_name(f.name), given[f][0]
+        x, y = values.get((e.target, e.nr)), values.get((f, 0))
         if x is None or y is None or x.shape != y.shape or rules.numbers_of(f).get("alpha", "1") != "1":
             continue
-        minus = base == "Rsub" or (base == "Sub" and unknown[0].slot == 0)  # number - x
+        minus = base == "Rsub" or (base == "Sub" and unknown[f][0].slot == 0)  # number - x
         other = y + x if minus else x - y if base == "Sub" else y - x
         text = number(other.flat[0]) if other.size else "nan"
         if np.allclose(other, float(text), rtol=1e-6, atol=1e-6 * abs(y).max(initial=0)):
             f.other = text
-            for e in unknown:
+            for e in unknown[f]:
                 e.label = text
 
 

@@ -13,8 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+TRANSPOSES = ("T", "Transpose", "Permute")
 # operations that only turn a tensor, or take a part of it
-TURNS = ["T", "Transpose", "Permute", "View", "UnsafeView", "ReshapeAlias", "Expand", "Repeat", "Squeeze"]
+TURNS = [*TRANSPOSES, "View", "UnsafeView", "ReshapeAlias", "Expand", "Repeat", "Squeeze"]
 TURNS += ["Unsqueeze", "Clone", "ToCopy", "Slice", "Select", "Split", "SplitWithSizes", "Chunk", "Unbind"]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..picture import dot as language
 from ..picture.dot import escaped, ground, quoted
-from ..picture.engine import animation
+from ..picture.gif import animation
 from ..picture.layout import painted
 from ..picture.parts import Item, Link, Picture
 from ..read.graph import Function
