@@ -49,12 +49,19 @@ def test_it_is_zoomed_by_its_buttons(page, html):
     assert page.evaluate(width) == pytest.approx(before, rel=0.01)
 
 
-def test_it_has_the_theme_of_the_notebook(page, html):
-    fill = "getComputedStyle(document.querySelector('.viz-drawing .panel')).fill"
-    for light, colour in (("true", "rgb(255, 255, 255)"), ("false", "rgb(22, 27, 34)")):
-        shown(page, html, f'data-jp-theme-light="{light}"')
-        page.wait_for_selector(".viz-drawing svg")
-        assert page.evaluate(fill) == colour
+def test_it_has_the_theme_of_the_notebook_also_when_that_changes(page, html):
+    page.emulate_media(color_scheme="dark")
+    shown(page, html)
+    page.wait_for_selector(".viz-drawing svg")
+    look = """() => ['.viz-drawing .panel', '.viz-drawing div + div'].map((part) => document.querySelector(part))
+        .map((el) => [getComputedStyle(el).fill, getComputedStyle(el).backgroundColor])"""
+    light, dark = "rgb(255, 255, 255)", "rgb(22, 27, 34)"
+    [panel, _], [_, bar] = page.evaluate(look)
+    assert panel == dark and bar != light
+    for theme, colour in (("true", light), ("false", dark), ("true", light)):
+        page.evaluate("(theme) => { document.body.dataset.jpThemeLight = theme; }", theme)
+        [panel, _], [_, bar] = page.evaluate(look)
+        assert panel == colour and (bar == light) == (theme == "true")
 
 
 def test_where_no_script_runs_the_image_stays(browser, html):

@@ -5,10 +5,10 @@ if (!img.dataset.shown) {
   const bytes = Uint8Array.from(atob(img.src.split(",")[1]), (c) => c.charCodeAt());
   const svg = document.importNode(new DOMParser().parseFromString(new TextDecoder().decode(bytes), "image/svg+xml").documentElement, true);
   for (const part of svg.querySelectorAll("[id]")) part.removeAttribute("id"); // several drawings on one page
-  const theme = document.body.dataset.jpThemeLight, style = svg.querySelector("style"), wide = svg.viewBox.baseVal.width;
-  if (theme === "true") style.remove(); // the theme of JupyterLab rather than that of the system
-  if (theme === "false") style.textContent = style.textContent.replaceAll("@media (prefers-color-scheme:dark)", "@media all").replaceAll(".viz-graph ", ".viz-graph.viz-dark ");
-  if (theme === "false") svg.classList.add("viz-dark");
+  // the theme of the editor around it, also when it changes, rather than that of the system
+  const style = svg.querySelector("style"), wide = svg.viewBox.baseVal.width, dark = `.viz-drawing{color-scheme:dark}${/^@media[^{]*\{(.*)\}$/s.exec(style.textContent)[1]}`;
+  const light = `body:is([data-jp-theme-light="true"], .vscode-light, .vscode-high-contrast-light)`, night = `body:is([data-jp-theme-light="false"], .vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light))`;
+  style.textContent = `${night}{${dark}} ${light} .viz-drawing{color-scheme:light} @media (prefers-color-scheme:dark){body:not(${light.slice(4)}){${dark}}}`;
   const view = document.createElement("div"), bar = document.createElement("div");
   let scale = 1;
   const zoom = (by) => {
@@ -25,7 +25,7 @@ if (!img.dataset.shown) {
   }
   bar.style.cssText = "position:absolute;top:4px;right:4px;border:1px solid #8c959f;border-radius:6px;background:Canvas;color:CanvasText;opacity:0";
   const place = document.createElement("div"), show = (on) => { bar.style.opacity = on || place.matches(":hover") ? 0.95 : 0; };
-  place.style.cssText = `position:relative;width:fit-content;max-width:100%${theme ? `;color-scheme:${theme === "true" ? "light" : "dark"}` : ""}`;
+  place.style.cssText = "position:relative;width:fit-content;max-width:100%";
   view.style.cssText = "overflow:auto;max-height:1200px";
   for (const event of ["pointerenter", "focusin"]) place.addEventListener(event, () => show(true));
   for (const event of ["pointerleave", "focusout"]) place.addEventListener(event, () => show(false));
