@@ -32,9 +32,9 @@ same errors, as far as it implements PyTorch.
                               messages, how a declaration becomes functions: skip these at first
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 
-Beside these: autograd/ has further modules (its docstring lists them), creation, random and mersenne make tensors, nn/, optim/,
-utils/ and serialization are what training needs, dtypes, devices, basics, printing and tensor_methods describe tensors,
-messages has the texts of long errors, missing says what PyTorch has and minigrad lacks (pytorch_names lists it).
+Besides these: autograd/ has further modules (its docstring lists them); creation, random and mersenne make tensors; nn/,
+optim/, utils/ and serialization are what training needs; dtypes, devices, basics, printing and tensor_methods describe
+tensors; messages has the texts of long errors; missing says what PyTorch has and minigrad lacks (pytorch_names lists it).
 
 Tensor's methods are attached below, all in one place.
 """
@@ -108,7 +108,7 @@ linalg = sys.modules[f"{__name__}.linalg"] = types.ModuleType(f"{__name__}.linal
 linalg.__dir__, linalg.__getattr__ = missing.module_attributes(linalg.__name__, publish.LINALG)
 vars(linalg).update(publish.LINALG)
 
-# Not what this file needs for itself, and of the modules only those that PyTorch has.
+# What this file needs for itself is not public, nor are modules that PyTorch does not have.
 PUBLIC = {name for name in globals() if name[0] != "_" and not name.isupper()}
 PUBLIC -= {name for name in PUBLIC if isinstance(globals()[name], types.ModuleType)}
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.

@@ -16,7 +16,7 @@ BLOCK = 16  # normal numbers are made in blocks of sixteen, fewer one by one
 
 class Generator:
     """A source of random arrays: bit for bit PyTorch's on a CPU, except for the last one of 16 or more normal float32 numbers:
-    there PyTorch has a sine and a logarithm of its own."""
+    there PyTorch uses its own sine and logarithm."""
 
     def __init__(self):
         self.manual_seed(67280421310721)  # PyTorch's default seed

@@ -52,7 +52,7 @@ def save(obj: object, f: File) -> None:
 
 
 def in_json(obj: object, where: str, tensors: dict[int, tuple[int, Tensor]]) -> object:
-    """`obj` as JSON, its tensors, which are collected, replaced by their numbers."""
+    """`obj` as JSON; its tensors are collected, and replaced by their numbers."""
     if isinstance(obj, Tensor):
         return {"kind": "tensor", "number": tensors.setdefault(id(obj), (len(tensors), obj))[0]}
     obj = obj.item() if isinstance(obj, np.generic) else obj
@@ -91,7 +91,7 @@ def load(
             t = wrap(arrays[name]).requires_grad_(requires_grad)
             tensors.append(Parameter(t, requires_grad) if is_parameter else t)
         return built(structure["object"], tensors)
-    except Exception as error:  # whatever NumPy, zipfile and json say of what they do not expect
+    except Exception as error:  # whatever NumPy, zipfile and json raise for content that they do not expect
         raise RuntimeError(messages.NOT_OUR_FILE.format(f)) from error
 
 

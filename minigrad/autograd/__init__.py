@@ -1,13 +1,13 @@
 """The autograd engine: graph, backward pass, grad modes. Nothing here knows a single derivative; those are in ops/.
 
 `help(minigrad)` says in which order to read what `loss.backward()` needs: node, engine, passes, saved, hooks, modes, views.
-Beside these:
+Besides these:
 
     grad_mode      what users switch                     no_grad, enable_grad, inference_mode
     anomaly        which operation made the NaN?         detect_anomaly
     tensor_hooks   how hooks are attached to tensors     register_hook, retain_grad
 
-**Further modules** build on these, which know nothing of them. They are loaded when they are first used:
+**Further modules** build on these; the modules above do not know them. They are loaded when they are first used:
 
     function       operations with their own backward    Function and its ctx
     forward_ad     derivatives beside the values         dual_level, make_dual: dual numbers

@@ -27,7 +27,7 @@ class set_detect_anomaly:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        anomaly.state = self.before  # nothing is called before
+        anomaly.state = self.before  # first: no call may come before it
         switch(*self.before)
 
 

@@ -29,7 +29,7 @@ def execute(roots: Roots, retain: bool, create: bool, captures: Captures | None,
 
     retain: keep the saved tensors. create: record the pass, so that the gradients can be differentiated.
     captures: if given, only nodes on a path to one of these (node, output number) are fired, and the gradient that
-        arrives there is put into this dictionary. The nodes in `last` are fired too, but nothing behind them alone.
+        arrives there is put into this dictionary. The nodes in `last` are fired too, but not what they alone lead to.
     """
     before, outer_pass = local.modes, local.backward_pass
     recorded = bool(create) or before.interpreter is not None
@@ -59,7 +59,7 @@ def walk(
 ) -> None:
     """Fire the nodes behind `roots`, each once, when all its gradients have arrived.
 
-    Ready nodes wait in a heap: the newest first (highest sequence number), AccumulateGrad before all, equals as they come.
+    Ready nodes wait in a heap: the newest first (highest sequence number), AccumulateGrad before all, ties by arrival.
     dependencies: how many gradients each node waits for. recorded: gradients are Tensors and the rules' operations are
     recorded; else they are plain arrays. needed, captures: see `execute`.
     """

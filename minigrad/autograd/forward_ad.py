@@ -39,7 +39,7 @@ Tangents = Sequence[Tensor | None]  # None for a constant
 
 
 def tangents(op: Op, inputs: tuple, moves: Tangents, results: tuple, params: tuple) -> Tangents:
-    """J t of an operation that has just been done: the tangents of its results from those of its inputs, `moves`."""
+    """J t of an operation that has just run: the tangents of its results, from those of its inputs, `moves`."""
     moving = [i for i, t in enumerate(moves) if t is not None and (op.variadic or i in op.differentiable)]
     if op.jvp is not None:
         return results_of(op.jvp(inputs, moves, results, params))
@@ -125,7 +125,7 @@ Dual.__name__ = Dual.__qualname__ = "Tensor"
 
 
 class Forward(Interpreter):
-    """The interpreter of forward mode. Tensors that are made inside can take a tangent, those from outside cannot."""
+    """The interpreter of forward mode. Tensors that are made inside can take a tangent; those from outside cannot."""
 
     wrapper = Dual
 
@@ -182,7 +182,7 @@ class Forward(Interpreter):
         return each(result, self.tracked) if cls.old_form else run_forward(cls, args, (result,))[0]
 
     def function_value(self, cls: type[Function], args: tuple) -> object:
-        """The value and the tangent of a Function's result, without history at this level, by operations below."""
+        """The value and the tangent of a Function's result, without history at this level, computed by the level below."""
         values, moves = zip(*map(self.unwrap, args), strict=True)
         if cls.old_form:
             result, ctx = run_forward(cls, values)
@@ -227,7 +227,7 @@ class dual_level(Forward):
         return 0
 
     def tracked(self, t: Tensor | None) -> Tensor | None:
-        """`t` with its history, if it has one, going on at this level: so that gradients also have tangents."""
+        """`t` with its history, if it has one, continued at this level, so that gradients have tangents too."""
         known = not isinstance(t, Tensor) or (t._requires_grad and self.owns(t))
         if known or not self.unwrap(t)[0]._requires_grad:
             return t

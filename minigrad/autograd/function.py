@@ -34,14 +34,14 @@ __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class FunctionCtx(Node):
-    """The node of a custom operation, and the `ctx` that its forward and backward are given. Users give it attributes of any
-    name, so what it keeps for itself has names with an underscore, or those that PyTorch uses, or that every node has."""
+    """The node of a custom operation, and the `ctx` that its forward and backward are given. Users may set any attribute on it,
+    so its own names begin with an underscore, or are PyTorch's, or are those that every node has."""
 
     _forward_cls: type[Function]
     _runs_undefined = True
     _frees = True
     rules: ClassVar[dict[str, str]] = {}
-    reads_forward = False  # is `jvp` running, which finds what was saved for it?
+    reads_forward = False  # whether `jvp` is running, which then finds what was saved for it
     to_save: tuple[Tensor | None, ...] = ()
     saved_for_forward: tuple[Tensor | None, ...] | None = None
     dirty_tensors: tuple[Tensor, ...] = ()
@@ -127,7 +127,7 @@ def metadata_of(values: tuple) -> tuple[tuple | None, ...]:
 
 
 def missing(what: str) -> staticmethod:
-    """A method that a Function may do without until it is called."""
+    """A method that a Function need not define unless it is called."""
 
     def method(*args: object, **kwargs: object) -> object:
         raise NotImplementedError(f"You must implement {what}")

@@ -130,7 +130,7 @@ class Group(tuple):
 
 
 def point(caller: str, func: Map, inputs: Tensors, create_graph: bool) -> tuple[Group, Group]:
-    """Fresh inputs that require grad, connected to the caller's if the result is to be differentiated; what comes out."""
+    """Fresh inputs that require grad, connected to the caller's if `create_graph`, and what the function returns."""
     xs = Group(inputs, "inputs", caller)
     fresh = [x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in xs]
     xs = Group(xs.like_given(fresh), "inputs", caller)

@@ -28,7 +28,7 @@ class Context:
     """A context manager that sets the modes of this thread to those that `inside` returns, and restores the old ones.
 
     An interrupt finds the old modes or the new ones, never a mixture: each change is one assignment. `__enter__` calls
-    nothing after it, and in `__exit__` nothing can prevent it.
+    nothing after that assignment, and nothing in `__exit__` can prevent it.
     """
 
     entered = None  # (the modes before, entered before), as a manager may be entered inside itself

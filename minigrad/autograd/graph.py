@@ -18,7 +18,7 @@ from .passes import GradientEdge
 __all__ = ["GradientEdge", "Node", "get_gradient_edge", "register_multi_grad_hook"]
 __all__ += ["save_on_cpu", "saved_tensors_hooks"]
 __dir__, __getattr__ = module_attributes(__name__, __all__)
-NO_NODE = "Expected gradient function to be set"  # of what was made in inference mode
+NO_NODE = "Expected gradient function to be set"  # for a tensor that was made in inference mode
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -80,7 +80,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     check(mode == "any" or None not in map(gradient_node, tensors), NO_NODE, error=AssertionError)
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors if mode == "all"]
-    key = object()  # of what a pass remembers for us
+    key = object()  # under which a pass remembers what belongs to this hook
     count = len(tensors)  # the hooks must not hold the tensors
 
     def collect(index: int, grad: Tensor | None) -> None:

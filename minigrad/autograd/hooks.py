@@ -90,7 +90,7 @@ def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
 
 
 def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None], *more: tuple) -> tuple:
-    """Call each hook with `grads` and `more`; what it returns takes the place of `grads`."""
+    """Call each hook with `grads` and `more`; what it returns replaces `grads`."""
     grads = tuple(grads)
     for fn in tuple(hooks.values()):
         new = fn(grads, *more)

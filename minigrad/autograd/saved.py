@@ -141,7 +141,7 @@ written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weak
 
 
 def maker_of_result(node: Node) -> Node:
-    """The grad_fn that the result of a node has: the node itself, unless it was written into a view that is still there."""
+    """The grad_fn of a node's result: the node itself, unless the result was written into a view that still exists."""
     reader = written_views.get(node)
     return (reader and reader()) or node
 
@@ -150,11 +150,11 @@ class SavedTensor:
     """A saved tensor: what a pair of saved_tensors_hooks made of it or, without hooks, the tensor itself and its version then.
     `unpack()` returns the tensor, at its place in the graph.
 
-    `keeper` is the node that saves it. Of its own result it must keep nothing that leads back to it.
+    `keeper` is the node that saves it. Of the node's own result nothing may be kept that leads back to the node.
     """
 
     __slots__ = ("dtype", "hook", "is_result", "is_unchanged", "node", "output_nr", "packed", "version")
-    _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
+    _counter = _array = None  # for code that looks at a saved tensor before it checks whether that is packed
 
     def __init__(self, t: Tensor, hooks: tuple[Callable, Callable] | None, keeper: Node):
         check(not t.is_inference(), messages.INFERENCE_SAVED)
@@ -184,7 +184,7 @@ class SavedTensor:
         if node is None or type(t) not in plain_types or t._grad_fn is node:
             return t
         out = wrap(t._array, requires_grad=True)
-        out._counter = Counter()  # what hooks give is a copy, maybe
+        out._counter = Counter()  # what hooks return may be a copy
         if type(node) is AccumulateGrad:
             out._own_meta().accumulator = weakref.ref(node)
         else:

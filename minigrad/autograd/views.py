@@ -35,7 +35,7 @@ class ViewMeta(AutogradMeta):
 
 
 def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
-    """Mark `out`, on the memory of `source`, as a view, maybe one of `several`: same version counter, known base."""
+    """Make `out` a view of `source`, or one of `several`: it shares the version counter and knows its base."""
     counter = out._counter = source._counter or source._own_counter()
     if source.__class__ is InferenceTensor:
         out.__class__ = InferenceTensor  # outside of all graphs, so its base does not matter
@@ -75,7 +75,7 @@ def places(view: Tensor) -> ndarray:
 
 
 def read_of(base: Node, output_nr: int, where: ndarray, shape: tuple) -> Node:
-    """The node of a read of the places `where` in what `base` made, which is of this shape."""
+    """The node that reads the places `where` of a tensor of this shape, which the node `base` made."""
     return new_node(AsStridedBackward0, (base,), (output_nr,), (where, shape))
 
 
@@ -94,7 +94,7 @@ class AsStridedBackward0(Node):
 
 
 class CopySlices(Node):
-    """The node of a base of which a view was written to: the gradient of the written places goes to the node of what was
+    """The node of a base after a write to one of its views: the gradient of the written places goes to the node of what was
     written, the rest to the history that the base had before."""
 
     __slots__ = ()

@@ -81,7 +81,7 @@ class Vmap(Interpreter):
 
     def __init__(self, size: int, randomness: str = "error"):
         self.size, self.randomness = size, randomness
-        self.drawn = False  # has an array just been drawn, with numbers of their own for each example?
+        self.drawn = False  # whether an array has just been drawn, with separate numbers for each example
 
     # ------------------------------------------------------------ operations
 
@@ -252,7 +252,7 @@ def folded_batch(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> objec
 
 
 def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
-    """Advanced indexing, reading and writing: to the index tensors one more is joined, the example's number."""
+    """Advanced indexing, reading and writing: one more index tensor, the example's number, joins the others."""
     indices, *more = params
     given = [(i, *level.unwrap(t)) for i, t in enumerate(indices) if t is not None]
     first, value = given[0][0], level.whole(pairs[0])

@@ -41,7 +41,7 @@ class Wrapper(Tensor):
 
     @staticmethod
     def shown(array: np.ndarray, extra: object) -> np.ndarray:
-        """From the value's array one of the shape and dtype that this level shows."""
+        """The value's array in the shape and dtype that this level shows."""
         return array
 
     def rewrapped(self) -> Wrapper:

@@ -100,16 +100,16 @@ def is_seen(x: object) -> bool:
 
 
 def only_alive(x: object) -> object:
-    """A result without a history that leads nowhere: only to variables of transforms that have ended."""
+    """A result, its history removed if that leads only to variables of transforms that have ended."""
     if not isinstance(x, Tensor) or not x._requires_grad or is_alive(x):
         return x
     return x.rewrapped() if isinstance(x, Wrapper) else x.detach()
 
 
 def pulled(func: Callable, primals: Any, has_aux: bool, api: str, tensors: Callable) -> tuple:
-    """(output, pull, aux): `pull` gives from a vector for each tensor of the output the gradients of the primals.
+    """(output, pull, aux): `pull` takes a vector for each tensor of the output and returns the primals' gradients.
 
-    While the function runs recording is on, and one reverse-mode transform more is running. If somebody outside can
+    While the function runs recording is on, and one more reverse-mode transform is running. If somebody outside can
     differentiate the result, the backward pass is recorded, too. tensors(output, api): the tensors of the output.
     """
     leaves, rebuild = flattened(primals)

@@ -33,7 +33,7 @@ def number_of(reduction: str) -> int:
 
 
 def _pair(input: Tensor, target: Tensor, cast: bool = True) -> tuple[Tensor, Tensor]:
-    """input and target, broadcast (with PyTorch's warning) and in one dtype, if they are not to be subtracted."""
+    """input and target, broadcast (with PyTorch's warning) and with `cast` in one dtype."""
     if input.shape != target.shape:
         message = f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will"
         more = "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."

@@ -32,7 +32,7 @@ class BackwardHookFunction(Function):
 
 
 def through_node(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool]:
-    """The values, the tensors among them behind one node; and whether there is such a node: only if a gradient passes.
+    """The values, with the tensors among them behind one node, and whether there is one: only if a gradient passes.
 
     hook: is given a gradient for each of the values, None for what is not a tensor, and returns as many, or None. It is shown
     what goes out of the node (which=0) or what has come in (1).
@@ -89,7 +89,7 @@ class ModuleBackwardHooks:
 
     def at_inputs(self, grads: tuple) -> tuple | None:
         if self.grad_outputs is None:
-            return None  # a gradient came to the input on another way than through the module
+            return None  # a gradient reached the input by a path that bypasses the module
         for hook in self.hooks:
             grads = replacement(hook(self.module, grads, self.grad_outputs), grads, "hook", "grad_input")
         self.grad_outputs = None

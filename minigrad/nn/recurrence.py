@@ -27,7 +27,7 @@ def rewritten(x: Tensor, name: str, *others: Tensor | int) -> Tensor:
 
 
 def summed(x: Tensor | Callable, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | None) -> Tensor:
-    """x + h Wᵀ + b, on which every step begins."""
+    """x + h Wᵀ + b, with which every step begins."""
     out = F.linear(hidden, w_hh, b_hh)
     return rewritten(out, "add", x if isinstance(x, Tensor) else x())
 

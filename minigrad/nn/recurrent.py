@@ -14,7 +14,7 @@ from .recurrence import Cell, Layers, rewritten, summed
 
 # ---------------------------------------------------------------- one step
 #
-# In PyTorch's order and with its writing in place, so that graphs are its graphs too. `x` is the input multiplied by its
+# In PyTorch's order, with its writes in place, so that the graphs are PyTorch's too. `x` is the input multiplied by its
 # weight already, or a function that does this: cells do it after the product with the hidden state.
 
 

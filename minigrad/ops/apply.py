@@ -2,8 +2,8 @@
 
 `x * y` is `call` of `call_two`: it takes the arrays, computes, wraps the result and, if an input requires grad, makes a node
 that saves what the operation's rules read. When the backward pass comes to the node, `vjp` of `vjp_of_two` reads what was
-saved and calls the rules. Operations on one and on two tensors are written out by hand, as most are; general.py has the
-rest, and all that is unusual.
+saved and calls the rules. Operations on one and on two tensors, which are the most frequent, are written out by hand;
+general.py has the rest, and all that is unusual.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def call_one(op: Op, form: CallForm) -> Callable:
                 values = placed((self, *args), kwargs)[1:] if kwargs or len(args) > most else args
             params = prepare(values, x) if needs_preparing else values
             y = forward(x, *params)  # compute
-        except TypeError:  # an argument does not fit, perhaps
+        except TypeError:  # perhaps an argument does not fit
             return call_any(op, form, (self, *args), kwargs)
         except Exception as error:
             raise translated(error, op, (x,), (form, (self, *args), kwargs)) from None

@@ -352,7 +352,7 @@ def diag_embedded(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1)
     return diag_embed(self, offset, wrap_dim(dim1, n) - n, wrap_dim(dim2, n) - n)
 
 
-# ---------------------------------------------------------------- in place: no element moves, the memory is seen otherwise
+# ---------------------------------------------------------------- in place: no element moves, the memory is seen differently
 
 
 @function("Tensor")

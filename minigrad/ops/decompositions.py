@@ -94,7 +94,7 @@ def _qr(A: ndarray, mode: str) -> tuple[ndarray, ndarray]:
 
 
 def qr_backward(grad, Q, R, mode):
-    """(gQ + Q (M + Mᵀ - diag(M))) R⁻ᵀ, where M is the upper triangle of gR Rᵀ - Qᵀ gQ; a wide A is a square one and a rest."""
+    """(gQ + Q (M + Mᵀ - diag(M))) R⁻ᵀ, where M is the upper triangle of gR Rᵀ - Qᵀ gQ; a wide A is split in two."""
     gQ, gR = grad
     m, n = Q.shape[-2], R.shape[-1]
     check(mode == "reduced" or (mode == "complete" and m <= n), "The QR decomposition is not differentiable when mode='{}'"
@@ -119,7 +119,7 @@ def _pinv(self: ndarray, rcond: float | None) -> ndarray:
 
 
 def pinv_backward(grad, self, result):
-    """Golub & Pereyra 1973: the derivative of the pseudo-inverse, which is that of the inverse and what leaves the ranges."""
+    """Golub & Pereyra 1973: the derivative of the pseudo-inverse, which is that of the inverse plus what leaves the ranges."""
     back, g = result, grad.mT
     if self.shape[-2] <= self.shape[-1]:
         K = g @ back

@@ -17,7 +17,7 @@ INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()`"
 XOR = "Use the `^` or `logical_xor()`"
 ONE_BOOL = NO_BOOL.format("Subtraction", "with a bool tensor", INVERT)
 NEGATIVE_POWER = "Integers to negative integer powers are not allowed."
-MESSAGES = {  # what NumPy's message has: what PyTorch's says
+MESSAGES = {  # words of NumPy's message: what PyTorch's says
     "boolean subtract": NO_BOOL.format("Subtraction", "with two bool tensors", XOR),
     "boolean negative": NO_BOOL.format("Negation", "on a bool tensor", INVERT),
     "Integers to negative": NEGATIVE_POWER,

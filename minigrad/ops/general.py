@@ -116,7 +116,7 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
 
 
 def only_arrays(op: Op, inputs: Sequence) -> bool:
-    """Whether there are only arrays among the inputs, and numbers where these may stand for tensors."""
+    """Whether all inputs are arrays, or numbers where a number may replace a tensor."""
     for t in inputs:
         if type(t) not in array_types and t is not None and not (op.numbers and type(t) in (float, int)):
             return False
@@ -302,7 +302,7 @@ def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
             saved[i] = SavedTensor(outs[position] if source == "result" else saved[i], hooks[0], node)
     if hooks:
         for i, value in enumerate(saved):
-            if type(value) is tuple and any(isinstance(v, Tensor) for v in value):  # of an index
+            if type(value) is tuple and any(isinstance(v, Tensor) for v in value):  # the tensors of an index
                 packed = [SavedTensor(v, hooks[0], node) if isinstance(v, Tensor) else v for v in value]
                 saved[i] = tuple(packed)
         if any(map(is_not, saved, node._context)):  # what hooks hold has no version

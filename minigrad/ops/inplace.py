@@ -98,7 +98,7 @@ def overwrite(op: Op, inputs: tuple, compute, store, old, needs_old: bool = Fals
 
 
 def is_recorded(op: Op, inputs: tuple) -> bool:
-    """Whether writing the result of the operation into its first input becomes part of the graph; into integers never."""
+    """Whether writing the operation's result into its first input becomes part of the graph: into integers it never does."""
     needing = [i for i in op.differentiable if inputs[i] is not None and inputs[i]._requires_grad]
     return bool(needing) and inputs[0]._array.dtype.kind == "f" and (not special or local.records)
 
@@ -131,7 +131,7 @@ def same_memory_layout(one: Tensor, other: Tensor) -> bool:
 
 
 def bump_version(t: Tensor) -> None:
-    """Count a write. Outside of inference_mode a tensor made in it cannot: an error, as in PyTorch after the write."""
+    """Count a write. Raises if a tensor of inference_mode is written to outside of it; as in PyTorch, after the write."""
     check(t.__class__ is not InferenceTensor or local.inference, messages.INFERENCE_WRITTEN)
     t._own_counter().version += 1
 

@@ -113,7 +113,7 @@ class Op:
 
     def guard_of(self, name: str) -> int | None:
         """The position among the rules of the one whose gradient must be needed for a value to be saved; None if it is always
-        saved, as a result is. An input has such a guard that only one of several rules reads.
+        saved, as a result is. An input has such a guard if only one of several rules reads it.
         """
         readers = [i for i, read in enumerate(self.reads.values()) if name in read]
         guarded = name in self.inputs and len(self.rules) > 1 == len(self.outputs) == len(readers)
@@ -158,7 +158,7 @@ def chooser(positions: Sequence[int]) -> Callable[[Sequence], Sequence]:
     """A function that takes the values at these positions out of a sequence."""
     start, stop = (positions[0], positions[-1] + 1) if positions else (0, 0)
     if [*positions] == [*range(start, stop)]:
-        return itemgetter(slice(start, stop))  # also of one or none
+        return itemgetter(slice(start, stop))  # for one position or none, too
     return itemgetter(*positions)
 
 

@@ -127,7 +127,7 @@ def _rest(self: ndarray, other: object) -> ndarray:
 
 
 def power(base, exponent: float):
-    """base ** exponent for a Python number: a cube as a product, which NumPy computes much more slowly."""
+    """base ** exponent for a Python number; a cube as a product, because NumPy's power is much slower."""
     return base * base * base if exponent == 3 else base**exponent
 
 
@@ -150,7 +150,7 @@ def _sigmoid(self: ndarray) -> ndarray:
 
 @functools.cache
 def erf_table(dtype: np.dtype) -> tuple[ndarray, ndarray]:
-    """The error function, which NumPy lacks, and its derivative: 4096 points per unit from -6 to 6, where it is 1."""
+    """The error function, which NumPy lacks, and its derivative: 4096 points per unit from -6 to 6; beyond, it is -1 or 1."""
     points = np.arange(-6 * 4096, 6 * 4096 + 1) / 4096
     values = np.array([math.erf(p) for p in points.tolist()], dtype)
     return values, (ERF * np.exp(-points * points)).astype(dtype)

@@ -109,7 +109,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
 
             @functools.wraps(run)
             def call(*args, **kwargs):
-                given = args[most:] if listed else ()  # of which Python would take any number
+                given = args[most:] if listed else ()  # Python alone would take any number of them
                 if listed and not (
                     given if method else len(given) == 1 and isinstance(given[0], (tuple, list))
                 ):

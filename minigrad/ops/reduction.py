@@ -112,7 +112,7 @@ def located(index: ndarray, sizes: tuple, dim: int, known: bool = False) -> ndar
 
 
 def leaves(index: ndarray, length: int) -> bool:
-    """Whether an integer array has an element outside 0, ..., length - 1. Without a sign, negative numbers are large."""
+    """Whether an integer array has an element outside 0, ..., length - 1. Read as unsigned, negative numbers are large."""
     numbers = index.view(BITS[index.itemsize])
     return index.size > 0 and numbers.item(numbers.argmax()) >= length
 
@@ -121,7 +121,7 @@ def named(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
     """Where, in the flattened tensor, the elements are that an index names along one dimension. Raises PyTorch's errors."""
     message = "{}(): Expected dtype int32/int64 for index"
     check(index.dtype in (np.int64, np.int32) or not index.size, message, name)
-    index = index if index.size else index.astype(np.int64)  # of nothing any dtype will do
+    index = index if index.size else index.astype(np.int64)  # for no elements any dtype will do
     message = f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
     check(max(index.ndim, 1) == max(self.ndim, 1) or not index.size, message)
     return located(index, self.shape, dim)

@@ -299,12 +299,12 @@ def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
 
 @function("Tensor")
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    """`transpose` in place: no element is moved, this tensor sees its memory otherwise. Returns self."""
+    """`transpose` in place: no element is moved, this tensor sees its memory differently. Returns self."""
     return shown_otherwise(self, turned(self, dim0, dim1))
 
 
 def shown_otherwise(self: Tensor, new: Tensor) -> Tensor:
-    """A tensor that sees its memory as `new` does, a result of its own memory, from now on. Returns self."""
+    """Make a tensor see its memory as `new` does, which is a result on that memory. Returns self."""
     if new._requires_grad:
         check_writable(self)
     self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # a transform's value is there

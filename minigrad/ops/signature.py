@@ -35,7 +35,7 @@ NUMBERS = (int, float, np.number, np.bool_)
 
 
 def is_number(value: object) -> bool:
-    if isinstance(value, Tensor):  # of one that requires grad the gradient would be lost
+    if isinstance(value, Tensor):  # the gradient of one that requires grad would be lost
         return value._array.ndim == 0 and type(value) in plain_types and not value._requires_grad
     return isinstance(value, NUMBERS)
 
@@ -89,7 +89,7 @@ def unpacked(values: object) -> object:
 
 
 def as_size(size: object, alone: bool = True) -> tuple[int, ...]:
-    """Lengths that were given one by one, or as one sequence, or one of them `alone`. TypeError for what is no such thing."""
+    """Lengths that were given one by one, or as one sequence, or one of them `alone`. TypeError for anything else."""
     if type(size) is tuple and INT.issuperset(map(type, size)):
         return size
     listed = type(size) is tuple or isinstance(size, (tuple, list))
@@ -295,7 +295,7 @@ class Signature:
     def placed(
         self, args: tuple, kwargs: dict, method: bool = False, unknown: list[str] | None = None
     ) -> list[object]:
-        """The values of all parameters in their order, not looked at. Raises PyTorch's TypeError if there are too many.
+        """The values of all parameters in their order, unchecked. Raises PyTorch's TypeError if there are too many.
         unknown: collects what is wrong with arguments that have no parameter, if PyTorch would look at the others first."""
         count, most = len(args), self.most
         values = [*args, *self.rest[count:]]

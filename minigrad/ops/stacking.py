@@ -121,7 +121,7 @@ def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
 
 @function("torch")
 def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """The tensors with three dimensions at least; a matrix gets its third behind."""
+    """The tensors with at least three dimensions; a matrix gets a third one at the end."""
 
     def raised(x: Tensor) -> Tensor:
         if x._array.ndim == 0:

@@ -67,8 +67,8 @@ def op(
     """Declare an operation: see the head of this file, and `Op` for the options.
 
     at: where it is found: torch, Tensor, F, linalg; "" for nowhere. aliases: other names there. operators: the dunder methods
-    that it is. inplace: is there an in-place method? Elementwise ones with rules have one. Returns the function of this one
-    declaration, whose `.op` is the Op. Several of one name are one public function.
+    that it is. inplace: whether there is an in-place method; elementwise ones with rules have one. Returns this declaration's
+    function, whose `.op` is the Op. Several of one name are one public function.
     """
     parsed = declared(signature)
     rules = {n: r for n, r in options_and_rules.items() if n in parsed.kinds}
@@ -155,7 +155,7 @@ def zeros_beside(x: object, shape: tuple) -> object:
 
 
 def rule_of(op: Op, position: int, inputs: tuple, results: tuple, params: tuple) -> Callable:
-    """The rule of one input, by its position, as a function of the gradient alone: forward mode calls it so."""
+    """The rule of one input, by its position, as a function of the gradient alone, as forward mode calls it."""
     name, sources = op.inputs[position], {"input": inputs, "result": results, "param": params}
     sharing, read = op.sharing(name), {}
     for n in {*op.reads[name], *op.zero_slope}:

@@ -117,7 +117,7 @@ class Algorithm(Optimizer):
     write into their last argument, unseen by autograd; the parameters' versions count it."""
 
     def __init__(self, params: Iterable, options: dict[str, object], order: str = ""):
-        """options: the `locals()` of a constructor; order: the names of those of them, as PyTorch lists them."""
+        """options: the `locals()` of a constructor; order: which of them to keep, in PyTorch's order."""
         names = order.split() or [name for name in options if name not in ("self", "params", "__class__")]
         defaults = {name: options[name] for name in names}
         for name, message in NOT_NEGATIVE.items():

@@ -19,8 +19,8 @@ from .rows import Row
 from .scene import Arrow, operation
 from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
-VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # of the top row's norm, twice; times; of the weight
-# of what a function receives; what a softmax sends is a difference, and small without any illness
+VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # of the top row's norm; a factor; of the weight
+# a part of what the function receives; what a softmax sends is a difference, which is small in a healthy net, too
 SATURATED = {
     "Sigmoid": 1e-2,
     "Tanh": 1e-2,
@@ -29,11 +29,11 @@ SATURATED = {
     "LogSigmoid": 1e-4,
     "Softplus": 1e-4,
 }
-WITHIN = 5  # steps
-PERSISTS = 3  # frames, before something that may pass is an alarm
+WITHIN = 5  # a number of steps
+PERSISTS = 3  # for how many frames something that may pass must last before it is an alarm
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
-SMALL = 1e-5  # of the weight: an update that changes nothing for thousands of steps
-BEGINS, FAR = 3, 20  # times the loss of equal probabilities: beginning above that is a finding, and an alarm
+SMALL = 1e-5  # an update of this fraction of the weight changes nothing for thousands of steps
+BEGINS, FAR = 3, 20  # a first loss above this many times that of equal probabilities is a finding; an alarm
 UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
 
 
@@ -188,7 +188,7 @@ class SceneAnalysis:
         for first, last in intervals(np.isfinite(top) & (ratio.min(axis=1) < np.log10(VANISHES)), gap=2):
             if last - first + 1 < min(PERSISTS, len(self.at)):
                 continue
-            n = ratio.shape[1] - 1 - int(ratio[first][::-1].argmin())  # the deepest of the smallest
+            n = ratio.shape[1] - 1 - int(ratio[first][::-1].argmin())  # of several smallest ones, the deepest
             (own, arrows), (over, above) = parts[n + 1], parts[0]
             leaf, best = (x[int(y[first].argmax())].leaf for x, y in ((arrows, own), (above, over)))
             names, row = self.table.names, self.rows[with_leaves[n + 1]]
@@ -258,12 +258,12 @@ class SceneAnalysis:
         end = len(self.at) - 1
 
         def telling(run: tuple[int, int]) -> tuple[bool, int]:
-            """Of a unit's runs the one that goes on counts, else the longest."""
+            """Which of a unit's runs counts: the one that lasts until the end, otherwise the longest."""
             return run[1] == end, run[1] - run[0]
 
         runs: dict[int, dict[int, tuple[int, int]]] = {}
         for f, unit, first, last in self.table.dead():
-            if self.entering(f)[first] != -np.inf:  # else nothing came that it could stop
+            if self.entering(f)[first] != -np.inf:  # otherwise there was no gradient to stop
                 known = runs.setdefault(f, {})
                 known[unit] = max(known.get(unit, (0, -1)), (first, last), key=telling)
         layers: dict[tuple, list[int]] = {}
@@ -317,7 +317,7 @@ class SceneAnalysis:
         far = np.where(moved, update, -np.inf)[:, matrices]
         for first, last in intervals(far.max(axis=1, initial=-np.inf) > np.log10(LARGE), gap=2):
             k = matrices[int(far[first].argmax())]
-            if curve.rises_after(self.at[first]):  # else it did no harm
+            if curve.rises_after(self.at[first]):  # otherwise it did no harm
                 text = f"Large update: {names[k]} moves by {times(update[first, k])} its norm in one step, and the loss rises."
                 yield self.make("large", (first, last), self.row_of_leaf.get(k, 0), names[k], text)
         known, got = (update != NONE).all(axis=1), np.isfinite(grad) & (grad != NONE)

@@ -28,7 +28,7 @@ from .show import Played
 from .training import TrainingState, findings_of
 
 Data = dict[str, Any]
-MOST_SCENES = 20  # if there are more, the most frequent are laid out
+MOST_SCENES = 20  # of more scenes than this, only the most frequent are laid out
 
 
 @public
@@ -237,7 +237,7 @@ class Film(Played):
             return
         if here not in self._replayed:
             for k in [k for k, kept in self._replayed.items() if not kept.for_good]:
-                self._replayed.pop(k)  # another was the last
+                self._replayed.pop(k)  # it is no longer the last one
             table = self._tables[self._scene_of[here]]
             try:
                 self._replayed[here] = ReplayedPass(hooks, loss, options, output_nr, table)

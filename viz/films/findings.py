@@ -33,14 +33,14 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "grew": ("nan", "rising", "flat", "runaway", "explode", "dead"),
     "runaway": ("nan", "explode", "grew", "large", "saturated", "zero", "dead"),
     "rising": ("nan",),
-    "nan": (),  # and every alarm that begins after it
+    "nan": (),  # nan may also cause every alarm that begins after it
     "flat": (),
     "still": (),
     "frozen": (),
     "eval": (),
 }
 CAUSAL = [*FOLLOWS]
-FIRST = ["nan", "frozen", "eval"]  # alarms and facts that come first among those without a cause
+FIRST = ["nan", "frozen", "eval"]  # these come first among the alarms and facts without a cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def ordered(findings: list[Finding]) -> list[Finding]:
     def order(f: Finding) -> tuple[Any, ...]:
         return f.step, CAUSAL.index(f.kind), f.row
 
-    linked: list[Finding] = []  # with their causes, each of which began before
+    linked: list[Finding] = []  # each with its cause, which began earlier
     for f in sorted(findings, key=order):
         causes = [c for c in linked if f.alarm and c.alarm and _follows(f, c)]
         linked.append(replace(f, cause=causes[0]) if causes else f)

@@ -12,7 +12,7 @@ import numpy as np
 from .norms import UNKNOWN, length_of, lengths_of, numbers
 
 Arrays = list[np.ndarray | None]
-FEW = 4096  # numbers; of larger arrays the processor's cache holds one at a time
+FEW = 4096  # larger arrays are measured one by one: the processor's cache holds only one of them
 
 
 class LeafNorms:

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-LEARNS = 0.8  # of the loss at the start: below that a net is said to learn
-FEW, MANY = 8, 20  # frames: before a loss has a trend, and before it is called flat
-FLAT, HARDLY = 0.01, 0.05  # of the loss: what it changes when it is flat; what it falls by before, at most
-GUESS = 0.1  # of the loss of equal probabilities: a classifier that ends so close to it may fall by as much before
-RISES = 0.05  # of the loss
-JUMP, WITHIN = 1.5, 5  # times, frames
+LEARNS = 0.8  # a net learns if its loss is below this fraction of the loss at the start
+FEW, MANY = 8, 20  # how many frames it takes before a loss has a trend, and before it is called flat
+FLAT, HARDLY = 0.01, 0.05  # fractions of the loss: a flat one changes so little, and has fallen so little
+GUESS = 0.1  # a fraction of the loss of equal probabilities: how close to it a classifier that only guesses may end
+RISES = 0.05  # a fraction of the loss
+JUMP, WITHIN = 1.5, 5  # a factor, and a number of frames
 
 
 class LossCurve:

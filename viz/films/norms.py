@@ -36,7 +36,7 @@ def length_of(a: np.ndarray) -> float:
     if SAFE[0] < square < SAFE[1]:
         return math.sqrt(square)
     if kind == "f":
-        a = a.astype(np.float64)  # where the square of every number of float32 has its place
+        a = a.astype(np.float64)  # float64 holds the square of every float32 number
         return math.sqrt(a.dot(a))
     most = float(np.abs(a).max(initial=0.0))  # NaN where there is one
     if most == 0.0 or not math.isfinite(most):

@@ -42,10 +42,10 @@ class PassHooks:
         self.zeros: dict[int, float] = {}
         self.alive: dict[int, bytes] = {}
         self.sums: dict[int, Any] | None = None  # by arrow, by ~f of what f receives; where all is looked at
-        self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape, where they are counted together
+        self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape; one shape is counted together
         self.fired: list[int] = []
         self.held: dict[int, tuple[Sequence, dict]] = {}
-        self.arrived: dict[int, list[np.ndarray | None]] = {}  # to functions with rules of the user's
+        self.arrived: dict[int, list[np.ndarray | None]] = {}  # at functions whose rules are the user's
         self.trouble: list[Exception] = []
         old = [leaf.grad for leaf in leaves]
         self.values = LeafNorms(seen(leaves, self.trouble), before)

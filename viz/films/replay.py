@@ -77,7 +77,7 @@ class SceneInfo:
     def _read(self, i: int, node: Any, at: dict, leaf_at: dict, plain: dict) -> None:
         for name in [a for a in dir(node) if a.startswith("_saved_") or a == CUSTOM]:
             if getattr(getattr(node, f"_raw{name}", None), "unpack_hook", None) is not None:
-                raise RuntimeError("its saved tensors are packed by hooks")  # to look would run them
+                raise RuntimeError("its saved tensors are packed by hooks")  # reading would run them
             value = getattr(node, name)
             if name != CUSTOM and not is_tensor(value) and not isinstance(value, np.ndarray):
                 self.fixed[i][name] = value
@@ -155,7 +155,7 @@ class ReplayedPass(Tensor):
     loss, options: of that pass, ``loss`` without its graph. table: what the leaves are called.
     """
 
-    for_good = False  # whether it stays when another is the last
+    for_good = False  # whether it is kept after a later pass has replaced it as the last
 
     def __init__(self, hooks: Any, loss: Any, options: dict[str, Any], output_nr: int, table: Any):
         super().__init__(np.array(numbers(loss)), None, dtype_name(loss))
@@ -212,7 +212,7 @@ class ReplayedPass(Tensor):
                 continue
             stand_in = self.leaf.get(origin[0] if origin else None) or self._transposed(origin)
             if stand_in is None:
-                written = version != getattr(value, "_version", 0)  # since
+                written = version != getattr(value, "_version", 0)  # it was written to since
                 stand_in = Tensor(None, value.shape, dtype_name(value)) if written else _copy(value)
             if origin and origin[0] not in self.leaf:
                 stand_in = self._made(stand_in, *origin)

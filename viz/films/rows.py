@@ -98,7 +98,7 @@ def _joins(scene: Scene, names: list[str], group: list[int], more: list[int]) ->
     mine = _leaves(scene, more[-1])
     old = [a for f in group for a in _leaves(scene, f)]
     if {a.leaf for a in mine} & {a.leaf for a in old}:
-        return False  # the same weights again: another time step
+        return False  # the same weights again, so another time step
     if {_module(names[a.leaf]) for a in mine} != {_module(names[a.leaf]) for a in old}:
         return False
     # products after one another are two layers; beside one another (x @ w + h @ u) they are one

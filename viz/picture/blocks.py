@@ -18,7 +18,7 @@ from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.rules import base_name
 
-CONTAINERS = ("", "ModuleList", "ModuleDict")  # they only hold modules: what they hold says more than they do
+CONTAINERS = ("", "ModuleList", "ModuleDict")  # they only hold modules, whose names say more than theirs
 BACKWARD = "∂"  # before the path of a module whose functions a backward pass differentiates
 ACTIVATIONS = ("Relu", "Gelu", "Silu", "Tanh", "Sigmoid", "LeakyRelu", "Elu", "Hardtanh", "Hardswish")
 
@@ -32,7 +32,7 @@ class Block:
     kind: str = ""  # the class of the module
     inside: list[Block] = field(default_factory=list)
     call: str = ""  # "call 2" of a module that is used several times
-    times: int = 1  # of equal neighbours, each of which is in ``inside``
+    times: int = 1  # how many equal neighbours it represents, each of which is in ``inside``
     title: str = ""  # of a block that is no module
     backward: int = 0  # of what differentiates the module: how many backward passes deep it is
     stretch: bool = False  # what is in it is shown as it is: it was cut out of something longer
@@ -137,7 +137,7 @@ def _calls(functions: list[Function], known: Known, passes: list[int]) -> list[l
     before = 0
     for f in functions:
         path, call = known[f][0][-1], known[f][1]
-        if call is None:  # of a module around others
+        if call is None:  # the function of a module around others
             found[-1].append(f)
             continue
         differentiated = bisect_left(passes, f.index) > before
@@ -219,7 +219,7 @@ def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[F
     activation of that sum, and what the block computes from its input beside the shortcut."""
     made, block, found = set(functions), set(functions), []
     constant = any(e.target is None for f in functions for e in f.edges)
-    one = len(_leaving(block)) == 1  # what comes of this result alone is no part of the block
+    one = len(_leaving(block)) == 1  # what is computed from this result alone is not part of the block
     for f in islice(_onward(block, free), MOST_BESIDE):
         found.append(f)
         ways = {(e.target, e.nr) for e in f.edges if e.target is not None}

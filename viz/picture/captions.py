@@ -68,7 +68,7 @@ def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[s
 
 
 def derivative(block: Block) -> str:
-    """What stands before the name of a module where a box is the backward pass through it: ``∂ net``, ``∂² net``."""
+    """What is written before the name of a module if the box is the backward pass through it: ``∂ net``, ``∂² net``."""
     again = str(block.backward).translate(SUPERSCRIPTS) if block.backward > 1 else ""
     return f"{BACKWARD}{again} " if block.backward else ""
 

@@ -152,7 +152,7 @@ def fewer(graph: Graph) -> Iterator[Picture]:
         groups = first_sight(root, most)
         if groups and len(groups) != before:
             before = len(groups)
-            # rather a box with less on it than two modules in one box
+            # a box with less text is better than two modules in one box
             for terse, direction in product((False, True), ("LR", "TB")):
                 picture = build(graph, "functions", direction, graph.title, groups, terse=terse)
                 picture.fold, picture.notes = most, [_folded(graph, groups)]

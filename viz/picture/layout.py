@@ -22,10 +22,10 @@ from .parts import Item, Link, Picture, Places, bezier
 LANES = ("values, forward →", "← gradients, backward"), ("values, forward ↓", "gradients, backward ↑")
 # points: between lanes; of an arrow head; of the words at a lane, and the room for them
 BETWEEN, HEAD, NOTE, WORDS = 30.0, 7.0, 10.5, 18.0
-IN_PROCESS = 150  # items and links; of up to so many a layout takes some hundredths of a second: no process is started for it
+IN_PROCESS = 150  # so many items and links take some hundredths of a second: no process is needed
 # the time limit of a layout: of processor time where the system can measure it, so that a busy machine draws the same
-SECONDS, STARTING = 2.0, 1.0  # the second for the start of the process, where the clock has to do
-FORMATS = ".svg", ".png", ".pdf", ".dot"  # of a drawing
+SECONDS, STARTING = 2.0, 1.0  # the second is for the start of the process, if only the clock is known
+FORMATS = ".svg", ".png", ".pdf", ".dot"  # in which a drawing can be saved
 
 
 class LayoutTooSlow(RuntimeError):
@@ -93,7 +93,7 @@ def _in_lanes(p: Picture, at: Places, margin: float) -> Places:
     def point(u: float, v: float) -> tuple[float, float]:
         return (u, v) if along == 0 else (v, u)
 
-    placed: dict[Item, tuple[float, float]] = {}  # along and across, before its lane is moved
+    placed: dict[Item, tuple[float, float]] = {}  # its position along and across, before its lane is moved
     for item in p.items:
         above = p.below.get(item, item)
         u, v = (at.items[above.id][axis] for axis in (along, across))

@@ -21,9 +21,9 @@ from .captions import derivative, last_name, listed, parameter_name, result_of
 # of functions that one call of the framework always makes in a row, with nothing but reshapes between: what that is called
 COMPOSED = {"NllLoss": ("LogSoftmax", "cross_entropy"), "NllLoss2D": ("LogSoftmax", "cross_entropy")}
 RESHAPES = ("View", "UnsafeView", "ReshapeAlias", "Transpose", "Permute")
-REPEATS = 4  # so often at least come functions in a row that are folded because they repeat; equal blocks of modules twice
+REPEATS = 4  # functions are folded as a repetition from this many on, equal blocks of modules from two on
 LONGEST_PERIOD = 400
-OPENED_FROM = 8  # functions; a smaller module is opened by those who look at it
+OPENED_FROM = 8  # with fewer functions a module stays closed until the reader opens it
 SHOWN = 8  # of so many functions, or fewer, that come again and again the first and the last time stay open
 
 

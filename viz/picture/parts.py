@@ -147,7 +147,7 @@ class Picture:
     notes: list[str] = field(default_factory=list)
     # of two lanes: item of the lower one -> above which it stands
     below: dict[Item, Item] = field(default_factory=dict)
-    mirrors: dict[Link, Link] = field(default_factory=dict)  # and its arrows -> those whose way they go back
+    mirrors: dict[Link, Link] = field(default_factory=dict)  # arrows -> those that they retrace
     at: Any = None  # the places of all this, where it was laid out
     gap: float = 0.0  # inches between the items of a lane
     terse: int = 0  # 1: on boxes only a name, a class and a shape, and nothing on arrows; 2: not even a shape

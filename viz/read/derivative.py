@@ -61,7 +61,7 @@ def passes(order: list[Function]) -> list[Pass]:
         first, end = order.index(next(iter(made))), order.index(next(reversed(made))) + 1
         made |= {f: None for f in order[first:end] if f not in made}
         oldest = next((g for g in reversed(made.values()) if g is not None), None)
-        # what it came to then: the gradients of weights, and what undoes a reshape
+        # what the pass made next: the gradients of weights, and what undoes a reshape
         came = [oldest, *(e.target for e in oldest.edges)] if oldest is not None else []
         weights = any(g is not None and base_name(g.name) in PRODUCTS for g in came)
         kinds = (*TURNS, *["Mm", "Bmm", "SumBackward1"] * weights)

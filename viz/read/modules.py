@@ -87,9 +87,9 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
             reads[f] = read  # a step of training that is differentiated: the next call reads its result
             continue
         module, looks_up = modules.pop(), base_name(f.name) in ("Embedding", "EmbeddingBag")
-        if all(leaves) and len(inputs) == len(f.edges) and not looks_up:  # whose it is shows when it is used
+        if all(leaves) and len(inputs) == len(f.edges) and not looks_up:  # its use will show whose it is
             shape = f.outputs[0].shape
-            # its norm is a penalty
+            # a single number made of parameters is a penalty, such as their norm
             if base_name(f.name) in TURNS or (shape is not None and size_of(shape) > 1):
                 reads[f] = read
             continue

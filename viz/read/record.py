@@ -174,7 +174,7 @@ class Recording:
 
     @guarded
     def _look_around(self, frame: FrameType) -> None:
-        for _, tensor in reachable(frame, 2)[0]:  # what was there before is not of this recording
+        for _, tensor in reachable(frame, 2)[0]:  # what existed before does not belong to this recording
             self._skip(tensor)
             self._watch(type(tensor))
         self._watch_modules(frame)

@@ -201,7 +201,7 @@ def _in_order(a: Trace, b: Trace, same: Matches, labels: tuple[str, str], tolera
     pairs: list[Pair] = []
     left, right = list(a.steps), list(b.steps)
     while left or right:
-        # what stands on one side only goes first, two different operations in one place together, then what both have
+        # first what only one side has, then two different operations in one place, then what both have
         if left and right and left[0] not in partner and right[0] not in back:
             x, y = left.pop(0), right.pop(0)
             pairs.append(Pair(x, y, f"is {x.name} here and {y.name} there"))
@@ -241,7 +241,7 @@ def _differs(x: Step, y: Step, tolerance: float) -> str | None:
     if len(x.sent) != len(y.sent):
         return f"sends {len(x.sent)} gradients and {len(y.sent)}"
     if x.accumulate and y.accumulate:
-        a, b = x.accumulate, y.accumulate  # where .grad was not the same before, what was added tells
+        a, b = x.accumulate, y.accumulate  # if .grad differed before, compare what was added
         known = a.before is not None and b.before is not None
         before = not known or _values(a.before, b.before, "had", tolerance) is not None
         if before and a.before is not b.before:

@@ -170,7 +170,7 @@ class Explore(Live, widgets.VBox):
         self.leaves = {name: _Leaf(name, value, self._run) for name, value in leaves.items()}
         self._cut: list[str] = []
         self._past: list[_State] = []
-        self._last = ""  # what was changed last: a slider that is dragged is one change
+        self._last = ""  # what was changed last: dragging a slider counts as one change
         hint = "Move a slider, or click an edge to cut it: what changes is described here."
         self.message = widgets.HTML(_said(hint))
         self.data, self._now = self._record()
@@ -248,7 +248,7 @@ class Explore(Live, widgets.VBox):
             self.data, self._now = self._record()
         except Exception as error:  # the learner's function may raise anything: it is shown, not hidden
             self.message.value = _said(f"{type(error).__name__}: {error}", "alert")
-            now = self._state()  # undone next; what worked last is what the next change is told from
+            now = self._state()  # for undo; the next change is compared with what worked last
             self._now = replace(before, values=now.values, grad=now.grad, cut=now.cut)
             return
         self.message.value = _said(self.changes(before, self._now))

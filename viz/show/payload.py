@@ -26,8 +26,8 @@ from ..run.steps import Step, Trace
 from ..run.trace import first_freed, remember, remembered, run
 from .costs import kept_once
 
-MOST_OPENED = 60  # of so many boxes of a picture the inside is sent at once; in a graph of at most WHOLE nodes that of all
-ROOM = 390_000  # square points: of a picture in columns, as much as a window of 900 px shows so that it can be read
+MOST_OPENED = 60  # for so many boxes of a picture the inside is sent at once; in a graph of at most WHOLE nodes, for all
+ROOM = 390_000  # square points: what a window of 900 px shows at a readable size
 Drawn = list[tuple[Picture, dict]]
 MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
 
@@ -132,8 +132,8 @@ def _laid_out(graph: Graph, pictures: Sequence[Picture], step_of: dict, seconds:
             break
         modules = [one["width"] * one["height"] for other, one in found if other.fold == "module"]
         if isinstance(picture.fold, int) and modules and (len(graph) > DETAIL or min(modules) < ROOM):
-            continue  # boxes by number say less than modules
-        try:  # of further pictures those are sent that cost little
+            continue  # boxes of a given number say less than modules
+        try:  # further pictures are sent if they cost little
             one = _drawn(picture, step_of, str(len(found)), seconds / 4 if found else seconds)
         except LayoutTooSlow:
             late = late or picture

@@ -52,7 +52,7 @@ class Stepper(Live, Shown, widgets.VBox):
         self.data, self.options = data, dict(options or {})
         self.closed = getattr(data, "closed", {})
         self._inside: Any = getattr(data, "open", None)
-        more = {"opens": True} if self.closed else {}  # such a box asks for what stands in it
+        more = {"opens": True} if self.closed else {}  # a closed box asks for its inside when it is opened
         self.pane = Pane(data=sent(data, self.options), options=self.options | more)
         self.pane.on_msg(lambda _, content, buffers: self._answer(content))
         if self.pane.comm is not None:
