@@ -3,8 +3,8 @@
     from exercises import check, hint, predict, solution, progress
 
 Each returns an object that a notebook shows as a card and a terminal as one line. None of them raises,
-whatever it is given. The exercises themselves are in `lesson_00.py`, `lesson_03.py`, ..., one module a
-lesson. To import it also says how figures are shown (figures.py).
+whatever it is given. The exercises themselves are in `lesson_00.py`, `lesson_01.py`, ..., one module per
+lesson. Importing the package also sets how figures are shown (figures.py).
 """
 
 from . import figures

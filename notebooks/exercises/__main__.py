@@ -61,13 +61,13 @@ def _exercise(exercise: Exercise) -> Iterator[str]:
 
 
 def _reply(exercise: Exercise, wrong: Wrong) -> str:
-    """The reply about the cause, in full: an advice may be the beginning of what a check says on its own."""
+    """The reply about the cause, in full: a piece of advice may be the beginning of what a check says itself."""
     cause = judge(exercise, as_answers(exercise, wrong.answer)).cause
     return cause if wrong.advice in cause else wrong.advice
 
 
 def _made_up(advice: str) -> bool:
-    """Whether an advice is one of many that are put together by the same pattern (exercise 4.1)."""
+    """Whether a reply is one of many that follow the same pattern (exercise 4.1)."""
     return advice.startswith("Fired too early:")
 
 

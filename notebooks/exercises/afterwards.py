@@ -1,4 +1,4 @@
-"""What an answer changes for the whole process is put back after it was judged: `with as_it_was(): ...`.
+"""What an answer changed for the whole process is put back after the answer was judged: `with as_it_was(): ...`.
 
 The recursion limit, NumPy's error state and print options, random numbers, warnings, tracing, the working directory, the
 names of Python and minigrad and the like belong to the learner's notebook. Nothing that an answer did to them may reach the
@@ -35,7 +35,7 @@ def _collecting(yes: bool) -> None:
 def _warn_as(filters: list) -> None:
     if warnings.filters != filters:
         warnings.filters[:] = filters
-        warnings._filters_mutated()  # its cache of what was decided by the old ones
+        warnings._filters_mutated()  # its cache of decisions by the old ones
 
 
 def _inference(yes: bool) -> None:
@@ -88,7 +88,7 @@ LARGE: tuple[State, ...] = (  # what takes a millisecond to keep
     (_folder, _go_to),
     (lambda: signal.getsignal(signal.SIGINT), lambda kept: signal.signal(signal.SIGINT, kept)),
 )
-SMALL: tuple[State, ...] = (  # what may also decide how the next code runs
+SMALL: tuple[State, ...] = (  # these may also decide how the next code runs
     (lambda: [vars(space).copy() for space in NAMESPACES], _put_names),
     (np.geterr, lambda kept: np.seterr(**kept)),
     (np.geterrcall, np.seterrcall),
@@ -110,7 +110,7 @@ SMALL: tuple[State, ...] = (  # what may also decide how the next code runs
 
 @contextmanager
 def as_it_was(states: tuple[State, ...] = LARGE + SMALL) -> Iterator[None]:
-    """Put each of the states back when the block is left, however it is left. Anomaly mode is off inside of it."""
+    """Put each of the states back when the block is left, however it is left. Anomaly mode is off inside it."""
     kept = [(read(), put) for read, put in states]
     with minigrad.autograd.set_detect_anomaly(False):
         try:

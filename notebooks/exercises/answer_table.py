@@ -14,8 +14,8 @@ the ` :: `. Empty lines, and lines that begin with `#` between two answers, are 
 A change need not repeat the solution: `upstream => 1`, `p.grad = None =>` (the line is left out), `loss.backward() => <<` (it
 moves one level out), several separated by ` ;; ` (see solution_changes.py).
 
-A line such as `instead of h.detach():` says that the expressions below it stand in the solution in the place of that piece
-of it (unless they name a whole function, or parameters that the piece does not). `instead of all:` ends that.
+A line such as `instead of h.detach():` says that the expressions below it replace that piece of the solution (unless they name
+a whole function, or parameters that the piece does not). `instead of all:` ends that.
 
 The code may use every name of its lesson's module, and those of COMMON. The name of the exercise's function means the
 reference; a function that calls itself is written with its `def`.
@@ -140,7 +140,7 @@ class Reader:
             raise SyntaxError(f"nothing here is called {' or '.join(self.names)}")
         function = ast.parse(f"def {self.names[0]}({', '.join(self.parameters)}): ...")
         function.body[0].body = tree.body  # type: ignore[attr-defined]
-        if not row.line:  # not from a table: it is known to Python's own tools as a cell's code would be
+        if not row.line:  # not from a table: Python's own tools know it as they know a cell's code
             exec(self._kept(ast.unparse(function)), scope)
             return scope[self.names[0]]
         made: dict[str, Any] = {}  # apart from `scope`: there the exercise's function is the reference
@@ -159,7 +159,7 @@ class Reader:
         return f"{row.piece} => {code if simple else f'({code})'}"
 
     def _replaces(self, tree: ast.Module, piece: str, scope: Mapping[str, Any]) -> bool:
-        """Whether the code is an expression that can stand in the place of a piece of the solution."""
+        """Whether the code is an expression that can replace a piece of the solution."""
         if len(tree.body) != 1 or not isinstance(expression := tree.body[0], ast.Expr):
             return False
         named = isinstance(expression.value, ast.Name | ast.Attribute)

@@ -1,7 +1,7 @@
 """How a given answer is read, for `check` and `predict` alike: what is meant counts, not how it is written.
 
 `1/3`, `Fraction(1, 3)`, `tensor([0.333])`, `"1/3"` and `"0.33"` are one number; `"[1, 2]"` is a list, `"None"` is None,
-`["b"]` is "b", and so is the text of option b. What is *wanted* decides: where a letter is due, "3" stays a text. Texts
+`["b"]` is "b", and so is the text of option b. What is *expected* decides: where a letter is expected, "3" stays a text. Texts
 with numbers in them are read by typed.py, as in a browser.
 """
 
@@ -30,7 +30,7 @@ def read(
     """The plain value that is meant by `value`, where the plain value `want` is expected.
 
     `words` are other names of letters, {"detach": "b"}; `options` the texts of the letters, as the lesson has them; `counts`
-    tells that something is counted. What cannot be read comes back as plain() has it.
+    says that something is counted. What cannot be read comes back as plain() returns it.
     """
     return _read(plain(value), want, words, options, counts)
 
@@ -71,7 +71,7 @@ def _from_text(text: str, want: Any, counts: bool = False) -> Any:
 
 
 def _in_shape(got: np.ndarray, want: Any) -> Any:
-    """The value with the nesting of `want`, if only brackets around a number or a whole list are missing or too many."""
+    """The value with the nesting of `want`, if the only difference is brackets around a number or around the whole list."""
     if isinstance(want, np.ndarray) and got.squeeze().shape == want.squeeze().shape:
         return got.reshape(want.shape)
     if got.size == 1:
@@ -82,7 +82,7 @@ def _in_shape(got: np.ndarray, want: Any) -> Any:
 
 
 def remark(value: Any, want: Any) -> str:
-    """What to add to a right list that has a bracket too few, or too many, around it; "" where there is nothing to add."""
+    """What to add to the praise of a right list with too few or too many brackets around it; "" if nothing."""
     got = plain(value)
     if isinstance(got, str):
         try:
@@ -222,7 +222,7 @@ def _within(few: list[str], many: list[str]) -> bool:
 
 
 def fits(got: Any, want: Any) -> bool:
-    """Whether what was read can be an answer at all where `want` is due, be it right or wrong."""
+    """Whether what was read can be an answer at all, right or wrong, where `want` is expected."""
     if isinstance(want, str):
         return isinstance(got, str) and len(got) == len(want)
     if isinstance(want, bool):
@@ -268,7 +268,7 @@ def names(answer: Any) -> list[str] | None:
 
 
 def letters(answer: Any, allowed: str, name: str) -> str:
-    """The letters that somebody means by "abd", "a, b, d", ["a", "b", "d"] or None, in their order. Or a Complaint."""
+    """The letters that are meant by "abd", "a, b, d", ["a", "b", "d"] or None, in their order. Or a Complaint."""
     example = (
         f'`{name}` should be letters from `{allowed}`, such as `"{allowed[:2]}"`, or `""` for none of them.'
     )

@@ -1,4 +1,4 @@
-"""check, hint, solution, predict, progress: find what it is about, have it judged, hand back a card."""
+"""check, hint, solution, predict, progress: find the exercise, have the answer judged, return a card."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _with_hints(found: Exercise, card: Card) -> Any:
 
 
 def _hints(found: Exercise) -> list[str]:
-    """Each hint as HTML; below the last one those to single parts, and where the solution is."""
+    """Each hint as HTML; below the last one the hints to single parts, and where to find the solution."""
     hints = [paragraphs(text) for text in found.hints]
     hints[-1] += "".join(fold(f"About `{name}`", paragraphs(told)) for name, told in found.about.items())
     if not _closed():
@@ -148,7 +148,7 @@ def _predicted(found: Question, guess: Any, *, note: bool = True) -> Card:
     """The reply to a prediction, which is noted."""
     truth = plain(found.truth())
     value = _read(found, guess, truth)
-    if not answers.fits(value, truth):  # not a wrong guess: not a guess at all, so nothing is noted
+    if not answers.fits(value, truth):  # this is not a guess at all, so nothing is noted
         text = say("not an answer", wanted=answers.wanted(truth))
         return _not_predicted(found.id, "not yet: that is not an answer", text)
     if strange := _no_such_letter(found, value, truth):
@@ -282,7 +282,7 @@ def _read(question: Question, guess: Any, due: Any) -> Any:
 
 
 def letters_of(question: Question) -> str:
-    """For a question that is answered by a letter: all that are offered."""
+    """All letters that are offered, for a question that is answered by one."""
     known = [question.truth(), *(wrong.answer for wrong in question.wrong), *options.of(question.id)]
     return "".join(sorted({letter for letter in known if isinstance(letter, str) and len(letter) == 1}))
 

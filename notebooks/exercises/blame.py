@@ -74,7 +74,7 @@ MEANS = (
 def learner_frame(error: BaseException) -> traceback.FrameSummary | None:
     """The innermost place in the learner's own code, or None if the error arose entirely in ours.
 
-    Any number of library frames may follow it, of functions in files or made at run time.
+    Any number of library frames may follow it, of functions in files or of functions made at run time.
     """
     frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _of_learner(frame)]
     if not frames:

@@ -15,7 +15,7 @@ CALLED, NAMED, SET = "called", "named", "set"
 
 
 def uses(function: Any) -> dict[str, set[str]]:
-    """For each attribute and global name in the code of `function`, and of functions that it names in turn: how."""
+    """How each attribute and global name is used in the code of `function`, and of functions that it names in turn."""
     found: dict[str, set[str]] = {}
     for code in _codes(function):
         for step in dis.get_instructions(code):
@@ -80,7 +80,7 @@ def unread(function: FunctionType) -> list[str]:
 
 
 def given_anew(function: FunctionType) -> list[str]:
-    """The parameters whose names the function gives to something else."""
+    """The parameters whose names the function assigns to something else."""
     stored = {
         step.argval
         for step in dis.get_instructions(function.__code__)

@@ -1,7 +1,7 @@
 """How an answer is shown: a card in HTML in the colours of JupyterLab's theme, and one line of plain text.
 
-The HTML has no script, needs no kernel and no style sheet, and survives in a saved notebook. States are told
-by words, and only besides by colour. What comes from a learner is escaped here and nowhere else.
+The HTML has no script, needs no kernel and no style sheet, and survives in a saved notebook. States are shown
+by words, and by colour in addition. What comes from a learner is escaped here and nowhere else.
 """
 
 from __future__ import annotations

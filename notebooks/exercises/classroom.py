@@ -1,9 +1,9 @@
 """What a class found hard: `python -m exercises --class FOLDER` reads the progress files that learners chose to hand in.
 
 Prints Markdown. First an overview: how far the class got in each lesson, the ten hardest exercises, the exam; then, for each
-prediction what was expected, and for each exercise the wrong tries and their causes, the most common first. Counted in
-learners, not in tries; of an answer with several parts each part is counted. No file is named that could be read, unless
-`--names` is given. `--csv` prints the same facts as rows for a spreadsheet.
+prediction what was expected, and for each exercise the wrong tries and their causes, the most common first. Learners are
+counted, not tries; in an answer with several parts each part is counted. Files that could be read are named only with
+`--names`. `--csv` prints the same facts as rows for a spreadsheet.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Learner:
 
 
 def read(folder: Path) -> tuple[list[Learner], dict[str, str]]:
-    """The progress files in `folder` and all folders in it, and for each other .json file why it is none."""
+    """The progress files in `folder` and below it, and for each other .json file the reason why it is not one."""
     handed_in, others = [], {}
     for path in sorted(folder.rglob("*.json")):
         name = path.relative_to(folder)
@@ -202,7 +202,7 @@ def _who(handed_in: list[Learner]) -> Iterator[str]:
 
 
 def _hardest(handed_in: list[Learner]) -> Iterator[str]:
-    """Those exercises that most of the learners who met them left open, or got wrong before they solved them."""
+    """The exercises that most learners who met them left open, or got wrong before they solved them."""
     ranked = []
     for number in lessons.numbers():
         for exercise in lessons.exercises(number).values():
@@ -304,7 +304,7 @@ def _exercise(exercise: Exercise, handed_in: list[Learner]) -> Iterator[str]:
 
 
 def _tries(exercise: Exercise, wrong: list[Learner]) -> Counter[tuple[str, str, str]]:
-    """How many learners wrote what: (part, answer, cause), each once for a learner, however often it was tried."""
+    """How many learners wrote which (part, answer, cause); each learner counts once, however often it was tried."""
     counted: Counter[tuple[str, str, str]] = Counter()
     for learner in wrong:
         counted.update(

@@ -7,7 +7,7 @@
                                  exam.save("ada.json") as a file to hand in
 
 A step counts as right if its first answer was. Every answer is kept in the learner's progress file (store.py) as it is given:
-to run a cell again, or to restart the kernel, loses nothing. `exam.step(1, loss, again=True)` begins anew. Nothing is sent
+running a cell again or restarting the kernel loses nothing. `exam.step(1, loss, again=True)` begins again. Nothing is sent
 anywhere. Uses viz, knows nothing of minigrad: what is right is computed from the graph that was stepped.
 """
 
@@ -64,7 +64,7 @@ class Result:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The causes of mistakes, and whether it was begun anew."""
+        """The causes of mistakes, and whether it was begun again."""
         return (*((f"started {self.begun} times",) if self.begun > 1 else ()), *self.causes)
 
     @property
@@ -74,7 +74,7 @@ class Result:
 
     @property
     def lessons(self) -> tuple[str, ...]:
-        """The lessons to look at again: of the causes, and of the question itself if not all was right at once."""
+        """The lessons to look at again: those of the causes, and of the question itself unless all was right at once."""
         own = ABOUT.get(self.number, ()) if self.causes or self.mistaken or self.shown else ()
         return tuple(sorted({*own, *(SEE[cause] for cause in self.causes if cause in SEE)}, key=padded))
 
@@ -92,7 +92,7 @@ def result_of(number: int, asked: int, answers: Sequence[Mapping[str, Any]], beg
 
 
 def results_of(kept: Mapping[str, Any]) -> list[Result]:
-    """How each graph and question went, by what a progress file keeps of the exam. What is damaged is left out."""
+    """How each graph and question went, read from a progress file. Damaged entries are left out."""
     found = []
     for number, one in kept.items():
         try:
@@ -117,8 +117,8 @@ class Exam:
         """The stepper of graph `number`, with questions that cannot be switched off; `more` as of `viz.step`. Names are
         those of the caller.
 
-        Of a graph that has a stepper it is the same one. Of the same graph made again, perhaps after a restart, it is a
-        new one that has the answers of the old. `again`: without them; the report says how often a graph was begun.
+        A graph that has a stepper keeps it. If the same graph was made again, perhaps after a restart, the stepper is a
+        new one with the old answers; with `again`, without them. The report says how often a graph was begun.
         """
         if not again and number in self.steppers and _same(self._stepped[number], results):
             return self.steppers[number]
@@ -160,13 +160,13 @@ class Exam:
         cause, text = ("right", question.shows) if got == question.right else question.wrong[got]
         fingerprint = _fingerprint(question.right + question.letters)
         before = _kept(number, fingerprint)
-        if not before or before[-1]["given"] != got:  # to run a cell again is no new answer
+        if not before or before[-1]["given"] != got:  # running a cell again is not a new answer
             _keep(number, fingerprint, 1, [*before, {"step": 1, "given": got, "outcome": cause}])
         state = CORRECT if cause == "right" else "try again"
         return Card(state, f"{number} {state}: {text}", text, heading(state, title) + paragraphs(text))
 
     def results(self) -> list[Result]:
-        """How each graph and question went that was begun, in order."""
+        """How each graph and question that was begun went, in order."""
         kept = {result.number: result for result in results_of(_all())}
         every = {number: result_of(number, asked, []) for number, asked in self._asked.items()}
         live = {
@@ -258,7 +258,7 @@ class Report:
         return [*numbers, html.escape(", ".join(result.remarks)), ", ".join(result.lessons)]
 
     def save(self, path: str | Path) -> Path:
-        """Write a page that prints on one sheet, with lines for a name and a date. Raises ValueError if it is no .html."""
+        """Write a page that prints on one sheet, with lines for a name and a date. Raises ValueError unless it is .html."""
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             form = path.suffix or "a file without an ending"

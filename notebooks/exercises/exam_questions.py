@@ -45,7 +45,7 @@ class Lettered:
 
 
 def _lettered(text: str) -> Lettered:
-    """Reads what it asks; then on each line a letter, `right` or the cause of that mistake, ` :: ` and what to say."""
+    """Reads the question, and below it lines of a letter, `right` or the cause of that mistake, ` :: ` and what to say."""
     asks, *lines = textwrap.dedent(text).strip().split("\n")
     said = {row[1]: (row[2], row[3]) for line in lines if (row := re.fullmatch(r"(\w) (.+?) +:: (.+)", line))}
     right = next(letter for letter, (cause, _) in said.items() if cause == "right")

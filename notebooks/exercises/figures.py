@@ -28,7 +28,7 @@ STYLE = f"<style>svg{{{LIGHT}fill:var(--ink)}}@media (prefers-color-scheme:dark)
 
 
 def install() -> None:
-    """From now on, figures in this notebook are shown so, if matplotlib was imported. Outside of IPython nothing happens."""
+    """From now on, show this notebook's figures in this way, if matplotlib was imported. Outside of IPython nothing happens."""
     if "matplotlib.pyplot" not in sys.modules or "IPython" not in sys.modules:
         return
     import matplotlib
@@ -58,7 +58,7 @@ def as_svg(figure: Any) -> str:
     import matplotlib
 
     for text in (text for axes in figure.axes if axes.images for text in axes.texts):
-        kept = {"black": "#010101", "white": "#fefefe"}  # it stands on a colour that stays
+        kept = {"black": "#010101", "white": "#fefefe"}  # it is written on a colour that stays
         text.set_color(kept.get(text.get_color(), text.get_color()))
     file = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "plot"}):

@@ -32,7 +32,7 @@ class Grid:
     def _repr_html_(self) -> str:
         cell = "padding:0.2em 0.9em;text-align:left;border:1px solid var(--jp-border-color2, rgba(128,128,128,0.4))"
         corner, *heads = HEAD
-        head = f'<td style="{cell}">{html.escape(corner)}</td>'  # no heading: there is no word in it
+        head = f'<td style="{cell}">{html.escape(corner)}</td>'  # not a heading: it contains no word
         head += "".join(f'<th scope="col" style="{cell}">{html.escape(word)}</th>' for word in heads)
         body = ""
         for name, *answers in self.rows:

@@ -103,7 +103,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
         return Verdict(state, told, meaning(got.error) or type(got.error).__name__)
     assert first is not None
     if first == len(got.seen):
-        # the probe could do no more with it: the right values, as a plain number or an array
+        # the probe could go no further: these are the right values, as a plain number or an array
         label, _value, shown = got.seen[-1]
         told = known.advice if known else say("not a tensor")
         return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
@@ -133,7 +133,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
 
 
 def _first_known_mistake(exercise: Exercise, got: Observed, want: Observed, first: int | None) -> int | None:
-    """The first place that is wrong. A right answer, rounded, that is exactly a known mistake counts as that mistake."""
+    """The first place that is wrong. A rounded right answer that is exactly a known mistake counts as wrong."""
     for place, ((_, value, _), (_, due, _)) in enumerate(zip(got.seen[:first], want.seen, strict=False)):
         if not same(value, due, 0.0):
             for number in range(len(exercise.wrong)):
@@ -152,7 +152,7 @@ def _remarks(exercise: Exercise, answers: tuple) -> str:
 
 
 def _of_the_notebook(exercise: Exercise, answers: tuple) -> str:
-    """The reply to a function that reads a value of the notebook's in place of an argument, which it never reads."""
+    """The reply to a function that reads a value of the notebook instead of an argument, which it never reads."""
     for answer, due in zip(answers, exercise.reference, strict=True):
         if not (isinstance(answer, FunctionType) and isinstance(due, FunctionType)):
             continue
@@ -176,7 +176,7 @@ def _left_unread(answer: Any, due: Any) -> list[str]:
 
 
 def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, first: int) -> str:
-    """The cause of a wrong answer that is not listed, the surest way to find one first; "" if there is none."""
+    """The cause of a wrong answer that is not listed; the surest ways to find one come first. "" if there is none."""
     seen = {label: value for label, value, _shown in got.seen}
     if told := exercise.diagnose(seen):
         return told
@@ -280,7 +280,7 @@ def _tried(exercise: Exercise, got: Observed, want: Observed) -> list[relations.
             numbers = zip(names, map(plain, inputs[place] if place < len(inputs) else ()), strict=False)
             given = {name: number for name, number in numbers if isinstance(number, np.ndarray)}
             found.append(relations.Tried(value, due, given))
-    if exercise.returns:  # each of the values by itself: the first that is wrong
+    if exercise.returns:  # each value separately, for the first that is wrong
         count = len(exercise.returns)
         parts = [found[start::count] for start in range(count)]
         found = next((p for p in parts if not all(same(t.got, t.due, exercise.rtol) for t in p)), found)
@@ -338,7 +338,7 @@ def observe(
         with as_it_was(SMALL), limit, minigrad.inference_mode(False), minigrad.enable_grad():
             try:
                 for label, value in _probe(exercise, answers):
-                    shown = "" if like else _shown(exercise, value)  # only of the learner's is it looked at
+                    shown = "" if like else _shown(exercise, value)  # for the learner's only
                     observed.seen.append((label, plain(value), shown))
                     if like is not None and not _begins(observed, like, exercise):
                         break
@@ -346,7 +346,7 @@ def observe(
                     observed.whole = True
             finally:
                 recording = minigrad.is_grad_enabled() and not minigrad.is_inference_mode_enabled()
-    except BaseException as error:  # it is kept and told, whatever it is: exit(), an interruption, ...
+    except BaseException as error:  # it is kept and reported, whatever it is: exit(), an interruption, ...
         observed.error, observed.whole = error, isinstance(error, Exception)
     return observed if recording else Observed(error=Complaint(say("switched off")), whole=True)
 
@@ -392,7 +392,7 @@ def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
 
 
 def resembled(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
-    """The listed wrong answer that goes wrong as this one does, for the longest.
+    """The listed wrong answer that goes wrong in the same way as this one for the longest.
 
     Code that begins as a listed answer does may do so by chance. So the two must agree in at least two observations
     that are wrong, and in half of them.
@@ -414,7 +414,7 @@ def resembled(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
 
 
 def _exactly(got: Observed, listed: Observed) -> bool:
-    """Whether all that was seen of both has the same value, with no rounding."""
+    """Whether everything observed of both has the same value, without rounding."""
     return all(same(one[1], other[1], 0.0) for one, other in zip(got.seen, listed.seen, strict=False))
 
 
@@ -425,7 +425,7 @@ def _begins(one: Observed, other: Observed, exercise: Exercise) -> bool:
 
 
 def _alike(got: Any, due: Any, exercise: Exercise) -> bool:
-    """Whether an observation of the learner's answer is as it is due; brackets around a single number count only where
+    """Whether an observation of the learner's answer is as expected; brackets around a single number count only where
     shapes are the subject, and what was typed in may be rounded."""
     numbers = isinstance(got, np.ndarray) and isinstance(due, np.ndarray)
     if numbers and got.size == due.size == 1 and not exercise.strict:
@@ -445,7 +445,7 @@ def _same_error(one: BaseException | None, other: BaseException | None) -> bool:
 
 
 def as_answers(exercise: Exercise, answer: Any) -> tuple:
-    """A listed answer as `check` receives it: one value a name. A dict names the parts that differ from the reference."""
+    """A listed answer as `check` receives it: one value per name. A dict names the parts that differ from the reference."""
     if isinstance(answer, dict) and len(exercise.names) > 1:
         known = dict(zip(exercise.names, exercise.reference, strict=True))
         assert answer.keys() <= known.keys(), answer.keys() - known.keys()
@@ -474,7 +474,7 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
         label = f"`{name}({', '.join(describe(argument, 40) for argument in arguments)})`"
         watch = Watch(**dict(zip(parameters, arguments, strict=False)))
         value = function(*arguments)
-        watch.complain({VALUES, ITEMS})  # what it gives back may be that very input
+        watch.complain({VALUES, ITEMS})  # it may return that very input
         if exercise.returns and value is not None:
             _several(exercise, value, reference(*untouched))
             parts = zip(exercise.returns, value, strict=True)
@@ -529,7 +529,7 @@ def _not_callable(exercise: Exercise, answers: tuple) -> str:
                 return say("not a function", name=name, what=describe(answer, 40), call=call)
             try:
                 signature = inspect.signature(answer)
-            except Exception:  # some built-in functions do not tell; calling them will
+            except Exception:  # some built-in functions do not say; calling them will show it
                 continue
             try:
                 signature.bind(*inspect.signature(wanted).parameters)
@@ -577,7 +577,7 @@ def _stub(answer: Any) -> bool:
 
 
 def _of_a_blank(error: BaseException | None, answers: tuple) -> bool:
-    """Whether an error comes from a `...` among answers that are no code."""
+    """Whether an error comes from a `...` among answers that are not code."""
     codes = any(isinstance(answer, FunctionType | type) for answer in answers)
     return error is not None and not codes and "ellipsis" in said(error).casefold()
 

@@ -285,7 +285,7 @@ def on_the_diamond(run: Callable) -> str:
 
 
 def pieces_beside(run: Any) -> tuple[Callable, Callable]:
-    """The learner's own way to make a leaf, and their own tanh, where they stand beside `run`; else the reference's."""
+    """The learner's own way to make a leaf, and their own tanh, if they are next to `run`; otherwise the reference's."""
     beside = getattr(run, "__globals__", {})
     own = [
         beside.get(name) for name in ("Tensor", "tanh", "AccumulateGrad", "MulBackward0", "record", "edge")
@@ -323,7 +323,7 @@ def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
         result, leaves = engine.random_graph(seed, leaf, engine.tanh)
         run(result.grad_fn, np.ones(()))
         yield f"Random graph {seed}: the gradients of its three leaves", [t.grad for t in leaves]
-    if not once:  # it has been told of something that matters more
+    if not once:  # the reply is already about something that matters more
         return
     for seed in range(3):
         result, leaves = engine.random_graph(seed, *pieces_beside(run))

@@ -284,7 +284,7 @@ def _not_recorded(h):
 def _parameters() -> list:
     made = [torch.tensor(value, requires_grad=True) for value in (5.0, [1.0, -2.0], 3.0, 2.0)]
     made[0].grad, made[1].grad = torch.tensor(10.0), torch.tensor([0.5, -4.0])
-    made[3].grad = torch.tensor(1.0)  # behind the one that has none
+    made[3].grad = torch.tensor(1.0)  # after the parameter that has none
     return made
 
 

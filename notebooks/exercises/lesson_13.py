@@ -69,7 +69,7 @@ def _spied(function: Callable) -> Iterator[tuple]:
     for at, f, leaf in (
         (2.0, lambda y: y * 1 + y * 4, False),
         (3.0, lambda y: y * y, False),
-        ([1.0, -2.0], lambda y: (y * y).sum(), True),  # a leaf has no node, and several entries are no number
+        ([1.0, -2.0], lambda y: (y * y).sum(), True),  # a leaf has no node; several entries
     ):
         x = torch.tensor(at, requires_grad=True)
         y = x if leaf else x * x

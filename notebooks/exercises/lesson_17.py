@@ -218,11 +218,11 @@ def _forged(forge) -> Iterator[tuple]:
 
 
 def _of_steps(seen: dict) -> str:
-    """What is seen of a wrong step of 0.1 from the first picture by how far its pixels move."""
+    """What the distances that pixels move show of a wrong step of 0.1 from the first picture."""
     got, picture = next(iter(seen.values())), _picture(0).numpy()
     if np.shape(got) != picture.shape:
         return ""
-    moved = abs(got - picture)[(picture > 0.1) & (picture < 0.9)]  # no limit cuts these off
+    moved = abs(got - picture)[(picture > 0.1) & (picture < 0.9)]  # these are not clamped
     if np.allclose(moved, 0.1, atol=1e-4):
         return (
             "Each pixel moves by `eps`, but some in the wrong direction. The direction is the sign of the gradient of the loss, "
@@ -235,7 +235,7 @@ def _of_steps(seen: dict) -> str:
 
 
 def _of_lengths(seen: dict) -> str:
-    """Whether wrong lengths come from the samples or from what is computed of each."""
+    """Whether wrong lengths come from the samples or from what is computed for each of them."""
     if not np.allclose(seen.get("For 1 sample", np.inf), 0.975132, rtol=1e-3):
         return (
             "For a single sample it is wrong already, so look at what you compute of its gradients: square *every* entry of "

@@ -101,7 +101,7 @@ ROWS = {
 def _masked_weights(safe_weights: Callable) -> Iterator[tuple]:
     for name, rows in ROWS.items():
         allowed = torch.tensor(rows) > 0
-        low = 500 * ("middle" in name)  # a softmax knows no zero
+        low = 500 * ("middle" in name)  # a softmax is never exactly 0
         scores = (_table(*allowed.shape) * 3 - low).requires_grad_()
         watch = Watch(scores=scores, allowed=allowed)
         weights = safe_weights(scores, allowed)
@@ -120,7 +120,7 @@ def _masked_weights(safe_weights: Callable) -> Iterator[tuple]:
 
 
 def _of_weights(seen: dict) -> str:
-    """What is wrong with weights by their own: one that should be 0, or a row that does not add up."""
+    """What is wrong with the weights themselves: one that should be 0, or a row that does not add up to 1."""
     for name, rows in ROWS.items():
         weights, allowed = seen.get(f"The weights for {name}"), np.array(rows) > 0
         if np.shape(weights) != allowed.shape:

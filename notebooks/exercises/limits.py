@@ -4,7 +4,7 @@ The seconds are the processor's, of the thread that runs the block: on a busy ma
 in time still ends in time. Code that uses none, because it sleeps or waits, has PATIENCE times as many by the clock; time in
 which it could run and another program did is not counted (where the system tells: Linux).
 
-An exception can only be raised between two instructions of Python. A single call that loops inside of C, such as
+An exception can only be raised between two instructions of Python. A single call that loops inside C, such as
 `sum(iter(int, 1))`, cannot be stopped by any code in the same process. Where the system has a timer that interrupts (not on
 Windows), that is said, in words, while it happens: what to do, and in which line.
 """
@@ -109,7 +109,7 @@ def _alarm(seconds: float) -> Iterator[None]:
             try:
                 yield
             finally:
-                over = True  # a ring from here on is for nobody
+                over = True  # an alarm from here on has nothing to stop
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
@@ -123,7 +123,7 @@ def _monitored(seconds: float) -> Iterator[None]:
     def look(*where: object) -> None:
         nonlocal end
         if (now := time.monotonic()) > end:
-            end = now + 0.5  # raised again only in code that goes on all the same, not in what ends the block
+            end = now + 0.5  # again only in code that continues, not in code that ends the block
             raise OutOfTime
 
     monitoring.use_tool_id(tool, "time_limit")

@@ -118,13 +118,13 @@ class Exercise(_Answered):
     why:      why the solution works, shown under it.
     shows:    what a correct answer has shown, shown with the verdict *correct*.
     hints:    from a nudge to nearly everything.
-    look:     where to look again if nothing is known of a wrong answer, no hint yet: for typed numbers by name.
+    look:     where to look again if nothing is known of a wrong answer, which is not a hint yet; for typed numbers, by name.
     answers:  a table of answers that learners give, each with its reply: see answer_table.py.
     patterns: more wrong answers, which follow one pattern and are put together by a program.
     cases:    for an exercise on one function: makes the argument tuples to call it with, afresh each time.
-    besides:  for such an exercise: a look at how a function came to its right values; raises a Complaint.
+    besides:  for such an exercise: examines how a function found its right values; raises a Complaint.
     returns:  what that function returns, if it is several values: they are then looked at one by one.
-    gives:    the type that such a function must give back, where a list of the right numbers will not do.
+    gives:    the type that such a function must return, where a list of the right numbers is not enough.
     strict:   whether the shape of a single number matters, (1,) or (): only where shapes are the subject.
     without:  (names that the learner's code must do without, what to say if it does not).
     words:    other ways to write a letter: {"detach": "b"}.
@@ -134,7 +134,7 @@ class Exercise(_Answered):
     setup:    lines that a solution given as text needs before it (names that the lesson has defined by then).
     allowed:  for typed numbers: the only ones that can be an answer at all, such as (1, -1, 0).
     counts:   for typed numbers: what they are multiples of: 1 if they count something, 4 if it is bytes of numbers.
-    rtol:     how near a number must be, relative to the reference. Numbers typed in by hand need more room.
+    rtol:     how close a number must be, relative to the reference. Numbers typed in by hand need more tolerance.
     seconds:  how long the learner's code may run before it is stopped.
     """
 
@@ -191,7 +191,7 @@ class Exercise(_Answered):
 
     @cached_property
     def typed(self) -> bool:
-        """Whether the answers are typed in. If not, they are code, and what it gave may be told from what is right."""
+        """Whether the answers are typed in. If not, they are code, and a reply may compare results with the right ones."""
         return not any(callable(answer) for answer in self.reference)
 
     @cached_property
@@ -227,7 +227,7 @@ class Question(_Answered):
             of the answer, such as the same number for each entry.
     missed: what to think of any other prediction.
     counts: whether it asks how many: "none" is 0 then, and "2x" is 2.
-    rtol:   how near a predicted number must be to count as come true.
+    rtol:   how close a predicted number must be to count as right.
     """
 
     id: str

@@ -2,7 +2,7 @@
 
 A relation counts only if it holds each time, for numbers that differ: always three times too large, a factor `x` too many,
 right where `x` is positive, one of the arguments as it came in.
-Of code only: from a ratio the right typed answer could be worked out.
+For code only: a ratio would give away the right typed answer.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _near(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def _always(tried: Sequence[Tried], made: Callable[[Tried], np.ndarray]) -> bool:
-    """Whether what came out is what `made` makes of each thing that was tried: at least two numbers, and not all alike."""
+    """Whether `made` gives what came out of each try: for at least two numbers, not all of them equal."""
     try:
         wanted = [np.asarray(made(one), float) for one in tried]
     except (TypeError, ValueError, IndexError, KeyError):

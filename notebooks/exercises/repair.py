@@ -1,7 +1,7 @@
 """Where a wrong function goes wrong, found by trying: the one small change after which it would be right.
 
 `changes(answer)` makes copies of a learner's function, or of a class's methods, each with a single thing changed: an operand
-left out, another operator, name or number, a call taken away, a line moved out of its loop. The judge puts them to the
+left out, another operator, name or number, a call removed, a line moved out of its loop. The judge puts them to the
 exercise's probe. The sentence that belongs to a change says where to look, and never what to write there.
 """
 
@@ -92,7 +92,7 @@ def _of_function(function: FunctionType) -> Iterator[Change]:
     tree = _parsed(function)
     if tree is None or _size(tree) > 6 * LARGEST:
         return
-    for edits in (_in_statements, _in_expressions):  # a line too many says more than what mends it
+    for edits in (_in_statements, _in_expressions):  # an extra line says more than its repair
         for told, changed in edits(tree):
             if (made := _compiled(changed, function)) is not None:
                 yield Change(told, made)
@@ -401,7 +401,7 @@ SAME = (_more, _other_name, _other_number, _other_comparison, _sliced)
 
 
 def _with(tree: ast.FunctionDef, instead: dict[int, ast.expr], parents: dict[int, ast.AST]) -> Any:
-    """The tree with other nodes in the place of some, which are called by their `id`. What is not around one of these is the
+    """The tree with some nodes replaced, which are given by their `id`. What is not around one of these is the
     same in both trees: of one function there are a thousand."""
     around = {id(tree)}
     for ident in instead:

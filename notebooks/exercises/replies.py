@@ -1,6 +1,6 @@
 """The sentences that `check` and `predict` may say in any exercise, each under a short key.
 
-Here is the one place to improve them. Code and tests name them by key: `say("no return")`. Curly brackets are filled in.
+This is the one place to improve them. Code and tests name them by key: `say("no return")`. Curly brackets are filled in.
 What is said in one exercise only is in that lesson's module.
 """
 

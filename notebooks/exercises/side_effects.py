@@ -1,7 +1,7 @@
 """What a learner's function does besides returning something: `with unchanged(x=x, model=model): ...`.
 
 Tensors, modules and lists that were handed over are looked at before and after. A change that the exercise does not ask
-for becomes a Complaint: values written to, a gradient left in `.grad`, a flag turned, a hook or `eval()` left behind,
+for becomes a Complaint: values written to, a gradient left in `.grad`, a flag switched, a hook or `eval()` left behind,
 another item in a list.
 """
 

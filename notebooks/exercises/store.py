@@ -4,9 +4,9 @@ Delete the file to start again. Under pytest, and while the lessons are built (M
 nothing is read or written, so that a saved lesson looks the same whoever ran it. Set MINIGRAD_PROGRESS to a
 path to keep it elsewhere.
 
-Beside what is solved it keeps the tries that were wrong, with the cause that was told, so that a class may look at what
-it found hard: a learner who wants to hands the file in (classroom.py reads it). No name and no time is in it, and of
-code only what was told about it.
+Besides what is solved it keeps the wrong tries, with the cause that the reply named, so that a class may look at what
+it found hard: learners who want to may hand the file in (classroom.py reads it). It contains no names and no times, and of
+code only the reply to it.
 
 Nothing noted is lost: a note is added to what the file holds at that moment, one kernel at a time; what cannot be written is
 remembered and written with a later note. A damaged file is put aside, and one of a newer version is left as it is. Both are
@@ -110,12 +110,12 @@ def _read(place: Path) -> Any:
 
 
 def _parsed(place: Path) -> tuple[Any, bool]:
-    """What is in the file, or None where there is nothing to be had; and whether it is as it should be."""
+    """What is in the file, or None if nothing could be read; and whether it is as it should be."""
     try:
         data = json.loads(place.read_text(encoding="utf-8"))
-    except OSError:  # there is none, another program has it, or it may not be read: it is not touched
+    except OSError:  # it does not exist, another program has it open, or it may not be read: leave it alone
         return None, True
-    except (ValueError, RecursionError):  # no UTF-8, or no JSON
+    except (ValueError, RecursionError):  # not UTF-8, or not JSON
         return None, False
     return data, _whole(data)
 

@@ -262,7 +262,7 @@ def levels(every: tuple[Lesson, ...]) -> list[list[str]]:
 
 
 def arrows(every: tuple[Lesson, ...]) -> list[tuple[str, str]]:
-    """(needed, lesson) without those that follow from others: who needs 4, and 4 needs 3, needs 3."""
+    """(needed, lesson) without those that follow from others: a lesson that needs 4 also needs 3, because 4 does."""
     needs = {lesson.number: set(lesson.needs) for lesson in every}
 
     def behind(number: str) -> set[str]:

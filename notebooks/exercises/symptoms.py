@@ -15,11 +15,11 @@ Advice = tuple[str, str]
 
 
 def advise(got: Any, want: Any, rtol: float, *, typed: bool, label: str, nothing: bool = False) -> Advice:
-    """The likely cause of `got` where `want` was due, both plain (see values.py). `got` has been shown already.
+    """The likely cause of `got` where `want` was expected, both plain (see values.py). `got` has been shown already.
 
-    `typed` tells whether the value was typed in: then the right one stays the learner's to find, and nothing is
-    said by which it could be computed, no ratio and no size. If it came from code, it may be shown. `nothing` tells
-    whether None is the answer to some part of the exercise: not to which.
+    `typed` says whether the value was typed in: then the learner should find the right one, and nothing is said
+    from which it could be computed, no ratio and no size. If it came from code, it may be shown. `nothing` says
+    whether None is the answer to some part of the exercise, but not to which.
     """
     return _of_typed(got, want, rtol, nothing) if typed else _of_code(got, want, rtol, label)
 

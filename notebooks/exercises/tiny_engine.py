@@ -1,6 +1,6 @@
 """The engine that lesson 07 builds: the reference for its exercises, and four engines that go wrong.
 
-NumPy only. What the lesson gives (Tensor, Node, edge, record, ...) stands here as it stands in the lesson; what it asks
+NumPy only. What the lesson gives (Tensor, Node, edge, record, ...) is here as it is in the lesson; what it asks
 for (MulBackward0, tanh, unbroadcast, AccumulateGrad, count_consumers, run, choose, train_step) is the solution that a
 learner sees. (A repr without an address is all that is added.) It speaks the graph protocol, so `viz` draws and steps it.
 """
@@ -214,7 +214,7 @@ def diamond():
 
 
 def parts_of(node, grad):
-    """Fire `node`; its parents, each with the gradient that it is sent."""
+    """Fire `node`; return its parents, each with the gradient that it is sent."""
     grads = node(grad)
     return [(p, g) for (p, _), g in zip(node.next_functions, grads, strict=True) if p is not None]
 

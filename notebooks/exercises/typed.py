@@ -108,7 +108,7 @@ def read(text: str, size: int = 1, counts: bool = False) -> Any:
     """
     if len(text) > LONGEST:
         raise Unreadable(text[:20])
-    text, ways = tidy(text), COUNTS if counts and text.strip() != "None" else ()  # Python's None is no number
+    text, ways = tidy(text), COUNTS if counts and text.strip() != "None" else ()  # None is not a number
     for way, plain in (*ways, *PLAIN):
         text = re.sub(way, plain, text)
     if text in WORDS:
@@ -292,7 +292,7 @@ def _each(operation: Callable, one: Any, other: Any) -> Any:
 
 
 def means(got: float, due: float, rtol: float, scale: float = 0.0) -> bool:
-    """Whether somebody who types the number `got` means the number `due`. `scale`: the largest number beside `due`.
+    """Whether a person who types the number `got` means the number `due`. `scale`: the largest number beside `due`.
 
     A whole number means itself. Any other may be off by `rtol`, or be rounded to the digits that were typed, to two at
     least. A number that is written with three digits or fewer, such as 0.125, is not rounded.

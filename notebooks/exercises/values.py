@@ -1,4 +1,4 @@
-"""Any value whatever -> something plain that can be compared and described. Never raises."""
+"""Any value -> something plain that can be compared and described. Never raises."""
 
 from __future__ import annotations
 

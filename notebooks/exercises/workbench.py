@@ -68,7 +68,7 @@ class Look:
 
 
 def where(engine: Any) -> Look:
-    """Run `engine` on the diamond; say and draw where it first does something else than the reference. Never raises."""
+    """Run `engine` on the diamond; say and draw where it first does something other than the reference. Never raises."""
     if not callable(engine):
         return Look(
             f"Pass the engine itself, a function, as in `where(run)`. This is {describe(engine, 40)}."
@@ -78,7 +78,7 @@ def where(engine: Any) -> Look:
             mine = _trace(engine)
     except OutOfTime:
         return Look(f"The engine was stopped after {SECONDS:g} seconds. Is its loop endless?")
-    except BaseException as error:  # a learner's engine may do anything; what it did is told
+    except BaseException as error:  # a learner's engine may do anything, and what it did is reported
         return Look(f"The engine did not finish. {in_plain_words(error)}")
     right = _trace(reference.run)
     due = {step.function.index: step for step in right}
@@ -103,7 +103,7 @@ def where(engine: Any) -> Look:
 
 
 def _first_wrong(mine: viz.Trace, right: viz.Trace) -> int | None:
-    """The first node of `mine` that receives something else than in `right`, or fires again, or never does."""
+    """The first node of `mine` that receives something other than in `right`, or fires again, or never fires."""
     due = {step.function.index: _number(step.total) for step in right}
     seen: set[int] = set()
     for step in mine:
