@@ -59,8 +59,8 @@ class Op:
         self.params = tuple([n for n in signature.kinds if n not in self.inputs])
         self.rules = {n: rules[n] for n in self.inputs if n in rules}
         self.differentiable = tuple([i for i, n in enumerate(self.inputs) if n in self.rules])
-        # how many arguments there are, where there is one for each parameter
-        self.count = -1 if signature.many else len(signature.names)
+        # how many arguments there are, where there is one for each parameter, and all may be given by position
+        self.count = -1 if signature.many or signature.only else len(signature.names)
         self.inputs_first = signature.names == [*self.inputs, *self.params]
         self.variadic = signature.kinds[self.inputs[0]] == "tensors"
         self.single = len(self.outputs) == 1

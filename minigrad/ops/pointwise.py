@@ -317,11 +317,11 @@ clone = op("clone(self)", ndarray.copy, kind="linear", batch="elementwise", doc=
            self=lambda grad: grad)
 to_copy = op("to_copy(self, dtype: dtype)", ndarray.astype, kind="linear", batch="elementwise", broadcasts=True, at="",
              self=lambda grad: grad)
-copy = op("copy(self, src, non_blocking: bool=False)", lambda self, src, non_blocking=False:
-              (src if src.shape == self.shape else np.broadcast_arrays(self, src)[1]).astype(self.dtype), at="",
+copy = op("copy(self, other, non_blocking: bool=False)", lambda self, other, non_blocking=False:
+              (other if other.shape == self.shape else np.broadcast_arrays(self, other)[1]).astype(self.dtype), at="",
           node="CopyBackwards", kind="jointly linear", batch="rows", broadcasts=True, numbers=True,
-          doc="`src`, a tensor or a number, broadcast and cast. non_blocking changes nothing.",
-          self=lambda grad: no_slope(grad), src=lambda grad: grad)
+          doc="`other`, a tensor or a number, broadcast and cast. non_blocking changes nothing.",
+          self=lambda grad: no_slope(grad), other=lambda grad: grad)
 copy.op.node_class.name = lambda node: "torch::autograd::CopyBackwards"
 fill = step("fill(self, value: Scalar)", np.full_like, at="", node="FillBackward2", doc="Every element set to the number.")
 fill_tensor = op("fill(self, value)", _filled, at="",

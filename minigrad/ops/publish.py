@@ -12,6 +12,7 @@ import re
 import textwrap
 from collections.abc import Callable
 
+from ..missing import is_python
 from .apply import call_forms
 from .general import write_out
 from .signature import Signature
@@ -120,9 +121,11 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
                     own().bind(args, kwargs, method=method)
                 try:
                     return run(*args, **kwargs)
-                except Exception:  # was it the arguments, or something inside?
+                except Exception as error:  # was it the arguments, or something inside?
                     if "out" in kwargs and not method:
                         return write_out(public, call, args, kwargs)
+                    if at in ("F", "") and str(error).startswith(f"{public}() missing") and is_python(public):
+                        raise  # these are PyTorch's words, too
                     values = own().bind(args, kwargs, method=method)
                     if all(key in own().kinds and key != own().many for key in kwargs):
                         raise

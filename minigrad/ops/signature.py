@@ -158,8 +158,6 @@ def as_some_dims(value: object, array: np.ndarray) -> tuple[int, ...]:
     """Dimensions, counted from the front; all if None is given."""
     if type(value) is int and -array.ndim <= value < array.ndim:
         return (value % array.ndim,)
-    if value is not None and not are_ints(unpacked(value)):
-        raise TypeError
     return as_dims(value, array.ndim)
 
 
@@ -213,6 +211,12 @@ PARAMETER = re.compile(r"(\*?)(\w*)(?:: *([\w| ]+))?(?:=(\([^)]*\)|[^,]+))?(?:, 
 literal = functools.cache(ast.literal_eval)
 
 
+@functools.lru_cache(maxsize=None, typed=True)
+def parameter(name: str, kind: object, default: object, annotation: object) -> Parameter:
+    """A parameter; most are those of many operations, such as `self`."""
+    return Parameter(name, kind, default=default, annotation=annotation)
+
+
 def declared(text: str) -> Signature:
     """The signature that a declaration gives; it is written as Python writes one."""
     name, _, rest = text.removesuffix(")").partition("(")
@@ -223,7 +227,7 @@ def declared(text: str) -> Signature:
         if n:
             own = Parameter.VAR_POSITIONAL if star else kind
             value = literal(default) if default else REQUIRED
-            parameters[n] = Parameter(n, own, default=value, annotation=annotation.strip() or REQUIRED)
+            parameters[n] = parameter(n, own, value, annotation.strip() or REQUIRED)
         if star:
             kind = Parameter.KEYWORD_ONLY
     return Signature(name, parameters, {})
@@ -304,7 +308,7 @@ class Signature:
                 raise TypeError(self.too_many(most, count, method))
             values, count = [*args[:most], args[most:], *self.rest[most + 1 :]], most + 1
         for name, value in kwargs.items():
-            own = name if name in self.kinds else self.own_name(name)
+            own = next((n for n in (name, *ALIASES.get(name, ())) if n in self.kinds), name)
             position = self.names.index(own) if own in self.kinds else -1
             twice = 0 <= position < count and name == own
             check(not twice, "got multiple values for argument '{}'", name, error=TypeError)
@@ -379,10 +383,6 @@ class Signature:
         message = f"takes {count} positional argument{'s' * (count != 1)} but {given - method}"
         return f"{message} {'was' if given - method == 1 else 'were'} given"
 
-    def own_name(self, key: str) -> str:
-        """The name that a parameter has here, from one of its other names."""
-        return next((n for n in ALIASES.get(key, ()) if n in self.kinds), key)
-
     @functools.cache  # noqa: B019 - signatures are never freed
     def in_python(self, method: bool) -> inspect.Signature:
         """As help() shows it."""
@@ -391,7 +391,7 @@ class Signature:
             note = IN_PYTHON[KINDS[kind].word]
             note = note | float if self.numbers and kind == "" and results else note
             kind = p.POSITIONAL_OR_KEYWORD if n in self.named else p.kind
-            results.append(p.replace(name=n if method else shown(n), annotation=note, kind=kind))
+            results.append(parameter(n if method else shown(n), kind, p.default, note))
         return inspect.Signature(results)
 
 
