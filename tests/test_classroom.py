@@ -229,6 +229,64 @@ def test_the_exam_is_read_with_the_rest(learner, folder, capsys, tmp_path):
     assert "| 13 | 10, 16 | 2 | 2 | 2 | 0 | 0 | 0 |  |" in page
 
 
+def handed_in_by(learner, name: str, letter: str, exercise: str, place: Path, progress_as: str, exam_as: str):
+    """A learner with one exercise solved and one question of the exam answered hands in both, under these names."""
+    learner(f"../home of {name}")
+    check(exercise, *lessons.find_exercise(exercise).reference)
+    exam = Exam()
+    exam.answer(12, letter)
+    for file in (progress_as, exam_as):
+        (place / file).parent.mkdir(parents=True, exist_ok=True)
+    progress(save=str(place / progress_as))
+    exam.save(place / exam_as)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ("NAME/progress.json", "NAME/exam.json"),
+        ("NAME 123/progress.json", "NAME 123/NAME.json"),
+        ("NAME.json", "NAME_exam.json"),
+        ("NAME.json", "NAME - Exam.json"),
+        ("progress NAME.json", "exam NAME.json"),
+        ("progress/NAME.json", "exams/NAME.json"),
+        ("group 1/NAME-progress.json", "group 1/NAME-exam.json"),
+    ],
+)
+def test_progress_and_exam_of_one_learner_are_one_and_two_learners_are_two(learner, folder, capsys, files):
+    for name, letter, exercise in (("ada", "c", "3.5"), ("ben", "d", "1.2")):
+        handed_in_by(learner, name, letter, exercise, folder, *(file.replace("NAME", name) for file in files))
+    page = page_of(folder, capsys, "--names")
+    assert "# What a class found hard: 2 learners" in page
+    assert "| 12 | 9b | 2 | 2 | 1 | 1 | 0 | 0 | 1 × not in the optimizer |" in page
+    who = re.findall(r"^\| ([^|]*) \| (\w+) \| 1 \| 0 \| 0 \| (\d) of 1 \|$", page, re.M)
+    assert [(name.split("/")[-1].split()[0], *more) for name, *more in who] == [
+        ("ada", "3", "0"),
+        ("ben", "1", "1"),
+    ]
+
+
+def test_an_exam_beside_the_progress_of_somebody_else_is_another_learner(learner, folder, capsys):
+    handed_in_by(learner, "ada", "c", "3.5", folder, "group/progress.json", "spare.json")
+    (folder / "spare.json").unlink()
+    handed_in_by(learner, "ben", "d", "1.2", folder, "spare.json", "group/ben.json")
+    (folder / "spare.json").unlink()
+    assert [one.name for one in classroom.read(folder)[0]] == ["group", "group/ben"]
+
+
+def test_of_two_files_of_one_learner_each_fact_counts_once(learner, folder):
+    learner("../home")
+    check("3.1", 7)
+    predict("4.a", 5)
+    progress(save=str(folder / "ada-progress.json"))
+    check("3.1", 8)
+    check("3.5", "c")
+    Exam().answer(12, "d")
+    progress(save=str(folder / "ada.json"))
+    (one,) = classroom.read(folder)[0]
+    assert one.data == store.load() and len(one.tries("3.1")) == 2
+
+
 # ---------------------------------------------------------------- handing in, and closing
 
 

@@ -125,9 +125,11 @@ class Reader:
 
     def evaluate(self, row: Row) -> Any:
         """The same, with the errors of the code as they come."""
-        if change := self.as_change(row):
-            return self._changed(change)
+        if is_change(row.code):
+            return self._changed(row.code)
         tree = ast.parse(row.code)
+        if change := self._in_place(row, tree):
+            return self._changed(change)
         scope = COMMON | vars(self.module)
         if len(tree.body) == 1 and isinstance(expression := tree.body[0], ast.Expr):
             if not _free_names(row.code) & set(self.parameters):
@@ -149,9 +151,10 @@ class Reader:
 
     def as_change(self, row: Row) -> str:
         """The row as a change of the solution; "" where it is something else."""
-        if is_change(row.code):
-            return row.code
-        tree = ast.parse(row.code)
+        return row.code if is_change(row.code) else self._in_place(row, ast.parse(row.code))
+
+    def _in_place(self, row: Row, tree: ast.Module) -> str:
+        """The change that puts an expression, parsed as `tree`, in the place of a piece of the solution; "" for other code."""
         if not (row.piece and self._replaces(tree, row.piece, COMMON | vars(self.module))):
             return ""
         code = " ".join(row.code.split())

@@ -1,5 +1,10 @@
 """What a class found hard: `python -m exercises --class FOLDER` reads the progress files that learners chose to hand in.
 
+A learner is a name: of the file, or of its folder if the file is called progress.json or exam.json. Files of one name count
+as one learner, who may hand in the progress and the exam: ada/progress.json and ada/exam.json, ada.json and ada_exam.json,
+progress/ada.json and exam/ada.json. In a folder with a progress.json an exam under any name is the same learner's if its
+answers are in that file, too.
+
 Prints Markdown. First an overview: how far the class got in each lesson, the ten hardest exercises, the exam; then, for each
 prediction what was expected, and for each exercise the wrong tries and their causes, the most common first. Learners are
 counted, not tries; in an answer with several parts each part is counted. Files that could be read are named only with
@@ -32,12 +37,13 @@ SHOWN = 6  # of the answers to an exercise, the most common ones
 HARDEST = 10
 NO_CAUSE = "no known cause"
 SHORT = 90  # characters of a cause in a table
+GENERAL = re.compile(r"(?<![a-z])(?:progress|exam)s?(?![a-z])", re.IGNORECASE)  # in a name: nobody's
 OURS = {"names", "solved", "predicted", "guesses", "tries", "exam"}  # the keys of a progress file
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A progress file that was handed in: `name` is that of the file, or of its folder."""
+    """What one learner handed in, in one file or several: `name` is that of the file, or of its folder."""
 
     name: str
     data: dict[str, Any]
@@ -62,8 +68,9 @@ class Learner:
 
 
 def read(folder: Path) -> tuple[list[Learner], dict[str, str]]:
-    """The progress files in `folder` and below it, and for each other .json file the reason why it is not one."""
-    handed_in, others = [], {}
+    """The learners whose files are in `folder` and below it, and for each other .json file the reason why it is not one."""
+    handed_in: dict[Path, dict[str, Any]] = {}
+    others = {}
     for path in sorted(folder.rglob("*.json")):
         name = path.relative_to(folder)
         if path.name == store.COPIED or ".ipynb_checkpoints" in name.parts:
@@ -83,14 +90,45 @@ def read(folder: Path) -> tuple[list[Learner], dict[str, str]]:
         elif not any(data.get(key) for key in OURS - {"names"}):
             others[str(name)] = "nothing has been answered yet"
         else:
-            handed_in.append(Learner(_name(name), store.tidy(data)))
-    return handed_in, others
+            handed_in[name] = store.tidy(data)
+    return _learners(handed_in), others
 
 
-def _name(path: Path) -> str:
-    """ "ada" for ada.json and for ada/progress.json."""
-    own = path.parent if path.stem.lstrip(".") == "progress" and path.parent.name else path.with_suffix("")
-    return own.as_posix().lstrip(".")
+def _learners(files: dict[Path, dict[str, Any]]) -> list[Learner]:
+    """The files of each learner put together, in the order of their names."""
+    learners: dict[Path, dict[str, Any]] = {}
+    for own, path in sorted((_own(path), path) for path in files):  # a folder comes before what is in it
+        folders = [place for place in own.parents if place.parts and place in learners]
+        if own not in learners and folders and _is_its_exam(files[path], learners[folders[0]]):
+            own = folders[0]
+        learners[own] = _together(learners[own], files[path]) if own in learners else files[path]
+    return [Learner(own.as_posix(), data) for own, data in sorted(learners.items())]
+
+
+def _own(path: Path) -> Path:
+    """Whose file it is: `ada` for ada.json, ada/progress.json, ada_exam.json and exams/ada.json."""
+    named = [GENERAL.sub("", part).strip("-_. ") for part in path.with_suffix("").parts]
+    return Path(*filter(None, named)) if any(named) else Path("progress")
+
+
+def _is_its_exam(one: dict[str, Any], whole: dict[str, Any]) -> bool:
+    """Whether a file holds an exam alone, and another one holds the very same answers."""
+    kept = whole.get("exam", {})
+    alone = not any(one[kind] for kind in ("solved", "predicted", "tries"))
+    return alone and all(kept.get(number) == given for number, given in one.get("exam", {}).items())
+
+
+def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """What two files of one learner say: all that is solved and was predicted, and where they differ the longer account."""
+    longer = {
+        kind: {
+            key: max((data[kind][key] for data in (one, other) if key in data.get(kind, ())), key=len_of)
+            for key in {**one.get(kind, {}), **other.get(kind, {})}
+        }
+        for kind, len_of in (("tries", len), ("exam", lambda kept: len(str(kept))))
+    }
+    predicted = {kind: other[kind] | one[kind] for kind in ("predicted", "guesses")}
+    return store.tidy(one | predicted | longer | {"solved": sorted({*one["solved"], *other["solved"]})})
 
 
 def report(folder: Path, *, names: bool = False) -> str:

@@ -304,9 +304,7 @@ EXERCISES: list[Exercise] = [
         hint: How many pieces are there? It is the length of one of the arguments.
         hint: Fill in `1 / len(xs)`.
 
-        for x in xs:
-            for t in ts:
-                (((w * x - t) ** 2).mean() / len(xs)).backward() :: Each piece is compared with the targets of *all* pieces. Go through both together: `zip(xs, ts)`.
+        zip(xs, ts, strict=True) => [(x, t) for x in xs for t in ts] :: Each piece is compared with the targets of *all* pieces. Go through both together: `zip(xs, ts)`.
         loss = ((w * x - t) ** 2).mean() => ((w * x - t) ** 2).mean().backward() ;; (loss * (1 / len(xs))).backward() => :: Each piece counts in full, so with $n$ pieces the gradient is $n$ times as large. Scale each loss.
         loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / 4).backward() ;; (loss * (1 / len(xs))).backward() => :: For four pieces that is right. There may be a different number of them: `len(xs)`.
         loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(x)) :: `len(x)` is the length of *one* piece, and its `mean()` has taken care of that. What counts is how many pieces there are.
@@ -445,14 +443,7 @@ EXERCISES: list[Exercise] = [
 
         h.detach() => x                       :: `x` is in that line already. What is missing is the old state, `h`, as a number.
         h.detach() => 1.0                     :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should be carried on.
-
-        h = torch.tensor(0.0)
-        for x in xs:
-            with torch.no_grad():
-                h = torch.tanh(w * h + x)
-            ((h - 1) ** 2).backward()
-        return h :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state should be cut off.
-
+        h = torch.tanh(w * h.detach() + x) => with torch.no_grad(): h = torch.tanh(w * h + x) :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state should be cut off.
         w.grad = None =>                      :: The gradients of earlier iterations are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
         w.grad = None => w.grad = None ;; with torch.no_grad(): => if True: ;; w -= lr * w.grad => w = w - lr * w.grad :: The `.grad` in that line is `None`. Is it that of `w`? And `w = w - ...` makes a *new* tensor, which is a result, not a leaf, and gets no `.grad`: write into `w` itself, under `no_grad`.
         w -= lr * w.grad => w += lr * w.grad  :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.

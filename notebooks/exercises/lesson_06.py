@@ -260,14 +260,7 @@ EXERCISES: list[Exercise] = [
         grad.sum(0) => grad[0] ;; sum(axis, keepdim=True) => narrow(axis, 0, 1) :: The shapes are right, but you keep one copy and drop the rest. Each copy brings a gradient: add them.
         for axis, size in enumerate(shape): => ;; if size == 1: => ;; grad = grad.sum(axis, keepdim=True) => :: The axes in front are done. One more thing: where `shape` has a 1, an axis was stretched. Sum it too, and keep it.
         while grad.dim() > len(shape): => ;; grad = grad.sum(0) => :: The stretched axes are done. But broadcasting may have put whole axes *in front*: sum these first, without `keepdim`.
-
-        while grad.dim() > len(shape):
-            grad = grad.sum(0)
-        for axis in reversed(range(len(shape))):
-            if shape[axis] == 1:
-                grad = grad.sum(axis)
-        return grad :: The sums are right, but an axis of length 1 got lost: a `(2, 1)` came out as `(2,)`. `keepdim=True` keeps it.
-
+        enumerate(shape) => reversed([*enumerate(shape)]) ;; sum(axis, keepdim=True) => sum(axis) :: The sums are right, but an axis of length 1 got lost: a `(2, 1)` came out as `(2,)`. `keepdim=True` keeps it.
         axis, keepdim => 0, keepdim    :: You always sum axis 0. Sum the axis that was stretched: `grad.sum(axis, keepdim=True)`.
         grad.sum(0) => grad[0]         :: `grad[0]` keeps the first of the parts and drops the others. They are added up: `grad.sum(0)`.
         while grad.dim() > len(shape): => if grad.dim() > len(shape): :: That takes away one axis in front. There may be several: `while`, not `if`.
@@ -276,10 +269,7 @@ EXERCISES: list[Exercise] = [
             grad = grad.sum(0)
         return grad :: That sums axis 0 once, whatever differs. First sum away the axes in front, then each axis of size 1, with `keepdim=True`.
 
-        while grad.dim() > len(shape):
-            grad = grad.sum(0)
-        return grad.reshape(shape) :: `reshape` only rearranges numbers and adds none up. Sum each axis of size 1, with `keepdim=True`.
-
+        return grad => return grad.reshape(shape) ;; for axis, size in enumerate(shape): => ;; if size == 1: => ;; grad = grad.sum(axis, keepdim=True) => :: `reshape` only rearranges numbers and adds none up. Sum each axis of size 1, with `keepdim=True`.
         grad.reshape(shape)            :: `reshape` only rearranges the numbers. Where one number was used many times, what comes back has to be *added up*.
         sum(axis, keepdim=True) => max(axis, keepdim=True)[0] :: The largest does not win: what comes back from all uses is *added up*, `sum`.
         """),

@@ -513,11 +513,7 @@ EXERCISES: list[Exercise] = [
         hint: Then, for each axis where `shape` says 1: `grad = grad.sum(axis=axis, keepdims=True)`.
 
         engine.unbroadcast(grad, shape).tolist()      :: Return an `ndarray`: the caller computes with the result.
-
-        while grad.ndim > len(shape):
-            grad = grad.sum(axis=-1)
-        return engine.unbroadcast(grad, shape) :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go.
-
+        axis=0 => axis=-1 :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go.
         grad.sum()                                    :: Everything was added up into one number. Only what was copied is summed: the result has the shape `shape`.
         grad                                          :: That is what arrived. A row that was added to two rows gets two gradients, and they have to be added.
         grad[0] if len(shape) < 2 and shape else grad :: That keeps the gradient of the first copy and loses those of the others. They *add*.
@@ -525,14 +521,7 @@ EXERCISES: list[Exercise] = [
         grad.sum(axis=0) if grad.ndim > len(shape) else grad :: The axes in front are done. Now the axes that `shape` gives the size 1: they were stretched, and are summed with `keepdims=True`.
         grad.sum(axis=tuple(range(grad.ndim - len(shape)))).sum(axis=tuple(i for i, n in enumerate(shape) if n == 1)) :: The sums are right, and the axes of size 1 have gone. `keepdims=True` keeps them.
         grad.sum(axis=0)                              :: Axis 0 is always summed. It should be summed only as long as there are more axes than `shape` has.
-
-        while grad.dim() > len(shape):
-            grad = grad.sum(0)
-        for axis, size in enumerate(shape):
-            if size == 1:
-                grad = grad.sum(axis, keepdim=True)
-        return grad :: These are arrays, and they have `grad.ndim` instead of `grad.dim()`, and `keepdims` instead of `keepdim`.
-
+        np.ndim(grad) => grad.dim() :: These are arrays, and they have `grad.ndim` instead of `grad.dim()`, and `keepdims` instead of `keepdim`.
         np.ndim(grad) => grad.ndim ;; keepdims => keepdim :: NumPy writes it with an s: `keepdims=True`.
         engine.unbroadcast(grad, shape) / (grad.size / np.ones(shape).size if grad.size else 1) :: That is the mean of the copies. Each counts in full: *add* them, with `sum`.
 

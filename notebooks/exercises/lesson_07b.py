@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import tiny_engine as engine
+from .bytecode import uses
 from .lesson_07 import diamond, leaf
 from .model import Complaint, Exercise, Question
 from .sheet import exercise, question
@@ -27,6 +28,10 @@ class Standing:
 
 
 def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
+    if "id" in uses(choose):
+        raise Complaint(
+            "`id` says where a node is in memory, not when it was made. That is its `node.sequence`."
+        )
     for numbers in ([3, 8, 5], [4], [9, 2, 7], [1, float("inf"), 12]):
         ready = [Standing(number) for number in numbers]
         node = choose(ready)

@@ -671,15 +671,7 @@ EXERCISES: list[Exercise] = [
         total + loss.item() => total :: The loop learns, but nothing is added to the total.
         loss.item() => 1 :: That counts the steps. Add up the *losses*.
         total = total + loss.item() => total = loss.item() :: Only the last loss is in it. Add them up.
-
-        total = 0.0
-        for _step in range(steps):
-            optimizer.zero_grad()
-            mse_loss(model(x), t).backward()
-            optimizer.step()
-            total = total + mse_loss(model(x), t).item()
-        return total / steps :: Those are the losses *after* each step. You need the mean of the losses before it.
-
+        loss.item() => torch.nn.functional.mse_loss(model(x), t).item() :: Those are the losses *after* each step. You need the mean of the losses before it.
         optimizer.zero_grad() => ;; loss.backward() => loss.backward(); optimizer.zero_grad() :: they were cleared *between* `backward()` and `step()`
         return total / steps => >> :: Only one iteration has run: the `return` is inside the loop. Put it after the loop.
         total / steps => total / 5 :: 5 is the number of steps in one call. Divide by `steps`, whatever it is.

@@ -414,8 +414,7 @@ EXERCISES: list[Exercise] = [
         return checkpoint(run, x, use_reentrant=False) :: That is one group of four: all four blocks have their tensors in memory at once on the way back. There should be two groups.
         checkpoint(last, x, use_reentrant=False) => last(x)                :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
         checkpoint(first, x, use_reentrant=False) => first(x)                 :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
-        for block in blocks: x = block(x)
-        return x :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
+        checkpoint(first, x, use_reentrant=False) => first(x) ;; checkpoint(last, x, use_reentrant=False) => last(x) :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
         checkpoint(last, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Pass `last` to the second `checkpoint`.
         blocks[1](blocks[0](t)) => blocks[2](blocks[1](blocks[0](t))) ;; blocks[3](blocks[2](t)) => blocks[3](t) :: The groups have three blocks and one. They should have two each.
         checkpoint(first, x, use_reentrant=False) => checkpoint(first(x), use_reentrant=False) :: `checkpoint` needs the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.

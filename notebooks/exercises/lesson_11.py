@@ -328,13 +328,7 @@ EXERCISES: list[Exercise] = [
         h = h.detach() => break :: `break` ends the loop at the cut, so the last steps never run. Cut, and go on.
         h = h.detach() => w = w.detach()      :: That detaches the weight: the steps after it see no weight at all, and the gradient is that of the *first* steps.
         for step in range(steps): => for _step in range(keep): ;; if step == steps - keep: => ;; h = h.detach() => :: Only the last steps were *computed*. The value should be that of all `steps` steps.
-
-        for step in range(steps):
-            h = w * h
-            if step == steps - keep:
-                h = h.detach()
-        return h :: The cut comes after the product, one step too late.
-
+        h = h.detach() => h = (w * h).detach(); continue :: The cut comes after the product, one step too late.
         h.detach() => torch.tensor(1.0)       :: The state starts again at the cut. `detach()` keeps its *value* and drops the history.
         steps - keep => 3                     :: 3 is right for one call. The cut comes `keep` steps before the end, whatever `steps` and `keep` are: `steps - keep`.
         step == steps - keep: => step < keep: :: That detaches in the first `keep` iterations. The gradient should see the *last* `keep`: detach once, `keep` iterations before the end.

@@ -424,10 +424,7 @@ EXERCISES: list[Exercise] = [
         instead of all:
         grad * (limit / norm) if norm > limit else grad => norm.clamp(max=limit) :: That returns a length, one number. Return the gradient, in its own shape.
 
-        def hook(grad):
-            return grad * (limit / grad.norm()) if grad.norm() > limit else grad
-
-        return hook :: No hook is on `t` afterwards
+        t.register_hook(hook) => hook :: No hook is on `t` afterwards
         """),
     exercise(r"""
         13.3 an activation recorder

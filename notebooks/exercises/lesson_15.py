@@ -299,29 +299,17 @@ EXERCISES: list[Exercise] = [
             rows.append(x.grad)
         return torch.stack(rows) :: `backward()` adds each row to `x.grad`, on top of the gradient itself. `torch.autograd.grad` returns each row alone.
         torch.diag(_column_sums(f, x)[0])        :: The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and you need the entries beside it as well.
-
-        (g,) = torch.autograd.grad(f(x), x, create_graph=False)
-        return torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))]) :: `g` was not recorded. Which argument records it?
-
-        (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-        return torch.stack([torch.autograd.grad(g[i], x, retain_graph=False)[0] for i in range(len(x))]) :: The first row has freed the graph of `g`, and the second row needs it too.
-
+        create_graph=True => create_graph=False :: `g` was not recorded. Which argument records it?
+        retain_graph=True => retain_graph=False :: The first row has freed the graph of `g`, and the second row needs it too.
         _column_sums                             :: Each row is the sum of *all* rows: `g.sum()` mixes the entries, and so does a single `x.grad` that keeps adding up. Start from one entry, with `torch.autograd.grad`.
-
-        (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-        return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for _ in range(len(x))]) :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
-
+        g[i] => g :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
         y = f(x); return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))]) :: That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that should be differentiated.
         (g,) = torch.autograd.grad(f(x), x); return torch.outer(g, g) :: That multiplies the gradient by itself. A second derivative is not a product of first ones.
         torch.diag(torch.diag(hessian(f, x)))    :: Only the diagonal. $g_0$ changes with the other inputs too.
         torch.stack([hessian(f, x)[0]] * len(x)) :: Each row is the first one. Use `i`.
         (row,) = torch.autograd.grad(g[i], x, retain_graph=True) => g[i].backward(retain_graph=True) ;; (row) => (x.grad.clone()) :: `backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.
         2 * hessian(f, x)                        :: Every entry is twice as large as it should be. Each second derivative comes in once.
-
-        (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-        rows = [torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(2)]
-        return torch.stack(rows) :: 2 is right for two inputs. There is a row for each input: `range(len(x))`.
-
+        range(len(x)) => range(2) :: 2 is right for two inputs. There is a row for each input: `range(len(x))`.
         return torch.stack(rows) => >>           :: Only the first row comes back: the `return` is inside the loop. Put it after the loop.
         torch.eye(len(x))                        :: That is the table of a function whose slope is `x` itself. Differentiate each entry of `g` once more.
         """),

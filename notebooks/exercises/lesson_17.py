@@ -407,9 +407,7 @@ EXERCISES: list[Exercise] = [
         hint: `g` has the shape of `x`, `(1, 1, 8, 8)`. Drop the sign and make it 8 × 8.
         hint: `return g.abs().reshape(8, 8)`
 
-        (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
-        return g.abs().reshape(8, 8) :: `picture` itself asks for a gradient now
-
+        picture.clone().requires_grad_() => picture.requires_grad_() :: `picture` itself asks for a gradient now
         loss = cross_entropy(model(x), label) => scores = model(x) ;; loss, => cross_entropy(scores, scores.argmax(1)), :: That uses what the network says as the truth. Use `label`.
         model(picture)                             :: Those are the scores. No gradient has been computed.
         picture.reshape(8, 8)                      :: That is the picture. How much the loss moves with each pixel is its *gradient*.
@@ -449,9 +447,7 @@ EXERCISES: list[Exercise] = [
         cross_entropy(model(x), label) => model(x).sum() :: You climb the sum of all scores. `label` is not in it: climb the loss.
         eps * g.sign() => eps + g.sign() :: `eps` is added to the signs. Multiply: each pixel moves by `eps`.
         picture + eps * g.sign() => picture * eps * g.sign() :: If you multiply, white paper stays white. Add the step.
-        (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
-        return (picture.detach() + eps * g.sign()).clamp(0, 1) :: `picture` itself asks for a gradient now
-
+        picture.clone().requires_grad_() => picture.requires_grad_() ;; (picture + eps => (picture.detach() + eps :: `picture` itself asks for a gradient now
         return (picture + eps * g.sign()).clamp(0, 1) => picture += eps * g.sign(); return picture.clamp(0, 1) :: `picture` itself has been changed
 
         cross_entropy(model(picture), label).backward()
@@ -461,9 +457,7 @@ EXERCISES: list[Exercise] = [
         return picture :: The weights of the model have changed
 
         return picture :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
-
-        model.eval()
-        return fool(model, picture, label, eps) :: `model` is left in eval mode
+        x = picture.clone() => model.eval(); x = picture.clone() :: `model` is left in eval mode
 
         instead of (picture + eps * g.sign()).clamp(0, 1):
         (picture + eps * (g > 0)).clamp(0, 1)        :: Pixels with a positive slope go up, and the others stay. Those should go down: `sign()` is $+1$ or $-1$.
@@ -504,21 +498,9 @@ EXERCISES: list[Exercise] = [
         grads = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
         return torch.stack([sum((g * g).sum() for g in grads).sqrt()] * len(x)) :: That is the length of the *batch's* gradient, the same for every sample. Each sample has its own loss.
 
-        lengths = []
-        for i in range(len(x)):
-            cross_entropy(model(x[i : i + 1]), y[i : i + 1]).backward()
-            lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
-        return torch.stack(lengths) :: `backward()` adds up in `.grad`: each length contains the samples before it.
-
+        grads = torch.autograd.grad(loss, list(model.parameters())) => loss.backward(); grads = [p.grad for p in model.parameters()] :: `backward()` adds up in `.grad`: each length contains the samples before it.
         len(x) => 4 :: 4 is the number of samples in one call. Go through all of them: `range(len(x))`.
-
-        lengths = []
-        for i in range(len(x)):
-            for p in model.parameters():
-                p.grad = None
-            cross_entropy(model(x[i : i + 1]), y[i : i + 1]).backward()
-            lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
-        return torch.stack(lengths) :: Your function leaves a gradient in `model.0.weight.grad`
+        grads = torch.autograd.grad(loss, list(model.parameters())) => model.zero_grad(); loss.backward(); grads = [p.grad for p in model.parameters()] :: Your function leaves a gradient in `model.0.weight.grad`
 
         instead of sum((g * g).sum() for g in grads).sqrt():
         sum(g.norm() for g in grads).sqrt()            :: The root of the sum of *lengths*. Square each entry, add, and then one root.

@@ -390,8 +390,7 @@ EXERCISES: list[Exercise] = [
         weights @ v => weights.transpose(-2, -1) @ v :: `weights` is transposed in the last product. It has a row for each query, just as the result does: `weights @ v`.
         weights @ v => weights :: Those are the weights. Take the mean of the values with them: `weights @ v`.
         weights @ v => v :: The values come back unchanged. Multiply: `weights @ v`.
-        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-        return torch.softmax(scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) > 0, float("-inf")), dim=-1) @ v :: You mask even where `causal` is False. Only `if causal:`.
+        if causal: => if True: :: You mask even where `causal` is False. Only `if causal:`.
         return attention(q, k, k, causal) :: You read from the keys. It is the *values*, `v`, that are mixed.
         return attention(k, q, v, causal) :: `q` and `k` are swapped: there is a row for each *key* in your table.
         math.sqrt(q.shape[-1]) => math.sqrt(len(q)) :: That is the root of the number of queries (or of samples). $d$ is the length of one query: `q.shape[-1]`.
@@ -453,11 +452,8 @@ EXERCISES: list[Exercise] = [
         torch.softmax(scores, dim=1) * allowed :: Masked after the softmax, a row does not add up to 1. Mask the scores.
         torch.softmax(scores.masked_fill(~allowed, -1e9), dim=1) :: An empty row has *equal* weights now, since all its scores are alike: it reads a mean of what should be hidden. Write zeros there, with a second `where`.
         torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1).nan_to_num(0.0) :: The weights are right, but the softmax has made a `nan`, and on the way back it sends one. `masked_fill` happens to stop it. Give the softmax harmless numbers instead.
-        some = allowed.any(1, keepdim=True)
-        return torch.softmax(torch.where(some, scores, 0.0), dim=1) * some :: The empty rows are right. In the others the mask is missing.
-        some = allowed.any(0, keepdim=True)
-        masked = scores.masked_fill(~allowed, float("-inf"))
-        return torch.where(some, torch.softmax(torch.where(some, masked, 0.0), dim=1), 0.0) :: Whether anything is allowed is asked of a *row*, `any(1, keepdim=True)`: without `keepdim`, or with axis 0, it counts for a column.
+        masked, 0.0 => scores, 0.0 :: The empty rows are right. In the others the mask is missing.
+        any(1 => any(0 :: Whether anything is allowed is asked of a *row*, `any(1, keepdim=True)`: without `keepdim`, or with axis 0, it counts for a column.
         safe_weights(scores.detach(), allowed) :: No graph leads back from these weights
         safe_weights(scores, ~allowed) :: The mask is inverted: `allowed` is True where a position may be read.
         safe_weights(scores.T, allowed.T).T if scores.shape[0] == scores.shape[1] else safe_weights(scores, allowed) :: Your columns add up to 1. A *row* belongs to a query.
@@ -488,10 +484,7 @@ EXERCISES: list[Exercise] = [
         g[j].abs().sum() > 0 => True :: That is every position. Ask the gradient which of them are read.
         row @ v => (f(x) * torch.arange(1.0, f(x).numel() + 1).reshape(f(x).shape)).sum() :: You have asked all outputs at once. Only row `t`.
         return list(range(t + 1)) :: That is what a causal model *should* read. Find out what this one does.
-        x.requires_grad_()
-        row = f(x)[t]
-        (row @ torch.arange(1.0, len(row) + 1)).backward()
-        return [j for j in range(len(x)) if x.grad[j].abs().sum() > 0] :: leaves a gradient in `x.grad`
+        x.clone().requires_grad_() => x.requires_grad_() ;; (g,) = torch.autograd.grad(row @ v, x) => (row @ v).backward(); g = x.grad :: leaves a gradient in `x.grad`
         [j for j in range(len(x)) if g[j].abs().sum() > 0] => [bool(g[j].abs().sum() > 0) for j in range(len(x))] :: Those are True and False. Return the positions: `[j for j in ... if ...]`.
         [j for j in range(len(x)) if g[j].abs().sum() > 0] => len([j for j in range(len(x)) if g[j].abs().sum() > 0]) :: That is how many. Return *which*: a list of positions.
         [j for j => [j + 1 for j :: Positions count from 0.
