@@ -51,7 +51,9 @@ INFERENCE_WRITTEN = (
 )
 FLAG_TYPE = "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}"
 SET_GRAD_ENABLED = "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {}"
-DECORATED_GENERATOR = "grad modes cannot decorate a generator here; write `with torch.no_grad():` inside it"
+DECORATED_GENERATOR = (
+    "minigrad does not implement grad modes as decorators of generators: use `with torch.no_grad():` inside"
+)
 ANOMALY_ON = (
     "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
     "debugging."
@@ -172,13 +174,19 @@ VMAP_IF = (
     "yet, please file an issue at https://github.com/pytorch/pytorch/issues .\n"
     "Use where(condition, a, b) instead."
 )
-VMAP_ARRAY = "inside vmap a tensor stands for one example and has no array: return it"
+VMAP_ARRAY = (
+    "vmap: inside the function a tensor stands for one example, whose numbers cannot be read: return the tensor, and read "
+    "the result of the whole batch"
+)
 VMAP_DYNAMIC = (
     "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
     "with a boolean mask.\n"
     "The size of {}() would depend on the example's values. Use where()."
 )
-VMAP_SHARED = "vmap: {}_ cannot write into a tensor that all examples share"
+VMAP_SHARED = (
+    "vmap: {0}_() cannot write a value of each example into a tensor that all examples share. Use the form of {0}() that "
+    "returns a new tensor."
+)
 VMAP_RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
     "randomness flags on vmap or perform the randomness operation out of vmap"
@@ -230,7 +238,10 @@ JACREV_DTYPE = (
 PRIMALS = "{}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
 TANGENTS = "{}: Expected primals and tangents to have the same python structure."
 FLAG_IN_TRANSFORM = (
-    "requires_grad_() inside of a transformed function: differentiate with func.grad there, too"
+    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "
+    "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
+    "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being transformed "
+    "instead."
 )
 GRAD_OF_TENSOR = "{}: Expected f(*args) to return a Tensor, got {}"
 GRAD_OF_SCALAR = (
@@ -271,8 +282,11 @@ DUAL_SIZE = (
     "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
     "supported. Tensor is of size {} while the given forward gradient is of size {}."
 )
-NO_TANGENT = "{}_: a tensor from outside forward mode takes no tangent; clone it"
-NO_NESTED_LEVELS = "Nested forward mode AD is not supported at the moment\nfunc.jvp nests."
+NO_TANGENT = (
+    "{}_(): a tensor made outside of forward mode cannot take the tangent of what is written into it. Write into a clone() "
+    "made inside."
+)
+NO_NESTED_LEVELS = "Nested forward mode AD is not supported at the moment\nUse func.jvp, which can be nested."
 NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 
 # ---------------------------------------------------------------- hooks
@@ -345,13 +359,21 @@ UPDATE = "ModuleDict.update should be called with an iterable of key/value pairs
 
 # ---------------------------------------------------------------- checkpoints, files, data
 
-CHECKPOINT_METADATA = "torch.utils.checkpoint: the tensor saved at position {} had {}, is recomputed with {}"
-CHECKPOINT_COUNT = "torch.utils.checkpoint: A different number of tensors was saved: {} in the forward, {} in the recomputation"
-CHECKPOINT_VARIANT = "minigrad has the variant that PyTorch recommends: pass use_reentrant=False"
+CHECKPOINT_METADATA = (
+    "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the forward "
+    "pass.\ntensor at position {}:\nsaved metadata: {}\nrecomputed metadata: {}"
+)
+CHECKPOINT_COUNT = (
+    "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
+    "Number of tensors saved during forward: {}\nNumber of tensors saved during recomputation: {}."
+)
+CHECKPOINT_VARIANT = (
+    "minigrad implements only the variant of checkpoint() that PyTorch recommends: pass use_reentrant=False"
+)
 NOT_OUR_FILE = (
     "{} was not written by minigrad.save(), or is damaged. PyTorch's own files are pickles and cannot be read; there, "
     "save numpy arrays: {{k: v.numpy() for k, v in model.state_dict().items()}}"
 )
 SPLIT_LENGTHS = "Sum of input lengths does not equal the length of the input dataset!"
-COLLATE = "default_collate joins tensors, arrays, numbers, texts, tuples, lists and dictionaries, not {}"
+COLLATE = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 BATCH_SIZE = "batch_size should be a positive integer value, but got batch_size={!r}"

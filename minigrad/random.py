@@ -192,7 +192,7 @@ def multinomial(
         weights.shape[-1],
     )
     check(not replacement or num_samples == 1, message, error=NotImplementedError)
-    check(0 < num_samples <= count, "multinomial: {} samples of {}", num_samples, count)
+    check(0 < num_samples <= count, "cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     possible = ((weights >= 0) & (weights < np.inf)).all()
     check(possible, "probability tensor contains either `inf`, `nan` or element < 0")
     check(weights.sum(-1).all(), "invalid multinomial distribution (sum of probabilities <= 0)")

@@ -259,7 +259,11 @@ def written_output(ctx: FunctionCtx, out: Tensor, number: int, count: int) -> Te
         out._meta.grad = None  # it was that of the old value
     if out._base is not None:
         check_writable(out)
-        check(count == 1, "{}: a Function that writes to a view must return it alone", ctx.name())
+        check(
+            count == 1,
+            "{}: a Function that writes to a view must return that view and nothing else",
+            ctx.name(),
+        )
     record_write(out, ctx)
     out._output_nr = number if out._base is None else 0
     return out

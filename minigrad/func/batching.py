@@ -129,7 +129,10 @@ class Vmap(Interpreter):
             rows.append(results_of(result))
         if op.name not in warned:
             warned.add(op.name)
-            warnings.warn(f"vmap: {op.name}() is run for each example in turn: slow", stacklevel=2)
+            warnings.warn(
+                f"vmap: {op.name}() has no batched form here, so it runs once for each example, which is slow",
+                stacklevel=2,
+            )
         outs = tuple(stack(list(column)) for column in zip(*rows, strict=True))
         return outs if isinstance(result, tuple) else outs[0]
 

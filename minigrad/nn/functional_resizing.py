@@ -130,9 +130,18 @@ def fold(
         (n + 2 * p - d * (k - 1) - 1) // s + 1
         for n, k, d, p, s in zip(size, kernel, dilation, padding, stride, strict=True)
     ]
-    message = "fold: for an image of {} with windows of {} the input must have columns of a multiple of {} elements, {} of them"
-    fits = input.size(-2) % math.prod(kernel) == 0 and input.size(-1) == math.prod(windows)
-    check(fits, message, size, kernel, math.prod(kernel), math.prod(windows))
+    sizes, count, place = tuple(input.shape[-2:]), math.prod(windows), input._array.ndim - 2
+    message = (
+        f"Expected size of input's dimension {place} to be divisible by the product of kernel_size, but got "
+    )
+    message += f"input.size({place})={sizes[0]} and kernel_size={kernel}."
+    check(sizes[0] % math.prod(kernel) == 0, "{}", message)
+    message = f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, stride={stride}, "
+    message += (
+        f"expected size of input's dimension {place + 1} to match the calculated number of sliding blocks "
+    )
+    message += f"{' * '.join(map(str, windows))} = {count}, but got input.size({place + 1})={sizes[1]}."
+    check(sizes[1] == count, "{}", message)
     if input._array.ndim == 2:
         return squeeze(fold(unsqueeze(input, 0), size, kernel, dilation, padding, stride), 0)
     return images.col2im(input, size, kernel, dilation, padding, stride)

@@ -36,7 +36,7 @@ LIST_AS_TUPLE += (
     "use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
 )
 LIST_AS_TUPLE += "x[torch.tensor(seq)], which will result either in an error or a different result"
-NO_KEY = "a list in brackets holds numbers or truth values: use x[tuple(list)] for anything else"
+NO_KEY = "a list used as an index must hold integers or booleans; for anything else use x[tuple(index)]"
 NO_DIMENSION = "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
 NO_DIMENSION += "0-dim tensor to a number"
 

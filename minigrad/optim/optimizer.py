@@ -73,7 +73,7 @@ class Optimizer(SaysWhatIsMissing):
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
         """Update every parameter that has a gradient. closure: computes the loss and its gradients first."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how to make a step")
+        raise NotImplementedError(f"{type(self).__name__} must define step()")
 
     def state_dict(self) -> dict:
         """A dict {"state": {number: {...}}, "param_groups": [...]}; parameters are numbered in the order of the groups."""
@@ -123,7 +123,7 @@ class Algorithm(Optimizer):
         for name, message in NOT_NEGATIVE.items():
             check(defaults.get(name, 0) >= 0, "Invalid {}: {}", message, defaults.get(name), error=ValueError)
         betas = defaults.get("betas", (0, 0))
-        check(len(betas) > 1, "betas are two numbers, but got {}", betas, error=IndexError)
+        check(len(betas) > 1, "betas must be a tuple of two numbers, but got {}", betas, error=IndexError)
         for i, beta in enumerate(betas if "betas" in defaults else ()):
             if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
@@ -162,7 +162,7 @@ class Algorithm(Optimizer):
 
     def _move(self, param: Tensor, grad: ndarray, group: dict, work: ndarray) -> Direction:
         """Where one parameter moves: `w ← w - rate·direction`. The direction may be computed in `work`."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how to move a parameter")
+        raise NotImplementedError(f"{type(self).__name__} must define _move()")
 
     def _stepped(self, param: Tensor, *names: str) -> list:
         """The number of this step of a parameter, and its arrays of these names, which begin with zeros."""
@@ -190,7 +190,7 @@ class LRScheduler(SaysWhatIsMissing):
 
     def get_lr(self) -> list[float]:
         """The rates for `self.last_epoch`, one per parameter group."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how the learning rate changes")
+        raise NotImplementedError(f"{type(self).__name__} must define get_lr()")
 
     def get_last_lr(self) -> list[float]:
         """The rates that are in use now."""

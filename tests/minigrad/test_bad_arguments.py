@@ -134,7 +134,7 @@ def test_arguments_that_no_form_takes_are_refused_in_pytorchs_words(torch, call:
 
 
 def test_one_beta_is_refused_before_the_first_step() -> None:
-    with pytest.raises(IndexError, match=r"betas are two numbers, but got"):
+    with pytest.raises(IndexError, match=r"betas must be a tuple of two numbers, but got"):
         torch.optim.Adam([torch.ones(1)], betas=(0.9,))
 
 
