@@ -237,6 +237,13 @@ def test_on_the_site_a_folded_cell_is_folded_too(path):
     assert parts == [html.escape(cell.source.splitlines()[0]) for cell in folded]
 
 
+def test_the_site_shows_no_progress_bar_that_has_not_moved():
+    """A saved notebook keeps a bar as it was before the first step; on a page it would look as if nothing had run."""
+    cells = read(BY_NUMBER["17"]).cells
+    bars = [o for cell in cells if cell.cell_type == "code" for o in cell.outputs if "| 0/12 [" in str(o)]
+    assert bars and "0/12" not in site.lesson_body(cells)
+
+
 def test_a_link_to_the_site_shows_a_picture_with_its_size(monkeypatch):
     """Only where the site's address is known: a preview takes no relative one."""
     assert "og:image" not in site.page_of("index", "Lessons", "")

@@ -147,7 +147,9 @@ def _output(output: nbformat.NotebookNode) -> str:
     return f"<pre>{html.escape(data.get('text/plain', ''))}</pre>"
 
 
-# a graph or a film as a picture, whose size stands in the picture
+# a progress bar, which a saved notebook keeps as it was before the first step
+STARTED = re.compile(r".*\| 0/\d+ \[")
+# a graph or a film as a picture, which knows its own size
 IMAGE = re.compile(r'<img (?![^>]* (?:width|height)=)(?=[^>]*src="data:image/svg\+xml;base64,([^"]*)")')
 
 
@@ -213,7 +215,8 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
             # of a prediction the form is all that is shown
             folded = asked and any(tag.startswith("predict:") for tag in cell.metadata.get("tags", ()))
             parts += [f'<div class="code">{_code(cell, highlight)}</div>'] if code and not folded else []
-            shown = [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]
+            kept = [o for o in cell.outputs if not STARTED.match(o.get("data", {}).get("text/plain", ""))]
+            shown = [f'<div class="output">{_output(o)}</div>' for o in kept]
             parts += [asked] if asked else shown
     body = "\n".join(parts)
     if "<h2" not in body:  # the glossary's terms come right under its title
