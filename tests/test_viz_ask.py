@@ -69,6 +69,24 @@ def test_where_paths_meet_the_total_is_asked():
     assert causes(question)[1.0] == "overwrite" and causes(question)[2.0] == "early"
 
 
+def test_the_gradient_of_a_leaf_that_fired_before_is_recognised_and_none_that_is_still_to_be_asked():
+    x, w = mg.tensor([2.0, 5.0], requires_grad=True), mg.tensor([3.0, -1.0], requires_grad=True)
+    stores = [q for q in asked((x * w * 7).sum(), names={"x": x, "w": w}).values() if q["kind"] == "stores"]
+    told = [{tuple(m["values"]): m["says"] for m in question["mistakes"]} for question in stores]
+    (first, second), (of_first, of_second) = told, ((21.0, -7.0), (14.0, 35.0))
+    assert second[of_first] == "That is x.grad, of another leaf." and of_second not in first
+    last = [question for question in asked((x * w).sum(), names={"x": x, "w": w}).values()][-1]
+    assert {tuple(m["values"]): m["cause"] for m in last["mistakes"]}[3.0, -1.0] == "the value"  # and x.grad
+
+
+def test_what_is_passed_on_is_multiplied_only_where_the_rule_multiplies():
+    x = mg.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+    every = asked((x.T * mg.tensor([[1.0, 2.0], [3.0, 4.0]])).sum()).values()
+    turned = next(question for question in every if "PermuteBackward0" in question["text"])
+    (says,) = [m["says"] for m in turned["mistakes"] if m["cause"] == "passed on"]
+    assert "Multiply" not in says and "Put it into the rule first." in says
+
+
 def test_a_forgotten_chain_rule_is_recognised():
     x = mg.tensor(3.0, requires_grad=True)
     z = (x * 5).sin() * 7

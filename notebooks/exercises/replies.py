@@ -39,7 +39,7 @@ REPLIES = {
     "no": "That is not it.",
     "sign": "The size is right, the sign is not.",
     "near": "Very close. Did you round, or use a finite difference? Enter the exact number.",
-    "rounded": "Close. Give at least two digits, or write a fraction.",
+    "rounded": "Close. Give one or two more digits, or write a fraction.",
     "entry": "One entry is not right yet, at `{index}`: {value}.",
     "entries": "{count} entries are not right yet, the first at `{index}`: {value}.",
     "go through": "Work that one out again.",

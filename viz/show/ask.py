@@ -121,8 +121,7 @@ def _about_parts(p: Pass, i: int) -> list[Mistake]:
         if last := k == len(p.parts[i]) - 1:
             says = f"That is the part from {sender} alone, the last to arrive: it has overwritten the others. Parts are added."
         found.append(Mistake(part, "overwrite" if last else "early", says))
-    before = p.unhooked(i)
-    if before is not None:
+    if (before := p.unhooked(i)) is not None:
         says = "That is the sum of the parts. A hook is called with it, and the node receives what the hook returns instead."
         found.append(Mistake(before, "before the hook", says))
     elif len(p.parts[i]) > 1 and p.total[i] is not None:
@@ -144,7 +143,8 @@ def _about_sending(p: Pass, i: int, out: Mapping) -> list[Mistake]:
         found.append(Mistake(local + total, "added", says))
     if total is not None:
         if total.shape == right.shape:
-            says = "That is the gradient that arrives, passed on unchanged. Multiply it by the local derivative first."
+            first = "Multiply it by the local derivative" if step["pointwise"] else "Put it into the rule"
+            says = f"That is the gradient that arrives, passed on unchanged. {first} first."
             found.append(Mistake(total, "passed on", says))
         elif out.get("reduced"):
             says = f"That still has the shape of the output. A gradient has the shape of its tensor: {out['reduced']}."
@@ -188,16 +188,14 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
     after = array_of(accumulate["after"], finite=False)
     leaf = accumulate["leaf"]
     if before is not None and given is not None:
-        held = f"{leaf}.grad already held {nested(before.tolist())}"
-        says = f"That is this pass alone. {held}, and backward adds to it."
+        says = f"That is this pass alone. {leaf}.grad already held {nested(before.tolist())}, and backward adds to it."
         found.append(Mistake(given, "overwrite", says))
     if len(p.parts[i]) > 1 and before is None:
         found += _about_parts(p, i)
 
     def elsewhere(m: int, delta: np.ndarray, cause: str, says: str) -> None:
         """What would be stored here if the total of step ``m`` were different."""
-        change = p.leaves_after(m, delta)
-        if change is not None and i in change:
+        if i in (change := p.leaves_after(m, delta) or {}):
             found.append(Mistake(after + change[i], cause, f"That is what comes out {says}"))
 
     for m, k, part in _merges(p, i):
@@ -209,8 +207,7 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
         says = f"when the parts that meet at {name} are averaged. They are added."
         elsewhere(m, p.total[m] / len(p.parts[m]) - p.total[m], "averaged", says)
     for m in range(i):
-        bare = p.unhooked(m)
-        if bare is not None:
+        if (bare := p.unhooked(m)) is not None:
             says = f"without the hook at {p.name(p.steps[m]['node'])}."
             elsewhere(m, bare - p.total[m], "before the hook", says)
     wrong = p.overwritten()
@@ -221,7 +218,11 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
         here = [out for out in p.steps[m]["outgoing"] if p.at.get(out["to"]) == i]
         for mistake in _about_chain(p, m, here):
             elsewhere(i, mistake.value, mistake.cause, f"when {mistake.says}")
-    return found + _about_form(after)
+    found += [*_about_form(after), *_about_values(p, after, leaf)]
+    for other in (earlier["accumulate"] for earlier in p.steps[:i] if earlier["accumulate"]):
+        if (value := array_of(other["after"])) is not None:  # what comes later is still to be asked
+            found.append(Mistake(value, "other input", f"That is {other['leaf']}.grad, of another leaf."))
+    return found
 
 
 def _about_chain(p: Pass, m: int, outs: list[Mapping]) -> Iterator[Mistake]:
@@ -332,8 +333,8 @@ def _order_question(p: Pass, i: int) -> dict:
                     wrong, right = (nested(x.tolist()) for x in (after + delta, after))
                     says += f" If it fired now, {stored}.grad would be {wrong} instead of {right}."
         early[waiting["node"]] = says
-    who = p.steps[i]["node"]
-    return {"kind": "order", "text": "Which node may fire next?", "ready": ready, "next": who, "early": early}
+    order = {"kind": "order", "text": "Which node may fire next?", "next": p.steps[i]["node"]}
+    return order | {"ready": ready, "early": early}
 
 
 def questions(data: Mapping[str, Any], mode: str, given: int = 0) -> dict[str, dict]:
@@ -348,5 +349,4 @@ def questions(data: Mapping[str, Any], mode: str, given: int = 0) -> dict[str, d
         raise ValueError(f"given, {about}, must be a whole number, 0 or more, got {given!r}")
     p = Pass(data)
     make = _question if mode == "gradients" else _order_question
-    found = {str(i + 1): make(p, i) for i in range(given, len(p.steps))}
-    return {number: question for number, question in found.items() if question is not None}
+    return {str(i + 1): found for i in range(given, len(p.steps)) if (found := make(p, i)) is not None}

@@ -49,8 +49,8 @@ export function judge(answer, question) {
   if (fits({ ...answer, shape: null }, right)) return { cause: "wrong shape", says: `The numbers are right, the shape is not: ${shapeText(answer.shape)}. The gradient has the shape ${shapeText(right.shape)} of its tensor.` };
   if (answer.values.length !== due.length)
     return { cause: "wrong shape", says: `That is ${answer.values.length === 1 ? "one number" : `${answer.values.length} numbers`}. A gradient has one number for each entry of its tensor.` };
-  if (answer.values.every((x, i) => means(x, due[i], 0.01) || close(x, due[i])))
-    return { cause: "rounded", says: due.every(Number.isInteger) ? "Very close. Did you round? Enter the exact number." : "Close. Give at least two digits, or write a fraction." };
+  if (answer.values.every((x, i) => means(x, due[i], 0.01) || close(x, due[i]) || (x === Math.round(due[i]) && Math.abs(due[i]) > 2)))
+    return { cause: "rounded", says: due.every(Number.isInteger) ? "Very close. Did you round? Enter the exact number." : "Close. Give one or two more digits, or write a fraction." };
   const ratios = answer.values.map((x, i) => x / due[i]).filter((x) => !Number.isNaN(x));
   if (ratios.length > 1 && ratios.every((x) => Math.abs(x - ratios[0]) < 0.01 * Math.abs(x)) && Number.isFinite(ratios[0]))
     return { cause: "factor", says: "All entries are off by the same factor." };
