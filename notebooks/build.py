@@ -73,6 +73,7 @@ def execute(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         kernel_name="python3",
         coalesce_streams=True,
         resources={"metadata": {"path": str(HERE)}},
+        extra_arguments=["--log-level=ERROR"],  # no warning that it is not encrypted
     ).execute()
     return notebook
 

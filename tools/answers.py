@@ -54,6 +54,7 @@ form.answer label { display: block; margin: 4px 0; } form.answer input { font: i
   border: 1px solid var(--mute); border-radius: 5px; }
 form.answer button { font: inherit; font-size: 15px; margin-top: 6px; padding: 3px 14px; color: inherit;
   background: var(--raised); border: 1px solid var(--mute); border-radius: 5px; cursor: pointer; }
+.output th[scope="row"] + td { white-space: nowrap; }
 form.answer output { display: block; margin-top: 6px; } form.answer p { margin: 0.3em 0; }
 @media print {
   body { max-width: none; font-size: 11pt; color: #000; background: #fff; }
