@@ -164,6 +164,19 @@ def test_arrays_can_be_written_in_several_ways(
             wrong(pane, given, outcome)
 
 
+def test_entries_rounded_to_whole_numbers_are_not_off_by_a_factor(browser: Browser, tmp_path: Path):
+    w = mg.tensor([1.0, 1.0], requires_grad=True)
+    z = (w * mg.tensor([31.0, 40.0]) / -3).sum()
+    data = payload(z, names={"w": w, "z": z})
+    data["questions"] = questions(data, "gradients", given=len(data["steps"]) - 1)
+    with opened(browser, page(data, options={"ask": "gradients"}), tmp_path) as pane:
+        pane.press("End")
+        wrong(pane, "[-10, -13]", "more digits")
+        wrong(pane, "[-20.6667, -26.6667]", "off by the same factor")
+        answer(pane, "[-10.3, -13.3]")
+        pane.at(len(data["steps"]))
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     ("given", "says"),
