@@ -51,16 +51,13 @@ class Module(Hooked):
 
     def __setattr__(self, name: str, value: object) -> None:
         for held, (kind, _, what, expected) in PARTS.items():
-            parts = self.__dict__.get(held)
-            if isinstance(value, kind) and held != "_buffers":
+            parts, fits = self.__dict__.get(held), isinstance(value, kind)
+            if (fits and held != "_buffers") or (parts is not None and name in parts):
                 check(parts is not None, messages.NOT_BEGUN, what, error=AttributeError)
+                if value is not None and not fits:
+                    raise TypeError(f"cannot assign '{typename(value)}' as {expected} expected)".format(name))
                 if name not in parts:
                     self._forget(name)
-                parts[name] = value
-                return
-            if parts is not None and name in parts:
-                if value is not None and not isinstance(value, kind):
-                    raise TypeError(f"cannot assign '{typename(value)}' as {expected} expected)".format(name))
                 parts[name] = value
                 return
         object.__setattr__(self, name, value)

@@ -82,11 +82,15 @@ class Op:
         # what a rule may read, in the order in which a call lays it out
         values = dict(input=self.inputs, result=self.outputs, shape=shapes, size=sizes, param=self.params)
         layout = [(n, (source, i)) for source, names in values.items() for i, n in enumerate(names)]
-        self.readable = dict(reversed(layout))
+        readable = dict(reversed(layout))
         # what each rule reads besides the gradient, which it gets first, and the mask, which it gets next if at all
         self.reads = {n: [p for p in parameters_of(r)[1:] if p != MASK] for n, r in self.rules.items()}
         self.saves = tuple(sorted({n for read in self.reads.values() for n in read}))
-        self.sources = [self.source_of(n) for n in self.saves]
+        for n in self.saves:
+            if n not in readable and n.removeprefix("_") not in readable:
+                raise TypeError(f"op({self.name!r}): a rule reads {n!r}: not an input, output or parameter")
+        # where each saved value comes from: ("input" | "result" | "param" | "shape" | "size", position)
+        self.sources = [readable.get(n) or readable[n.removeprefix("_")] for n in self.saves]
         self.guards = [self.guard_of(n) for n in self.saves]
         self.guarded = any(g is not None for g in self.guards)
         self.saved_inputs = tuple([i for i, (s, _) in enumerate(self.sources) if s == "input"])
@@ -118,13 +122,6 @@ class Op:
         readers = [i for i, read in enumerate(self.reads.values()) if name in read]
         guarded = name in self.inputs and len(self.rules) > 1 == len(self.outputs) == len(readers)
         return readers[0] if guarded and name not in self.zero_slope else None
-
-    def source_of(self, name: str) -> tuple[str, int]:
-        """Where a saved value comes from: ("input" | "result" | "param" | "shape" | "size", position)."""
-        source = self.readable.get(name) or self.readable.get(name.removeprefix("_"))
-        if source is None:
-            raise TypeError(f"op({self.name!r}): a rule reads {name!r}: not an input, output or parameter")
-        return source
 
     @functools.cache  # noqa: B019 - operations are never freed
     def select_saved_for(self, needed: tuple[bool, ...]) -> Callable[[tuple], tuple]:

@@ -287,7 +287,9 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @function(at="torch Tensor", aliases="moveaxis")
 def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Dimensions `source` moved to the places `destination`, the others kept in order: a view."""
-    n = self._array.ndim
+    n, alone = self._array.ndim, {isinstance(d, (tuple, list)) for d in (source, destination)}
+    message = "movedim(): `source` and `destination` must both be ints, or both be tuples of ints"
+    check(len(alone) == 1, message, error=TypeError)
     dims = [as_size(d) for d in (source, destination)]
     moved, places = result = [[wrap_dim(d, n) for d in each] for each in dims]
     for name, given, at in zip(("source", "destination"), dims, result, strict=True):

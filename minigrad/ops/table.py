@@ -159,7 +159,7 @@ def rule_of(op: Op, position: int, inputs: tuple, results: tuple, params: tuple)
     name, sources = op.inputs[position], {"input": inputs, "result": results, "param": params}
     sharing, read = op.sharing(name), {}
     for n in {*op.reads[name], *op.zero_slope}:
-        source, i = op.source_of(n)
+        source, i = op.sources[op.saves.index(n)]
         read[n] = sources[source][i] if source in sources else getattr(inputs[i]._array, source)
     values, zero_slope = [read[n] for n in op.reads[name]], [read[n] for n in op.zero_slope]
     if not sharing:

@@ -34,7 +34,9 @@ VERSIONS = "the version of a result of inference tensors counts the writes insid
 DETACHED = "PyTorch lets a detached inference tensor be written to outside of inference mode"
 NORM_AT_ZERO = "the second derivative of a norm at 0: NaN there, 0 here"
 # Transforms in transforms, by number.
-NESTED = {}
+NESTED = {
+    7200550: "the Jacobian of a product with a constant, by forward mode, depends on its input in PyTorch, with slope 0"
+}
 # What PyTorch cannot do inside its transforms, with writes in place or saved values; minigrad may.
 LIMITS = re.compile(
     "ZeroTensors are immutable|vmap: |modified by an inplace operation|not supported|not implemented|Batching rule"

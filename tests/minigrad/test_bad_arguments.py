@@ -138,6 +138,13 @@ def test_one_beta_is_refused_before_the_first_step() -> None:
         torch.optim.Adam([torch.ones(1)], betas=(0.9,))
 
 
+def test_dimensions_are_moved_one_to_one_or_several_to_several(torch) -> None:
+    for engine in (torch, minigrad):
+        for given in (((0,), 1), (0, [1])):
+            with pytest.raises(TypeError, match="movedim"):
+                engine.ones(2, 3).movedim(*given)
+
+
 # Sizes of parts, what a bool stands for, which of two errors comes first, layers with too many arguments.
 MENDED = """m.split(-1)|m.split([-1, 5])|m.split([1, 2, 3])|m.split(0)|torch.split_with_sizes(m, -1)
 m.split_with_sizes(-1, dim=5)|torch.combinations(v, True)|m.flatten(False)|m.chunk(True)
