@@ -158,7 +158,7 @@ class SceneAnalysis:
         with_leaves = [r for r in range(len(self.rows)) if self.rows[r].leaves]
         if len(with_leaves) > 1:
             yield from self._vanishing(with_leaves)
-        # of a loss with several terms the gradient of the largest is what counts
+        # in a loss with several terms, the gradient of the largest term is the one that counts
         tops = {a.target for f in self.rows[0].functions for a in self.table.scene.out.get(f, ())}
         terms = [r for r in range(1, len(self.rows)) if tops & {*self.rows[r].functions}] or [1]
         below = [r for r in range(1, len(self.rows)) if r not in terms]
@@ -302,7 +302,7 @@ class SceneAnalysis:
             text = f"{units_text} in {self.node(f)} of {row} {are} dead{some}{since}"
             text += which if 1 < count < every else "."
             kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
-            hinge = f in top_of(self.table.scene)  # a margin that is kept
+            hinge = f in top_of(self.table.scene)  # all examples keep the margin
             alarm = kills and ((count == every and not hinge) or (count >= every / 2 and not curve.learns))
             yield self.at_function("dead", (first, last), f, text, alarm)
 
@@ -322,7 +322,7 @@ class SceneAnalysis:
                 yield self.make("large", (first, last), self.row_of_leaf.get(k, 0), names[k], text)
         known, got = (update != NONE).all(axis=1), np.isfinite(grad) & (grad != NONE)
         small = self._too_small(update, grad, value)
-        # as far as the others move for their gradients, this one would by less than a digit
+        # lost: a leaf that would move by less than one digit, if it moved as much for its gradient as the others do
         lost = (update == -np.inf) & got & small
         run = longest(lost.any(axis=1) & moved.any(axis=1))
         if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):

@@ -39,7 +39,7 @@ class FrameTable:
         self.at = array("q")
         # the cosine between each update and the gradient; NaN where it was not measured
         self.along = array("d")
-        # of each gate its units, 0 for one that got no gradient at the last frame; which did not, and since which of our frames
+        # for each gate: its units, 0 for one that got no gradient at the last frame; and for those, since which of our frames
         self.alive: dict[int, bytes] = {}
         self.since: dict[int, dict[int, int]] = {}
         self.runs: list[tuple[int, int, int, int]] = []  # gate, unit, first and last frame: at least RUN

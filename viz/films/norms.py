@@ -72,7 +72,7 @@ def alive(gradients: list[np.ndarray]) -> list[tuple[float, bytes]]:
     some = np.moveaxis(some, 2, -1) if some.ndim == 5 else some
     units = some.shape[-1] if some.ndim > 2 else 1
     marks = some.reshape(count, -1).view(np.uint8)
-    if size % (8 * units) == 0:  # eight rows at once, so many in a block that no byte counts beyond 255
+    if size % (8 * units) == 0:  # eight rows at once; a block is so small that no byte counts beyond 255
         rows = size // (8 * units)
         blocks = next(k for k in range(1, rows + 1) if rows % k == 0 and rows // k < 256)
         marks = np.add.reduce(marks.view(np.uint64).reshape(count, blocks, -1, units), 2).view(np.uint8)

@@ -23,7 +23,7 @@ from .scene import Arrow, Scene, operation
 
 ours = count(1)  # the hooks that all films hang; without a lock, which Ctrl+C could leave locked
 
-# 0: what it received, 1: what it sent; which of these; its arrow (None: a sum); the gate whose zeros are counted
+# (0: received, 1: sent; the position among these; the arrow, or None for a sum; the gate whose zeros are counted)
 Look = tuple[int, int, int | None, int | None]
 
 
@@ -203,7 +203,7 @@ def _unit_axis(scene: Scene, a: Arrow) -> int | None:
 
 
 def _same_units(array: np.ndarray | None, axis: int, within: float = 0.0) -> bool:
-    """Whether all units have the same numbers, within that fraction of the largest."""
+    """Whether all units have the same numbers, to within this fraction of the largest."""
     if array is None or array.ndim < 2 or array.shape[axis] < 2:
         return False
     one = array.take([0], axis)

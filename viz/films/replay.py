@@ -44,20 +44,20 @@ class SceneInfo:
         self.sequence = [int(getattr(n, "_sequence_nr", lambda i=i: -i)()) for i, n in enumerate(nodes)]
         self.rules = [getattr(n, "rules", None) for n in nodes]
         self.slots = [len(n.next_functions) for n in nodes]
-        self.fixed: list[dict[str, Any]] = [{} for _ in nodes]  # what nodes keep that is no tensor
+        self.fixed: list[dict[str, Any]] = [{} for _ in nodes]  # what nodes keep besides tensors
         self.kept: list[tuple[int, str, Any]] = []  # node, attribute, what made it: (node, output) or None
-        self.first: dict[tuple, tuple[int, str]] = {}  # where each is read; of leaves there are copies
+        self.first: dict[tuple, tuple[int, str]] = {}  # where each is read; leaves are copied
         leaves, turns = set(scene.leaves), {i for i, name in enumerate(scene.names) if operation(name) == "T"}
         self.copied = leaves | {s for s, _, t, _ in scene.edges if t in leaves and s in turns}
-        self.names: dict[tuple[int, int], tuple] = {}  # of results: name, shape, dtype
-        self.others: dict[tuple[int, str], str] = {}  # of tensors that are kept and do not require grad
-        self.held = 0  # numbers in them
-        self.custom = {i for i, n in enumerate(nodes) if hasattr(type(n), CUSTOM)}  # with rules of the user's
+        self.names: dict[tuple[int, int], tuple] = {}  # result -> name, shape, dtype
+        self.others: dict[tuple[int, str], str] = {}  # names of kept tensors that do not require grad
+        self.held = 0  # how many numbers are held
+        self.custom = {i for i, n in enumerate(nodes) if hasattr(type(n), CUSTOM)}  # the user's own rules
         self.module_classes = classes(frame)
-        self.shapes: dict[int, tuple] = {}  # of each function what it receives and sends, in the first frame
+        self.shapes: dict[int, tuple] = {}  # what each function receives and sends in the first frame
         # leaves whose units are alike in the first frame, and how many
         self.alike: list[tuple[int, int]] = []
-        self.classes = 0  # of a classifier whose loss is a mean
+        self.classes = 0  # of a classifier with a mean loss; else 0
         self.why = f"its graph has more than {MOST} nodes" if len(nodes) > MOST else ""
         plain = {}
         for name, tensor in called:

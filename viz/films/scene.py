@@ -71,8 +71,8 @@ class Scene:
     into: dict[int, list[Arrow]] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)  # functions as they fired in the first pass that was seen
     folded: int = 0  # relays that are not drawn
-    joins: list[int] = field(default_factory=list)  # functions of several arrows: there the sum is measured
-    only: list[int] = field(default_factory=list)  # of each leaf the one arrow that reaches it, else -1
+    joins: list[int] = field(default_factory=list)  # functions where several arrows end: the sum is measured
+    only: list[int] = field(default_factory=list)  # for each leaf, the one arrow that reaches it, or -1
     # what frames need not look at twice: ``covered`` functions need no hook, since the one that they send to receives the same;
     # of ``plain`` leaves .grad is what their one arrow brings. Valid until hooks are added, anywhere, beyond the ``others``
     others: int | None = None

@@ -31,7 +31,7 @@ _RGB = [[int(c[i : i + 2], 16) for c in RAMP] for i in (1, 3, 5)]
 SHADES = ["#" + bytes(round(np.interp(x / 4, range(9), c)) for c in _RGB).hex() for x in range(33)]
 HEAD = 20  # the line with the loss and the first finding
 TOP, FOOT, WIDE, MOST, LANE = 78 + HEAD, 22, 880, 48, 11  # LANE: between arrows beside the table
-NARROW = 2.0  # decades: rows that span less have each a scale of their own
+NARROW = 2.0  # decades: if rows span less, each has its own scale
 PAUSE, END = 0.12, 2.0  # seconds
 
 # ("box", x, y, w, h, fill, line) | ("line", points, wide, colour, tip) | ("text", x, y, said, size, colour, anchor, bold)

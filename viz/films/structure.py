@@ -10,7 +10,7 @@ from ..read.rules import TRANSPOSES
 from ..read.text import shape_text
 from .scene import Arrow, Scene, operation
 
-# what a loss cannot be below 0 in, by the operation that computes it
+# losses that cannot be below 0: the operation, and what to call it
 LOSSES = {
     "NllLoss": "negative log-likelihood", "NllLoss2D": "negative log-likelihood", "MseLoss": "squared error",
     "BinaryCrossEntropy": "cross-entropy", "BinaryCrossEntropyWithLogits": "cross-entropy",
@@ -28,7 +28,7 @@ PARTS = {
     "Select", "Slice", "Index", "Narrow", "Unbind", "Split", "Squeeze", "Unsqueeze", "View", "Reshape", "Cat", "Clone",
 }  # fmt: skip
 PICKS = ("Index", "Gather", "Select")
-# what reads the result of a softmax along one dimension: what it does, and the functions in between that leave the rows
+# what reads a softmax along one dimension: the verb for it, and the functions in between that keep the rows
 READERS = {
     **dict.fromkeys(("NllLoss", "Index", "Gather"), ("chooses along", ("Log", "Neg"))),
     **dict.fromkeys(
@@ -188,7 +188,7 @@ def wrong_sign(table: Any) -> tuple[str, str] | None:
 
 
 def _log_probabilities(scene: Scene, f: int, log: str, plain: str) -> bool:
-    """Whether ``f`` makes log-probabilities, at once or of probabilities: of what is, not of what is not."""
+    """Whether ``f`` makes log-probabilities, directly or from probabilities ``p``; not log(1 - p)."""
     if operation(scene.names[f]) == "Log":
         [f, *_], log = [*_inputs(scene, f), f], plain
     made = {operation(scene.names[g]) for g in _inputs(scene, f)}

@@ -18,7 +18,7 @@ from .leaf_norms import LeafNorms, seen
 from .loss_curve import LossCurve, loss_text
 from .norms import numbers
 
-SAMPLED = 16, 8  # the first frames in which the direction of the update is measured, then each so many
+SAMPLED = 16, 8  # the direction of the update is measured in the first 16 frames, then in every 8th
 MODES = ("Dropout", "BatchNorm")  # modules that compute something else in eval mode
 
 

@@ -34,7 +34,7 @@ class Block:
     call: str = ""  # "call 2" of a module that is used several times
     times: int = 1  # how many equal neighbours it represents, each of which is in ``inside``
     title: str = ""  # of a block that is no module
-    backward: int = 0  # of what differentiates the module: how many backward passes deep it is
+    backward: int = 0  # how many backward passes deep, if it differentiates the module
     stretch: bool = False  # what is in it is shown as it is: it was cut out of something longer
 
     @property

@@ -22,8 +22,8 @@ from .parts import Picture
 from .views import VIEWS, build
 
 # What chooses a picture. Functions: up to LANES are drawn in two lanes. Nodes, where no module is known: up to DETAIL every
-# tensor and function is drawn, up to WHOLE every function. Boxes: what a picture of folded modules aims at. And how large a
-# picture is that nobody asked for: a page, in points.
+# tensor and function is drawn, up to WHOLE every function. Boxes: what a picture of folded modules aims at. PAGE is
+# the largest size, in points, of a picture that was not asked for.
 LANES, DETAIL, WHOLE, BOXES = 12, 40, 400, 24
 PAGE = (1_100, 1_200)
 

@@ -24,7 +24,7 @@ RESHAPES = ("View", "UnsafeView", "ReshapeAlias", "Transpose", "Permute")
 REPEATS = 4  # functions are folded as a repetition from this many on, equal blocks of modules from two on
 LONGEST_PERIOD = 400
 OPENED_FROM = 8  # with fewer functions a module stays closed until the reader opens it
-SHOWN = 8  # of so many functions, or fewer, that come again and again the first and the last time stay open
+SHOWN = 8  # a repetition of so many functions, or fewer, keeps its first and last occurrence open
 
 
 def first_sight(root: Block, most: int) -> list[Block]:
@@ -45,9 +45,9 @@ def first_sight(root: Block, most: int) -> list[Block]:
         tries.sort(key=lambda b: (b not in outermost, b.kind not in CONTAINERS, -len(b.functions)))
         for block in tries:
             if len(block.inside) == 1 and block in outermost and len(outermost) > 1:
-                continue  # there would be one box for one, of a name that says less
+                continue  # one box would replace another, under a name that says less
             plain = block in outermost or (block.kind in CONTAINERS and _numbered(block))
-            most_of_it = len(block.functions) > 0.8 * whole  # a box of nearly all says nothing
+            most_of_it = len(block.functions) > 0.8 * whole  # a box that holds nearly everything says nothing
             if not most_of_it and 2 * sum(len(b.functions) for b in block.inside) < len(block.functions):
                 continue  # it says more than the functions in it would, an attention for example
             if not plain and len(block.functions) < max(whole / 4, OPENED_FROM):

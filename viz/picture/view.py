@@ -9,10 +9,10 @@ from ..read.text import fit, plural, shape_text
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
 
 ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
-HUB_FROM = 5  # in any graph, the same for a leaf with as many uses, and in the compact views for a function with twice as many
+HUB_FROM = 5  # the same in any graph for a leaf with so many uses; in the compact views, for a function with twice as many
 FRAMES_UP_TO = 250  # nodes; the modules of larger graphs have no frames
 LABELS_UP_TO = 60  # nodes; the arrows of larger graphs have no labels
-SMALLEST = 11.0  # points; in the compact views of larger graphs no text is smaller: it can be made smaller
+SMALLEST = 11.0  # points: the smallest text in the compact views of larger graphs, which are scaled down
 SHORT = 24  # characters; a value that is longer is not written into a tensor of the graph view
 
 

@@ -109,7 +109,7 @@ class Recording:
     def __init__(self, filename: str | None = None) -> None:
         self.operations, self.lines, self._filename = 0, 0, filename
         self.failure: Any = None
-        # by an operation, what that was called with, and of a backward pass how far it came
+        # the exception, the arguments of the operation that raised it, and how far a backward pass came
         self._raised: tuple[Exception | None, tuple[Any, ...], Progress | None] = None, (), None
         self._following, self._thread = False, threading.get_ident()
         # a frame's parameters: the tensors that it was called with
@@ -121,11 +121,11 @@ class Recording:
         self._frame: FrameType | None = None
         self._at: dict[FrameType, int] = {}
         self._values: dict[tuple[Any, int], tuple[Value | None, Value | None]] = {}
-        # of what vmap made: examples, and their axis
+        # for what vmap made: the number of examples, and their axis
         self._batches: dict[tuple[Any, int], tuple[int, int]] = {}
         self._places: dict[Any, tuple[Any, int]] = {}  # where numbers are -> whose they are
         self._duals: list[tuple[Any, Value]] = []  # leaves with a tangent
-        self._others: dict[Any, Any] = {}  # of a function with two operands: the one that needs no gradient
+        self._others: dict[Any, Any] = {}  # function with two operands -> the one without gradient
         self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
         self._watched: set[type] = set()
         self._looked_into: set[int] = set()  # objects that were asked for the modules that they hold

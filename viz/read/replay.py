@@ -173,7 +173,7 @@ def infer_shapes(graph: Graph) -> None:
         _inputs_from_sizes(f)
     for f in graph.functions:
         _from_inputs(f)
-    for f in reversed(graph.functions):  # an elementwise operation tells the shape of its input, too
+    for f in reversed(graph.functions):  # an elementwise operation shows the shape of its input, too
         if rules.base_name(f.name) in UNARY and len(f.outputs) == len(f.edges) == 1 and f.edges[0].target:
             made = f.edges[0].target.output(f.edges[0].nr)
             made.shape = f.outputs[0].shape if made.shape is None else made.shape

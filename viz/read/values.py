@@ -30,7 +30,7 @@ def unseen() -> Iterator[None]:
     with ExitStack() as off:
         if modes is not None:
             off.enter_context(core.DisableTorchFunction())
-            if core._len_torch_dispatch_stack():  # a look costs thirty times as much without this question
+            if core._len_torch_dispatch_stack():  # without this test a look costs thirty times as much
                 off.enter_context(modes._disable_current_modes())
         yield
 

@@ -31,7 +31,7 @@ from .steps import Accumulated, Sent, Step, Trace
 # what shows a pass that raised: (graph, exception, live nodes that ran, those that had begun); pictures are made further up
 ON_FAILURE: list[Callable[[Graph, Exception, list[Any], list[Any]], Any]] = []
 Hook = Callable[..., Any]
-PASS = "viz pass"  # of the metadata of a root: what was recorded of a pass from there
+PASS = "viz pass"  # the key in a root's metadata for the pass that was recorded from there
 
 
 @public

@@ -241,7 +241,7 @@ class Explore(Live, widgets.VBox):
         self._show()
 
     def _show(self) -> None:
-        # a slider that is dragged: since the press
+        # while a slider is dragged, changes count from the press
         before = self._past[-1] if self._past and self._last else self._now
         self.back.disabled = not self._past
         try:

@@ -44,7 +44,7 @@ _BLANKS = {
     ".css": re.compile(r"""("[^"]*")|;?\s*(})\s*|\s*([{;,])\s*|(?<=[\w-])(:) """),
     ".html": re.compile(r"<!-- .*? -->\s*(<)", re.S),
 }
-FRAMED = 640  # pixels, the height of a frame: what a pane in it takes at most, however tall whoever holds it makes it
+FRAMED = 640  # pixels, the height of a frame: its pane is never taller, even in a taller frame
 DIGITS_85 = re.findall('digits = "(.+)"', (FRONT / "inflate.js").read_text(encoding="utf-8"))[0]
 _PLAIN = {str, int, bool, type(None)}  # what is sent as it is
 Options = Mapping[str, Any] | None  # of the pane
@@ -77,13 +77,13 @@ _COLOURS = re.compile(
     r' (?:fill|stroke|stroke-width|stroke-dasharray|fill-opacity|stroke-linejoin|text-anchor|role|aria-label)="[^"]*"'
     r"| font-family='[^']*'"
 )
-# where the label of an arrow stands: its ``label_box`` says it
+# an arrow's label, whose position its ``label_box`` gives
 _PLATES = re.compile(r'<rect class="label-bg"[^>]*/><text class="label-text"[^>]*>([^<]*)</text>')
-_NODE = re.compile(r'<g class="node[^"]*" id="(\w+)">.*?</g>')  # what is in it is told from its own corner
+_NODE = re.compile(r'<g class="node[^"]*" id="(\w+)">.*?</g>')  # places inside are from its corner
 _PLACE = re.compile(r' ([xy])="(-?\d+(?:\.\d)?)"')
 # an arrow: the points of its line, then two of its head, of which the second follows
 _ARROW = re.compile(r'd="M([^"]*)"/><path class="head" d="M([^L]*)L[^"]*Z"/>')
-# of a box and of an arrow, what the pane reads
+# what the pane reads of a box and of an arrow
 _READ = {
     "nodes": ("kind", "label", "name", "function", "value", "tangent", "output", "tooltip", "at", "box"),
     "edges": ("from", "to", "kind", "label_box"),
