@@ -20,7 +20,7 @@ KEPT = Path(__file__).resolve().parents[1] / "build" / "benchmarks.json"
 def main(asked: list[str]) -> str:
     """Run the benchmarks that are asked for, or all; a line for each limit that was not kept."""
     names = {path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py")}
-    # torchlens leaves PyTorch's functions wrapped: who is measured beside them afterwards looks a third quicker than it is
+    # torchlens leaves PyTorch's functions wrapped: whatever is compared with them afterwards looks a third faster than it is
     names = [*sorted(names - {"peers"}), "peers"]
     rest = asked == ["--rest"]
     some = [] if rest else asked

@@ -96,7 +96,7 @@ def passes(t: ModuleType, width: int, act: str, rounds: int = ROUNDS) -> dict[st
 
 
 def recurrent(steps: int) -> viz.Film:
-    """A film of an unrolled net: eight edges a time step."""
+    """A film of an unrolled net: eight edges per time step."""
     import minigrad as t
 
     t.manual_seed(0)

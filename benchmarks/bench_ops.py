@@ -25,7 +25,7 @@ from benchmarks.measure import Table, compare
 torch.set_num_threads(1)
 LIMIT, LIMIT_IF_NUMPY_IS_SLOWER = 1.0, 2.0
 
-# One operation a line, in the tensors that `arrays` makes. Statements before the result end in ";". After "|" stands
+# One operation per line, on the tensors that `arrays` makes. Statements before the result end in ";". After "|" comes
 # what NumPy alone needs: the forward pass, and where a derivative comes next, separated by a comma, that too. A line may
 # go on after a backslash. `S(x)` is the sum of each row, kept as a column.
 OPERATIONS = """

@@ -1,9 +1,9 @@
 """How long one step takes in the browser: classes, painted cells and panels, with style and layout of the whole page; how long
-the pane takes to stand there; and whether walking leaves anything behind in memory.
+the pane takes to appear; and whether walking leaves anything behind in memory.
 
     .venv/bin/python -m benchmarks.bench_stepper
 
-A step must fit into a frame, 16 ms, on a graph of 1,000 nodes; the pane must stand within a second. Needs playwright and
+A step must fit into a frame, 16 ms, on a graph of 1,000 nodes; the pane must appear within a second. Needs playwright and
 Chromium.
 """
 

@@ -1,6 +1,6 @@
 """The predictions and typed answers of a static lesson page: a form for each, and as data what `check` and `predict` say.
 
-No Python runs on such a page, so everything that can be said is asked of the exercises here, when the page is made; the
+No Python runs on such a page, so the exercises are asked here, when the page is made, for everything that can be said; the
 script (answers.js) reads an answer as exercises/answers.py does and looks the reply up. Code cannot be checked this way:
 such an exercise says so. A "?" in a reply is where the script puts what was typed.
 """
@@ -152,7 +152,7 @@ def _letters(truth: Any, letters: str, key: str) -> dict:
 
 
 def _exercise(exercise: Exercise) -> dict | None:
-    """What a page knows of an exercise; None where the answer is code, or is judged by code that nobody has put into data."""
+    """What a page knows of an exercise; None where the answer is code, or is judged by code that has not been put into data."""
     if not exercise.typed:
         return None
     if exercise.probe is None:
@@ -240,7 +240,7 @@ def _parts(exercise: Exercise) -> dict:
 
 
 def _other(want: Any) -> Any:
-    """A wrong answer of the right kind of which nothing is known."""
+    """A wrong answer of the right kind, about which nothing is known."""
     if isinstance(want, np.ndarray):
         return np.asarray(want + 123.456)
     return np.asarray(123.456) if want is None else "z"

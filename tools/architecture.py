@@ -78,7 +78,7 @@ text { font-family: system-ui, "DejaVu Sans", sans-serif; fill: #1f2328 }
 
 
 def modules() -> dict[str, Path]:
-    """Every module by its dotted name; a package is called as its folder."""
+    """Every module by its dotted name; a package has the name of its folder."""
     found = {}
     for start, base in (
         (ROOT / "minigrad", ROOT),

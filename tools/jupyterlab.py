@@ -331,7 +331,7 @@ class Lesson:
             self.complaints.append(f"left this machine: {url}")
 
     def wear(self, theme: Theme) -> None:
-        """The theme, which goes with the browser's window, until all of JupyterLab stands there in it: to change it JupyterLab
+        """The theme, which goes with the browser's window, until all of JupyterLab shows it: to change it JupyterLab
         hides itself for a frame, under a splash that takes every press until it has faded."""
         self.page.emulate_media(color_scheme=theme)
         self.page.wait_for_function(

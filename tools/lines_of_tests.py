@@ -1,4 +1,4 @@
-"""Which lines each test runs, and how long it takes: what tools/mutants.py chooses the tests of a changed line by.
+"""Which lines each test runs, and how long it takes: tools/mutants.py uses it to choose the tests of a changed line.
 
     lines = record(folder)      # runs the tests of a copy once, in a child process: some fifteen minutes
     lines.tests("viz/run/trace.py", 120)    # the tests that run this line: cheap ones first, each function of tests in turn

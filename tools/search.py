@@ -10,11 +10,11 @@ import json
 import re
 
 HEADING = re.compile(r'<h[1-4] id="(?P<anchor>[^"]*)">(?P<heading>.*?)</h[1-4]>', re.S)
-# what is no text: what is said to an answer, pictures, the sign behind a heading
+# what is not text: replies to answers, pictures, the sign after a heading
 LEFT_OUT = re.compile(
     r'<(form|iframe|style|script|svg|annotation)\b.*?</\1>|<a class="anchor-link".*?</a>|<img[^>]*>', re.S
 )
-WITHIN = re.compile(r"</?(?:span|code|a|em|strong|b|i|kbd)\b[^>]*>")  # tags that part no words
+WITHIN = re.compile(r"</?(?:span|code|a|em|strong|b|i|kbd)\b[^>]*>")  # tags that do not separate words
 LONGEST = 4000  # characters that are kept under one heading
 
 Entry = tuple[str, str, str, str, str]  # page, its title, anchor, heading, text

@@ -212,7 +212,7 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
             parts.append(_text(cell.source))
         elif cell.cell_type == "code":
             asked = _asked(cell)
-            # of a prediction the form is all that is shown
+            # for a prediction, only the form is shown
             folded = asked and any(tag.startswith("predict:") for tag in cell.metadata.get("tags", ()))
             parts += [f'<div class="code">{_code(cell, highlight)}</div>'] if code and not folded else []
             kept = [o for o in cell.outputs if not STARTED.match(o.get("data", {}).get("text/plain", ""))]
@@ -236,7 +236,7 @@ def page_of(
 ) -> str:
     """A whole page of the site; ``beside``: the links to the pages before and after it; ``live``: its cells can be run."""
     body = once(body)
-    # the corner of a table is no heading
+    # the corner of a table is not a heading
     body = re.sub(r'<th\b(?: scope="\w+")?([^>]*)></th>', r"<td\1></td>", body)
     links = "".join(
         f'<a href="{file}.html"{" aria-current=" + chr(34) + "page" + chr(34) if file == name else ""}>{word}</a>'

@@ -247,7 +247,7 @@ EXERCISES: list[Exercise] = [
         hint: Now both have the same number of axes. Where `shape` says 1, sum over that axis; `keepdim=True` leaves a 1 in its place.
         hint: The second half: `for axis, size in enumerate(shape):`, and in it `if size == 1: grad = grad.sum(axis, keepdim=True)`.
 
-        grad.sum(0)                    :: Right for a row that was put under rows. But what if the *column* was stretched, or nothing at all? Look at `shape`.
+        grad.sum(0)                    :: That is right for a row that was added to several rows. But what if the *column* was stretched, or nothing at all? Look at `shape`.
         grad.sum()                     :: That adds up everything. Each entry gets only what came back from *its own* copies.
         grad                           :: The gradient still has the large shape. Entries that are copies of one another have to be added up.
         (0) => (-1)                    :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, once for each extra axis.

@@ -370,7 +370,7 @@ EXERCISES: list[Exercise] = [
         (s - s.max()) - torch.exp(s - s.max()).sum() :: The logarithm of the sum is missing.
         (s - s.max()) - torch.exp(s - s.max()).log().sum() :: That is the sum of the logarithms. You need the logarithm of the *sum*.
         (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()) :: The logarithm of the sum should be *subtracted*.
-        s.max() => s.mean()                      :: It is not the largest that is subtracted (the mean, or the smallest): with scores far apart a power is still too large.
+        s.max() => s.mean()                      :: You subtract the mean or the smallest score, not the largest: with scores far apart a power is still too large.
         (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()) :: That is the mean of the powers. You need their sum.
         torch.softmax(s, 0)                          :: Those are the probabilities. You need their logarithms.
         shifted - torch.log(torch.exp(shifted).sum()) => -(shifted - torch.log(torch.exp(shifted).sum()))                      :: That is the loss, with its minus. You need the logarithm itself.

@@ -85,7 +85,7 @@ UNUSED_LIBRARY = (
     r"plistlib|poplib|pty|pyclbr|smtplib|tabnanny|trace|tty|turtle|wave|zipapp)\.py"
 )
 UNUSED_NUMPY = r"numpy/f2py/|numpy/distutils/|.*/tests?/|.*\.(pyi|pxd|h|c|a)$|numpy/(conftest|core/include|_core/include)"
-# The kernel asks for these, and IPython does without: names are completed at run time, and no history is kept
+# The kernel asks for these; IPython works without them: names are completed at run time, and no history is kept
 LEFT_OUT = ["jedi", "sqlite3"]
 STAMP = (2020, 1, 1, 0, 0, 0)  # of each file in a wheel, so that the same content is the same wheel
 

@@ -1,7 +1,7 @@
 """Architectures of the ``transformers`` package in tiny random configurations; no weights are fetched.
 
 A model is one word: its ``model_type``. What is the same for nearly all of them is in ``TINY``, as far as a configuration has
-it; what one needs beyond stands behind its name.
+it; what a model needs in addition follows its name.
 """
 
 from __future__ import annotations
