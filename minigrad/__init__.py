@@ -74,12 +74,12 @@ from .ops import (
     reduction,
     selection,
     shape,
-    special,
     stacking,
     statistics,
 )
 from .ops import linalg as _linalg
 from .ops import nn as _nn
+from .ops import special as _special
 from .random import *  # noqa: F403
 from .tensor import Tensor
 

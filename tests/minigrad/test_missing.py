@@ -66,6 +66,13 @@ INSTANCES = {
 }
 
 
+def test_a_module_of_pytorch_is_not_hidden_by_a_file_of_operations() -> None:
+    found = {name: vars(torch).get(name) for name in names("torch")}
+    modules = {name: m.__name__ for name, m in found.items() if inspect.ismodule(m)}
+    assert {"autograd", "linalg"} <= modules.keys()
+    assert not {name: m for name, m in modules.items() if m not in (f"minigrad.{name}", name)}
+
+
 @pytest.mark.parametrize("path", INSTANCES)
 def test_objects_say_so_too_and_show_nothing_of_it(path):
     thing, silent = INSTANCES[path](), []
