@@ -154,7 +154,7 @@ def _letter_of_value(got: Any, words: Words, options: Words) -> str | None:
 
 
 def option(text: str, options: Words) -> str | None:
-    """The letter whose text this is, or a part of whose text it is and of no other's, perhaps with words left out."""
+    """The letter of the option that this text means: its text, or a part that no other option has; words may be left out."""
     said = _tokens(text)
     plainly = {letter: " ".join(_content(_tokens(told))) for letter, told in options.items()}
     return _option(said, options) or _option(_content(said), plainly)
@@ -165,7 +165,7 @@ def _content(words: list[str]) -> list[str]:
 
 
 def _with_these_numbers(text: str, options: Words) -> str | None:
-    """The letter of the option that is the same numbers, written in another way: "4 x 4" for "(4, 4)"."""
+    """The letter of the option with the same numbers, written in another way: "4 x 4" for "(4, 4)"."""
 
     def numbers(told: str) -> Any:
         try:
@@ -205,7 +205,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _other_names(told: str) -> Iterator[list[str]]:
-    """The whole text of an option, what comes before and after its colon, what is in its brackets and what is not."""
+    """All names of an option: its whole text, and the parts before and after its colon, inside and outside its brackets."""
     yield _tokens(told)
     inside = re.findall(r"\(([^()]*)\)", told)
     for part in (*told.split(":", 1), re.sub(r"\([^()]*\)", "", told), *", ".join(inside).split(", ")):

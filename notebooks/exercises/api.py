@@ -235,7 +235,7 @@ def _save(place: str | Path) -> Card:
 
 
 class _Count:
-    """How far a learner has come in one lesson: the ids of what was predicted, came as a surprise, was solved."""
+    """How far a learner has come in one lesson: the ids of what was predicted, what came as a surprise, and what was solved."""
 
     def __init__(self, number: str):
         done = store.load()
@@ -247,7 +247,7 @@ class _Count:
         self.solved = f"{len(self.right)} of {len(self.exercises)}"
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """What, how many, and which are left."""
+        """For each kind: its name, how many, and which are left."""
         surprises = f"{', '.join(self.surprises)} worth a second look" if self.surprises else ""
         return [
             ("Predicted", self.predicted, _left(self.questions, self.made, "not made")),

@@ -312,7 +312,7 @@ def _prediction(question: Question, handed_in: list[Learner]) -> Iterator[str]:
 
 
 def _thought(question: Question, guess: str) -> str:
-    """The remark on a known guess, as the end of its line."""
+    """The remark on a known guess, to be put at the end of its line."""
     truth = plain(question.truth())
     for wrong in question.wrong:
         if describe(answers.read(wrong.answer, truth), 40) == guess:

@@ -33,7 +33,7 @@ from .model import padded
 from .replies import say
 from .values import blank, describe, plain
 
-SEE = {  # the lesson that is about a mistake, as a stepper names its cause
+SEE = {  # the cause of a mistake, as a stepper names it: the lesson about it
     cause: lesson
     for lesson, causes in {
         "0": ("the value",),
@@ -194,7 +194,7 @@ def _all() -> dict[str, Any]:
 
 
 def _kept(number: int, fingerprint: str) -> list[dict[str, Any]]:
-    """The answers that were given to this question; none if it is another question by now, or the file is damaged."""
+    """The answers that were given to this question; none if the question has changed since, or the file is damaged."""
     one = _all().get(str(number))
     given: Any = one.get("answers") if isinstance(one, dict) and one.get("question") == fingerprint else []
     whole = isinstance(given, list) and all(

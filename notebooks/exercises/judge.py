@@ -209,7 +209,7 @@ def _quietly() -> Iterator[None]:
 
 @_quietly()
 def _in_one_method(exercise: Exercise, answers: tuple, want: Observed) -> str:
-    """The reply to a class that is right, or makes a listed mistake, once one of its methods is replaced by the solution's."""
+    """The reply to a class with one wrong method: with the solution's instead, it is right, or makes a listed mistake."""
     for answer, due in zip(answers, exercise.reference, strict=True):
         names = [name for name in vars(due) if name in vars(answer)] if isinstance(due, type) else []
         methods = [name for name in names if callable(getattr(due, name))]
@@ -353,7 +353,7 @@ def observe(
 
 def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observed:
     """What the exercise's listed wrong answer number `place` does, or its reference (-1). It does the same each time, so it
-    is looked at once, as far as it was needed."""
+    is observed only once, and only as far as needed."""
     kept = exercise.observed.get(place)
     if kept is None or not (
         kept.whole or (like and _first_difference(like, kept, exercise) not in (None, len(kept.seen)))
@@ -419,7 +419,7 @@ def _exactly(got: Observed, listed: Observed) -> bool:
 
 
 def _begins(one: Observed, other: Observed, exercise: Exercise) -> bool:
-    """Whether what was seen of `one` so far is how `other`, the learner's, begins."""
+    """Whether `other`, the learner's answer, begins with what has been observed of `one` so far."""
     last = len(one.seen) - 1
     return last < len(other.seen) and _alike(other.seen[last][1], one.seen[last][1], exercise)
 

@@ -191,7 +191,7 @@ def _watcher(seconds: float) -> Iterator[None]:
     interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
     def lives() -> bool:
-        """A thread that has ended may have left its number to another; one that Python did not start does not tell its end."""
+        """Whether the thread still runs. Its number may have gone to another; one that Python did not start does not say when it ends."""
         return thread.is_alive() and target.value in sys._current_frames()
 
     def watch() -> None:

@@ -86,7 +86,7 @@ def load() -> dict[str, Any]:
 
 
 def _with_notes(place: Path, found: Any) -> dict[str, Any]:
-    """What was found in a file, and the notes for it that it does not have yet. Those for another one do not get into it."""
+    """What was found in a file, and the notes for it that it does not have yet; notes for another file are left out."""
     data = tidy(found)
     for meant_for, one in _unwritten:
         if meant_for == place:
@@ -234,7 +234,7 @@ def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any, exam:
 
 @contextmanager
 def _alone(place: Path) -> Iterator[None]:
-    """While the block runs no other kernel writes the file. Raises OSError where that cannot be had.
+    """While the block runs no other kernel writes the file. Raises OSError if that is impossible.
 
     A lock is a file that only one can create, on every system, and that says whose it is. One that a dead kernel or an
     interrupted note has left is removed.

@@ -243,7 +243,7 @@ FILE = (  # a picture that stands by itself
 
 
 def levels(every: tuple[Lesson, ...]) -> list[list[str]]:
-    """The numbers of the lessons, row by row: each is below all that it needs, or to their right: lessons that come
+    """The numbers of the lessons, row by row: each is below all that it needs, or to the right of it: lessons that come
     one after the other, with nothing beside them, share a row, unless an arrow comes around to one of them."""
     row: dict[str, int] = {}
     for lesson in every:

@@ -65,7 +65,7 @@ def _not_understood(text: str) -> str:
 
 
 def _how_many(got: np.ndarray, want: np.ndarray) -> str:
-    """What is said of typed numbers that are too many, too few, or laid out in another way."""
+    """The reply to too many typed numbers, too few, or numbers in another layout."""
     if want.size == 1:
         return say("one number")
     if want.ndim == 1:
