@@ -191,7 +191,7 @@ def _watcher(seconds: float) -> Iterator[None]:
     interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
     def lives() -> bool:
-        """Whether the thread still runs. Its number may have gone to another; one that Python did not start does not say when it ends."""
+        """Whether the thread still runs. Its number may be another's by now, and not every thread says when it ends."""
         return thread.is_alive() and target.value in sys._current_frames()
 
     def watch() -> None:
