@@ -312,7 +312,7 @@ EXERCISES: list[Exercise] = [
         loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() * len(xs)) :: That makes it larger still. Each piece is only a part of the whole: *divide* by their number.
         loss = ((w * x - t) ** 2).mean() => w.grad = None ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(xs)) :: Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.
         loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() * 0.5).backward() ;; (loss * (1 / len(xs))).backward() => :: For two pieces that is right. There may be a different number of them: `len(xs)`.
-        loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))).backward() => return (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first piece has been through a pass. Is there a `return` inside the loop?
+        loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))).backward() => return (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first piece has been through a pass. Is there a `return` or a `break` inside the loop?
         [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)] :: `w.grad` is empty: no backward pass has run.
         (loss * (1 / len(xs))).backward() => total = loss / len(xs) + (0.0 if x is xs[0] else total); total.backward() :: The loss still contains the graph of the last iteration: `total` brings it in. Go backward from the loss of *this* piece, or once after the loop.
         losses = [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]; sum(losses).backward() :: The number is right, but 1 backward pass ran for 4 pieces.
@@ -443,7 +443,7 @@ EXERCISES: list[Exercise] = [
 
         h.detach() => x                       :: `x` is in that line already. What is missing is the old state, `h`, as a number.
         h.detach() => 1.0                     :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should be carried on.
-        h = torch.tanh(w * h.detach() + x) => with torch.no_grad(): h = torch.tanh(w * h + x) :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state should be cut off.
+        h = torch.tanh(w * h.detach() + x) => with torch.no_grad(): h = torch.tanh(w * h + x) :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well (`w = w - ...` under `no_grad` makes a `w` that asks for nothing; `w -= ...` writes into yours). Only the *old* state should be cut off.
         w.grad = None =>                      :: The gradients of earlier iterations are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
         w.grad = None => w.grad = None ;; with torch.no_grad(): => if True: ;; w -= lr * w.grad => w = w - lr * w.grad :: The `.grad` in that line is `None`. Is it that of `w`? And `w = w - ...` makes a *new* tensor, which is a result, not a leaf, and gets no `.grad`: write into `w` itself, under `no_grad`.
         w -= lr * w.grad => w += lr * w.grad  :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.

@@ -552,7 +552,9 @@ EXERCISES: list[Exercise] = [
         waiting[parent] = 0 => :: A node that is met for the first time has no count yet. Give it one: `waiting[parent] = 0`.
         todo.append(parent) => :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
         waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
-        waiting[parent] += 1 => waiting[parent] += waiting[node] :: That adds up how many *paths* led from the root to a node when it was met. Count the arrows that lead to it: each adds 1.
+        waiting[parent] += 1 => waiting[parent] += waiting[node] :: Every count stays 0: nothing is added, or only the count of `node`, which begins at 0. Each arrow that leads to a node adds 1.
+        todo.append(parent) => todo.append(node) :: `node` has been visited. It is `parent` that is new, and has parents of its own: it goes on the list.
+        todo = [root] => todo = [] :: The loop never runs, for nothing is in `todo`. It begins with the root in it.
         waiting[parent] += 1 => waiting[parent] = len(parent.next_functions) :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
         waiting = {root: 0} => waiting = {} :: The root is missing. It waits for nothing, but it is one of the nodes: begin with `{root: 0}`.
         waiting[parent] += 1 => waiting[node] += 1 :: It was counted at `node`, which sends. It is `parent` that will receive one more.
@@ -658,7 +660,7 @@ EXERCISES: list[Exercise] = [
         continue => pass :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
         continue => break                               :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
         continue => return                              :: At the first `None` everything stops: `return` leaves the whole function. `continue` goes on with the next one.
-        arrived[parent] = arrived[parent] + part => arrived[parent] += part ;; if parent in arrived: => if True: :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes something out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
+        arrived[parent] = arrived[parent] + part => arrived[parent] += part ;; if parent in arrived: => if True: :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes something out*: nothing has come for that node, or it has been taken out before, and the node is still in `ready`. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
         waiting[parent] == 0 => True :: A node came out of `ready` and nothing was there for it: it was put in too early, or twice. At the start `ready` holds the root alone. Put a node in once: when its count is 0.
         arrived, ready = {root: grad}, [root]
         while ready:

@@ -28,11 +28,11 @@ class Standing:
 
 
 def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
-    if "id" in uses(choose):
+    if {"id", "hash"} & uses(choose).keys():
         raise Complaint(
-            "`id` says where a node is in memory, not when it was made. That is its `node.sequence`."
+            "`id` and `hash` say where a node is in memory, not when it was made. That is its `node.sequence`."
         )
-    for numbers in ([3, 8, 5], [4], [9, 2, 7], [1, float("inf"), 12]):
+    for numbers in ([3, 8, 5], [4], [9, 2, 10], [1, float("inf"), 12]):
         ready = [Standing(number) for number in numbers]
         node = choose(ready)
         if node is None:

@@ -240,7 +240,7 @@ def _class_probe(function) -> Iterator[tuple]:
                     "Only operations that have a slope make a path back."
                 )
             raise Complaint(
-                "There is still no path back to the scores: the loss has no `grad_fn`. A position (`argmax`) or a comparison has no slope."
+                "There is still no path back to the scores: the loss has no `grad_fn`. `detach()` cuts it, and a position (`argmax`) or a comparison has no slope."
             )
         if scores.grad is None and loss.numel() == 1:
             raise Complaint(
@@ -540,7 +540,7 @@ EXERCISES: list[Exercise] = [
         log.append(loss.detach()) => ;; loss.backward() => loss.backward(); log.append(model.weight.grad.item()) :: That is a gradient. The log is for the *loss*.
         log.append(loss.detach()) => loss.detach(); log.append(loss) :: `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log.
         log.append(loss.detach()) => log.append(loss.item()); model.zero_grad() :: That clears the gradients of the first step. Leave that to the loop and its optimizer.
-        loss.detach() => 9.0 :: 9.0 is the loss of the first step only. Append the loss that was just computed, whatever it is.
+        loss.detach() => 9.0 :: The last entry is still 9.0, the loss of the first step. Append the loss that was just computed, whatever it is.
         log.append(loss.detach()) => log.append(loss.item()); log.append(loss.item()) :: After 1 step there are 2 entries in the log.
         log.append(loss.detach()) => log.clear(); log.append(loss.item()) :: After 2 steps there is 1 entry in the log.
         """),

@@ -385,7 +385,7 @@ EXERCISES: list[Exercise] = [
         for x, t in batches => for t, x in batches :: In each batch the input comes first, then the target: `for x, t in batches`.
         float(len(batches))         :: That is how many batches there are. Return the mean of their *losses*.
         total = 0.0 => total = 0.0; batches.pop() :: Your function changes the list `batches`
-        total = total + loss => return loss / len(batches) :: That is the loss of the first batch, divided by their number: the `return` is inside the loop.
+        total = total + loss => return loss / len(batches) :: That is the loss of the first batch, divided by their number. Does the loop go through all of them, and is the `return` after it?
         """),
     exercise(r"""
         10.5 four blocks, two groups

@@ -45,7 +45,15 @@ def read_on(w, pieces, lr):
 
 def _clip_probe(function) -> Iterator[tuple]:
     """The gradients afterwards: too long, short enough, of several parameters, one without."""
-    for most, scale in ((1.0, 1.0), (10.0, 1.0), (2.0, 4.0), (4.0, -1.0), (10.0, 0.1)):
+    for most, scale in (
+        (1.0, 1.0),
+        (10.0, 1.0),
+        (4.5, 1.0),
+        (2.0, 4.0),
+        (4.0, -1.0),
+        (10.0, 0.1),
+        (2.0, 0.2),
+    ):
         parameters = [torch.zeros(2, requires_grad=True), torch.tensor(0.0, requires_grad=True)]
         parameters.append(torch.zeros(3, requires_grad=True))
         parameters[0].grad = torch.tensor([3.0, -4.0]) * scale

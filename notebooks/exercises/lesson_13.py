@@ -93,7 +93,7 @@ def _spied(function: Callable) -> Iterator[tuple]:
         if any(isinstance(value, str) for value in seen):
             raise Complaint("`seen` holds a string. Append the gradient itself, which the hook is given.")
         yield "and x.grad is", x.grad
-        if not hasattr(handle, "remove"):
+        if isinstance(handle, list) or not hasattr(handle, "remove"):
             raise Complaint(
                 "The tap works. But return the handle, which `register_hook` returns: without it the tap cannot be removed."
             )
@@ -584,7 +584,7 @@ EXERCISES: list[Exercise] = [
         return :: When the hooks run, the loop is over, and `param` is the last parameter in all of them. Use what the hook is given.
 
         for param in params: => for param in params[:1]: :: Only the first parameter has a hook. Register one on each of them.
-        torch.optim.SGD(params, lr=lr).step()   :: That step is taken now, before any pass, when there are no gradients. Take it *in a hook*, when a gradient has arrived.
+        torch.optim.SGD(params, lr=lr).step()   :: No step is taken when a gradient arrives: either it is taken now, before any pass, or no hook is left on the parameters. Take it *in a hook*, and leave the hook there.
         param.grad = None =>                    :: The steps are taken, but `.grad` is not cleared: the next pass adds to it.
         param -= lr * param.grad => param += lr * param.grad :: The step goes uphill. Subtract it.
         lr * param.grad => param.grad           :: The step is the whole gradient. It should be `lr` times that.
