@@ -17,10 +17,16 @@ from viz.films.findings import norm_text
 from viz.films.show import page
 
 # every text that is painted, by canvas: the last frame's are those since the last clearRect
-PAINTED = """
+PAINTED = r"""
 globalThis.painted = [];
 const own = CanvasRenderingContext2D.prototype, { fillText, clearRect } = own;
-own.fillText = function (text, ...more) { globalThis.painted.push(text); return fillText.call(this, text, ...more); };
+globalThis.sizes = {};
+own.fillText = function (text, ...more) {
+    const size = parseFloat(/([\d.]+)px/.exec(this.font)[1]);
+    globalThis.painted.push(text);
+    globalThis.sizes[text] = Math.min(globalThis.sizes[text] ?? size, size);
+    return fillText.call(this, text, ...more);
+};
 own.clearRect = function (...more) { globalThis.painted.length = 0; return clearRect.call(this, ...more); };
 """
 
@@ -292,6 +298,9 @@ def test_a_film_of_many_rows_is_in_sight_with_its_controls_and_legend(
         assert bar["height"] <= 46
         [caption] = [text for text in pane.page.evaluate("painted") if "flows down" in text]
         assert caption.endswith(("loss", "folded", "down"))  # whole, or without what has no room
+        small = [text for text, size in pane.page.evaluate("sizes").items() if size < 11]
+        assert all(re.fullmatch(r"-?[\d.]+(e-?\d+)?|[▲▼]", text) for text in small)  # ticks of an axis
+        assert min(pane.page.evaluate("Object.values(sizes)")) >= 10
 
 
 @pytest.mark.parametrize("width", [480, 360])

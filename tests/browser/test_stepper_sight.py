@@ -104,12 +104,14 @@ SEEN = """(cell) => {
         share: sum(panes.map((pane) => area(pane.querySelector(".mgv-stage")))) / sum(panes.map(area)),
         least: Math.min(...texts), bars: cell.querySelectorAll(".mgv-bar").length,
         columns: cell.querySelectorAll(".mgv-two-columns").length,
+        whole: panes.every((pane) => pane.querySelector(".mgv-whole")),
     };
 }"""
 # at each position: whether panels or the sentence must be scrolled, how often the same array is shown, the time a step takes
 WALKED = """async (cell) => {
     const slider = cell.querySelector(".mgv-slider"), heights = new Set(), times = [];
-    const out = { steps: 0, scrolls: [], cut: [], thrice: [] };
+    const out = { steps: 0, scrolls: [], cut: [], thrice: [], wraps: [] };
+    const wraps = ({ firstElementChild: a, lastElementChild: b }) => b.offsetTop > a.offsetTop + a.offsetHeight;
     const over = (el) => el.scrollHeight > el.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(el).overflowY);
     for (let k = 0; k <= Number(slider.max); k++) {
         const began = performance.now();
@@ -120,6 +122,7 @@ WALKED = """async (cell) => {
         out.steps += 1;
         const parts = [...cell.querySelectorAll(".mgv-panels, .mgv-flow, .mgv-side")];
         if (parts.some(over)) out.scrolls.push(k);
+        if ([...cell.querySelectorAll(".mgv-equation")].some(wraps)) out.wraps.push(k);
         for (const el of cell.querySelectorAll(".mgv-sentence")) if (el.scrollHeight > el.clientHeight + 1) out.cut.push(k);
         for (const pane of cell.querySelectorAll(".mgv-frame")) {
             // two leaves may have one gradient: of .grad only what was stored last; arrays of zeros all look the same
@@ -135,6 +138,7 @@ WALKED = """async (cell) => {
     times.sort((a, b) => a - b);
     return { ...out, heights: heights.size, median: times[times.length >> 1] };
 }"""
+SMALL = ("snippet", "beside", "explore")
 SCROLLS = 0.1  # the share of positions at which panels may scroll, to a whole position
 OPEN = [(1366, "light"), (1366, "dark"), (1100, "light"), (1100, "dark")]
 
@@ -167,6 +171,8 @@ def test_every_pane_is_in_sight_and_mostly_picture(open_lesson: Callable, torch,
             and f"panels scroll at {walked['scrolls']}",
             walked["cut"] and f"the sentence is cut at {walked['cut']}",
             walked["thrice"] and f"an array is shown three times at {walked['thrice']}",
+            name in SMALL and not seen["whole"] and "the picture is not seen whole",
+            name == "beside" and walked["wraps"] and f"an equation takes two lines at {walked['wraps']}",
             walked["heights"] != 1 and "the cell changes its height",
         ]
         wrong += [f"{name}: {text}" for text in bad if text]

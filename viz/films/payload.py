@@ -25,7 +25,7 @@ def payload(films: list[Any], titles: list[str] | None = None) -> dict[str, Any]
     for kept in [kept for film in shown for kept in film["kept"].values()]:
         shared += [kept[key] for key in ONCE if kept[key] not in shared]
         kept |= {key: shared.index(kept[key]) for key in ONCE}
-    return {"relative": len(films) > 1, "films": shown, "shared": shared}
+    return {"films": shown, "shared": shared}
 
 
 def _film(film: Any, title: str) -> dict[str, Any]:

@@ -114,7 +114,7 @@ class Played(Shown):
 
 
 class Films(Played):
-    """Films that play together; the ribbon shows each row against the top row of its own film. Made by ``viz.beside``."""
+    """Films that play together, on one scale. Made by ``viz.beside``."""
 
     def __init__(self, films: Sequence[Any], labels: Sequence[str] | None = None):
         wrong = next((f for f in films if not hasattr(f, "_put_beside")), None)

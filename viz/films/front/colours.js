@@ -1,14 +1,12 @@
-// What is painted: two palettes with two meanings (size; change), the marks that say the same without colour, the theme.
+// What is painted: the palette of sizes, the colours of changes, the marks that say the same without colour, the theme.
 
 const RAMP = ["#fffde0", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494", "#081d58"];
 const RAMP_DARK = ["#141d2b", "#1c2f5c", "#22509a", "#1d7dbb", "#35a9c2", "#74c9bb", "#bfe6b5", "#eaf7b4", "#fffde0"];
-const APART = ["#08395c", "#0072b2", "#8fc1e3", "#eef1f4", "#f3b488", "#d55e00", "#6e2a00"]; // against the top row: as large as it is neutral
-const APART_DARK = ["#b5defc", "#4aa8e8", "#1f5a85", "#262d35", "#8a4a1c", "#f5893b", "#ffd9b8"];
 const NAMES = ["bg", "raised", "ink", "mute", "rule", "fn", "fn-line", "leaf", "leaf-line", "alarm", "now", "now-soft", "steady", "down-2", "down-1", "up-1", "up-2", "faint"];
 
 const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 
-// The colours of the theme of `el`. `ramp(t)` and `apart(t)` take 0 … 1.
+// The colours of the theme of `el`; `ramp(t)` takes 0 … 1.
 export function coloursOf(el) {
   const probe = document.createElement("span"), colours = {};
   probe.style.forcedColorAdjust = "none"; // a system with its own colours has none for a change
@@ -16,15 +14,11 @@ export function coloursOf(el) {
   for (const name of NAMES) { probe.style.color = `var(--${name})`; colours[name] = getComputedStyle(probe).color; }
   probe.remove();
   const [r, g, b] = colours.bg.match(/[\d.]+/g).map(Number), dark = r + g + b < 380;
-  const mixer = (stops) => {
-    const table = stops.map(channels), made = [];
-    for (let n = 0; n <= 255; n++) {
-      const x = (n / 255) * (table.length - 1), k = Math.min(table.length - 2, Math.floor(x)), f = x - k;
-      made.push(`rgb(${table[k].map((c, j) => Math.round(c + (table[k + 1][j] - c) * f))})`);
-    }
-    return (t) => made[Math.round(Math.max(0, Math.min(1, t)) * 255)];
-  };
-  return { ...colours, dark, ramp: mixer(dark ? RAMP_DARK : RAMP), apart: mixer(dark ? APART_DARK : APART) };
+  const stops = (dark ? RAMP_DARK : RAMP).map(channels), table = Array.from({ length: 256 }, (_, n) => {
+    const x = (n / 255) * (stops.length - 1), k = Math.min(stops.length - 2, Math.floor(x));
+    return `rgb(${stops[k].map((c, j) => Math.round(c + (stops[k + 1][j] - c) * (x - k)))})`;
+  });
+  return { ...colours, dark, ramp: (t) => table[Math.round(Math.max(0, Math.min(1, t)) * 255)] };
 }
 
 // A mark for each family of findings, in a square of 13, and the kinds that have it: shape says what colour says.
@@ -55,12 +49,49 @@ export function sized(canvas, width, height) {
   return c;
 }
 
-export const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
-export const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
+const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
+const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
+export const READ = 11; // px: of all that is to be read, and of the numbers on an axis
+export const TICK = 10;
+
+const fontOf = ({ size = READ, weight = 400, mono = false }) => `${weight} ${size}px ${mono ? MONO : SANS}`;
+
+// Words on a canvas, around the height y. `within`: the width that they may take.
+export function write(c, text, x, y, colour, look = {}) {
+  c.fillStyle = colour;
+  c.font = fontOf(look);
+  c.textAlign = look.align ?? "left";
+  c.textBaseline = "middle";
+  c.fillText(look.within ? cut(c, text, look.within) : text, x, y);
+}
+
+export function widthOf(c, text) {
+  c.font = fontOf({});
+  return c.measureText(text).width;
+}
+
+function along(c, points) {
+  c.beginPath();
+  points.forEach(([x, y], i) => c[i ? "lineTo" : "moveTo"](x, y));
+}
+
+// A line through some points, and the shape between them.
+export function line(c, colour, width, points) {
+  c.strokeStyle = colour;
+  c.lineWidth = width;
+  along(c, points);
+  c.stroke();
+}
+
+export function shape(c, colour, points) {
+  c.fillStyle = colour;
+  along(c, points);
+  c.fill();
+}
 
 // Text cut to a width, its beginning for a dotted name; measured once.
 const cuts = new Map();
-export function cut(c, text, width) {
+function cut(c, text, width) {
   const key = `${c.font}|${Math.round(width)}|${text}`;
   if (cuts.has(key)) return cuts.get(key);
   let out = text;

@@ -77,21 +77,15 @@ export class Film {
     for (const scene of this.scenes) for (let i = 0; i < scene.at.length; i++) for (let c = 0; c < scene.parts.value; c++) { const l = scene.table[i * scene.width + c]; if (isKnown(l)) out.push(l); }
     return out;
   }
-
-  apart() {
-    const out = [];
-    for (const scene of this.scenes) for (let i = 0; i < scene.at.length; i++) for (let r = 2; r < scene.rows.length; r++) { const d = this.into(scene, i, r) - this.into(scene, i, 1); if (isKnown(this.into(scene, i, r)) && isKnown(this.into(scene, i, 1))) out.push(Math.abs(d)); }
-    return out;
-  }
 }
 
 const NARROW = 2; // decades: rows that span less have each a scale of their own
 
 // Whole decades that hold the norms of all films; what lies far out is marked, it does not stretch the scale.
 export function scaleOf(films) {
-  const all = Float32Array.from(films.flatMap((film) => film.norms())).sort(), apart = Float32Array.from(films.flatMap((film) => film.apart())).sort();
+  const all = Float32Array.from(films.flatMap((film) => film.norms())).sort();
   const q = (p) => all[Math.min(all.length - 1, Math.floor(all.length * p))];
-  if (!all.length) return { low: -6, high: 0, side: 3, ticks: [-6, -4, -2, 0], narrow: false };
+  if (!all.length) return { low: -6, high: 0, ticks: [-6, -4, -2, 0], narrow: false };
   let high = Math.ceil(q(0.95)), low = Math.floor(q(0.02));
   if (q(1) <= high + 2) high = Math.ceil(q(1));
   if (all[0] >= low - 2) low = Math.floor(all[0]);
@@ -100,6 +94,5 @@ export function scaleOf(films) {
   low = Math.max(Math.min(low, high - (narrow ? NARROW : 6)), high - 12);
   const ticks = [], by = Math.ceil((high - low) / 4);
   for (let t = high; t >= low; t -= by) ticks.unshift(t);
-  const side = [3, 6, 9].find((s) => s >= (apart[Math.floor(apart.length * 0.95)] || 0)) || 12;
-  return { low, high, side, ticks, narrow };
+  return { low, high, ticks, narrow };
 }

@@ -2,7 +2,7 @@
 //
 // The same in a notebook (anywidget calls `render`) and on a page (`mount`). It touches its own element and nothing else.
 
-import { coloursOf, markOf, SANS, sized } from "./colours.js";
+import { coloursOf, markOf, sized, write } from "./colours.js";
 import { broken, isKnown, Film, lossText, normText, scaleOf } from "./data.js";
 import { axisOf, flagsOf, paintHead, paintHistory } from "./ribbon.js";
 import { FOOT, layOut, leafNumbers, paintTable, TOP, whatIsAt } from "./table.js";
@@ -31,17 +31,13 @@ class Player extends Playable {
     Object.assign(this, { el, data, options, speed: 8, row: 0 });
     this.films = data.films.map((raw) => new Film(raw));
     this.scale = scaleOf(this.films);
-    this.mode = data.relative ? "top" : this.scale.narrow ? "each" : "all";
+    this.mode = this.scale.narrow && this.films.length === 1 ? "each" : "all";
     this.steps = [...new Set(this.films.flatMap((film) => film.steps))].sort((a, b) => a - b); // the slider is on training steps
     this.span = this.films.length > 1 ? [this.steps[0], this.steps[this.steps.length - 1] + Math.max(...this.films.map((f) => f.every))] : null;
     this.build();
     this.resize = new ResizeObserver(() => this.fit());
     this.resize.observe(this.stage);
-    this.themed = () => { this.colours = null; this.fit(true); };
-    this.scheme = matchMedia("(prefers-color-scheme: dark)");
-    this.scheme.addEventListener("change", this.themed, { signal: this.closed.signal });
-    this.observer = new MutationObserver(this.themed);
-    for (const root of [document.body, document.documentElement]) this.observer.observe(root, { attributes: true, attributeFilter: ["class", "data-theme", "data-jp-theme-light", "style"] });
+    this.frame.addEventListener("transitionend", ({ target }) => { if (target === this.frame) { this.colours = null; this.fit(true); } }); // another theme, whoever has chosen it
     this.high = () => { if (this.views.some((view) => view.tall !== this.tall())) this.fit(true); };
     window.addEventListener("resize", this.high, { signal: this.closed.signal });
     this.go(options.at ?? this.opening());
@@ -54,7 +50,6 @@ class Player extends Playable {
     this.pause();
     this.closed.abort();
     this.resize.disconnect();
-    this.observer.disconnect();
     if (this.inner) this.inner.remove();
   }
 
@@ -66,7 +61,7 @@ class Player extends Playable {
     this.playButton = buttons.querySelector("[data-action=play]");
     this.strip = strip([{ name: "", from: 0, to: this.steps.length - 1 }], this.steps.length - 1, "Training step", (k) => { this.pause(); this.go(k); });
     this.counter = h("output.count");
-    this.modes = choice("Scale of the ribbon", [["each", "Each row", "each row on its own scale"], ["all", "All rows", "one scale for all rows"], ["top", "÷ top row", "against the norm of the top row"]], () => this.mode, (mode) => { this.mode = mode; this.fit(true); });
+    this.modes = choice("Scale of the ribbon", [["each", "Each row", "each row on its own scale"], ["all", "All rows", "one scale for all rows"]], () => this.mode, (mode) => { this.mode = mode; this.fit(true); });
     this.speeds = choice("Frames per second", [2, 4, 8, 16, 30].map((v) => [v, String(v), `${v} frames per second`]), () => this.speed, (v) => { this.speed = v; if (this.timer) this.play(); });
     this.insideButton = h("button", { class: "mgv-item mgf-inside", title: "Open this frame's backward pass in the stepper (enter)", onclick: () => this.act("inside") }, "Step inside ◆");
     this.menu = menu([row("Speed", this.speeds, h("span", "frames per second")), row("Save", item("PNG", () => this.savePicture())),
@@ -286,21 +281,21 @@ class Player extends Playable {
   // ---- legend
 
   paintKey() {
-    const k = this.colours, { low, high, side, ticks } = this.scale, thick = Math.max(...this.views.map((v) => (v.at ? v.at.thick : 0))), wide = (l) => 0.8 + (thick - 0.8) * ((l - low) / (high - low));
-    const relative = this.mode === "top", each = this.mode === "each", part = (title, sub, svg) => h("span", h("span", { class: "mgf-cap" }, h("b", title), sub), svg);
+    const k = this.colours, { low, high, ticks } = this.scale, thick = Math.max(...this.views.map((v) => (v.at ? v.at.thick : 0))), wide = (l) => 0.8 + (thick - 0.8) * ((l - low) / (high - low));
+    const each = this.mode === "each", part = (title, sub, svg) => h("span", h("span", { class: "mgf-cap" }, h("b", title), sub), svg);
     const text = (svg, x, label) => svg.append(s("text", { x, y: 26, "text-anchor": "middle" }, label));
-    const widths = s("svg", { width: 32 * ticks.length, height: 29, role: "img", "aria-label": `arrow width from 1e${low} to 1e${high}, logarithmic` });
-    ticks.forEach((t, n) => { const w = wide(t); widths.append(s("rect", { x: 32 * n, y: 9 - w / 2, width: 25, height: w, fill: k.steady })); text(widths, 32 * n + 13, `1e${t}`); });
+    const widths = s("svg", { width: 36 * ticks.length, height: 29, role: "img", "aria-label": `arrow width from 1e${low} to 1e${high}, logarithmic` });
+    ticks.forEach((t, n) => { const w = wide(t); widths.append(s("rect", { x: 36 * n, y: 9 - w / 2, width: 29, height: w, fill: k.steady })); text(widths, 36 * n + 15, `1e${t}`); });
     const change = s("svg", { width: 142, height: 29, role: "img", "aria-label": "arrow colour: change since the frame before, from halved over steady to doubled" });
     [["≤ ÷2", "down-2"], ["", "down-1"], ["± 10 %", "steady"], ["", "up-1"], ["≥ ×2", "up-2"]].forEach(([label, c], n) => { change.append(s("rect", { x: 28 * n, y: 5, width: 27, height: 8, fill: k[c] })); if (label) text(change, 14 + 28 * n, label); });
-    const ramp = s("svg", { width: 256, height: 29, role: "img", "aria-label": `ribbon colour ${each ? "from each row's least norm to its largest" : `from 1e${low} to 1e${high}`}, logarithmic; dot zero, hatched NaN or Inf, line not computed` });
-    const [from, to] = relative ? [-side, side] : each ? [0, 1] : [low, high];
-    for (let n = 0; n < 60; n++) ramp.append(s("rect", { x: 18 + 1.8 * n, y: 4, width: 2.2, height: 10, fill: (relative ? k.apart : k.ramp)(n / 59) }));
-    for (const t of relative ? [-side, 0, side] : each ? [0, 1] : ticks) text(ramp, 18 + (108 * (t - from)) / (to - from), relative && !t ? "×1" : each ? ["least", "most"][t] : `1e${t}`);
-    ramp.append(s("circle", { cx: 154, cy: 9, r: 1.4, fill: k.mute }), s("path", { d: "M177 14l8-10m-2 10l8-10m-2 10l8-10", stroke: k.alarm, "stroke-width": 1.3 }), s("path", { d: "M218 9h28", stroke: k.mute }));
-    [["zero", 156], ["NaN", 188], ["none", 232]].forEach(([label, x]) => text(ramp, x, label));
+    const ramp = s("svg", { width: 304, height: 29, role: "img", "aria-label": `ribbon colour ${each ? "from each row's least norm to its largest" : `from 1e${low} to 1e${high}`}, logarithmic; dot zero, hatched NaN or Inf, line not computed` });
+    const [from, to] = each ? [0, 1] : [low, high];
+    for (let n = 0; n < 60; n++) ramp.append(s("rect", { x: 18 + 2.6 * n, y: 4, width: 3, height: 10, fill: k.ramp(n / 59) }));
+    for (const t of each ? [0, 1] : ticks) text(ramp, 18 + (156 * (t - from)) / (to - from), each ? ["least", "most"][t] : `1e${t}`);
+    ramp.append(s("circle", { cx: 202, cy: 9, r: 1.4, fill: k.mute }), s("path", { d: "M225 14l8-10m-2 10l8-10m-2 10l8-10", stroke: k.alarm, "stroke-width": 1.3 }), s("path", { d: "M266 9h28", stroke: k.mute }));
+    [["zero", 204], ["NaN", 236], ["none", 280]].forEach(([label, x]) => text(ramp, x, label));
     const sameStep = this.films.every((f) => f.every === this.films[0].every), n = this.films[0].every;
-    this.key.replaceChildren(part("Arrow width", "gradient norm, log", widths), part("Arrow colour", sameStep ? `change in ${n} step${n > 1 ? "s" : ""}` : "since last frame", change), part("Ribbon", relative ? "÷ top row" : each ? "norm, of each row" : "norm entering a row", ramp));
+    this.key.replaceChildren(part("Arrow width", "gradient norm, log", widths), part("Arrow colour", sameStep ? `change in ${n} step${n > 1 ? "s" : ""}` : "since last frame", change), part("Ribbon", each ? "norm, of each row" : "norm entering a row", ramp));
   }
 
   // ---- controls
@@ -335,9 +330,7 @@ class Player extends Playable {
     const c = canvas.getContext("2d");
     c.fillStyle = this.colours.bg;
     c.fillRect(0, 0, canvas.width, canvas.height);
-    c.fillStyle = this.colours.ink;
-    c.font = `600 ${14 * s}px ${SANS}`;
-    c.fillText(this.words.querySelector(".mgf-headline").innerText.replace(/\s+/g, " "), 12 * s, 22 * s);
+    write(c, this.words.querySelector(".mgf-headline").innerText.replace(/\s+/g, " "), 12 * s, 17 * s, this.colours.ink, { size: 14 * s, weight: 600 });
     let x = 0;
     for (const view of this.views) { for (const part of [view.base, view.now]) c.drawImage(part, x, 34 * s); x += view.base.width; }
     download(canvas.toDataURL("image/png"), "film.png");
@@ -359,7 +352,7 @@ class Player extends Playable {
     const rows = Math.max(...this.views.map((v) => (v.scene ? v.scene.rows.length : 1))) - 1, next = this.films[0].findings.find((f) => f.from > this.views[0].frame);
     const does = { ArrowRight: () => this.act("next"), ArrowLeft: () => this.act("back"), Home: () => this.act("first"), End: () => this.act("last"), " ": () => this.act("play"),
       ArrowDown: () => this.select(Math.min(rows, this.row + 1)), ArrowUp: () => this.select(Math.max(1, (this.row || rows + 1) - 1)), PageDown: () => this.go(this.k + 10), PageUp: () => this.go(this.k - 10),
-      Enter: () => this.stepInside(), r: () => this.modes.choose({ all: "each", each: "top", top: "all" }[this.mode]), n: () => next && this.goTo(next, this.views[0]), f: () => toFull(this.frame), Escape: () => this.menu.open(false) || this.select(0) }[e.key];
+      Enter: () => this.stepInside(), r: () => this.modes.choose(this.mode === "all" ? "each" : "all"), n: () => next && this.goTo(next, this.views[0]), f: () => toFull(this.frame), Escape: () => this.menu.open(false) || this.select(0) }[e.key];
     if (!does || (/^( |Enter)$/.test(e.key) && e.target.tagName === "BUTTON")) return;
     e.preventDefault();
     e.stopPropagation(); // the editor around it has keys of its own

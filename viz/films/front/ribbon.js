@@ -1,6 +1,6 @@
 // The history: loss over training steps, the ribbon (a row a layer, a column a frame), flags of findings, one shared axis.
 
-import { cut, markOf, MONO, SANS } from "./colours.js";
+import { line, markOf, shape, TICK, widthOf, write } from "./colours.js";
 import { broken, isKnown, lossText, NONE } from "./data.js";
 import { TOP } from "./table.js";
 
@@ -24,42 +24,36 @@ export function lossScale(film) {
 }
 
 // Everything that no frame changes: painted once a size, a theme, a scene, a mode.
-// mode: "all" rows on one scale, "each" on its own, or each against the "top" row.
+// mode: "all" rows on one scale, or "each" on its own.
 export function paintHistory(c, film, scene, at, axis, scale, k, mode) {
   paintLoss(c, film, at, axis, k);
   paintCourse(c, film, scene, at, k);
-  const relative = mode === "top", paint = cellPainter(c, k, relative ? k.apart : k.ramp);
+  const paint = cellPainter(c, k);
   const ratio = window.devicePixelRatio || 1, snap = (x) => Math.round(x * ratio) / ratio; // no seams between cells
   const count = scene.at.length, gap = at.pitch >= 12 ? 1.5 : at.pitch >= 7 ? 0.5 : 0;
   for (let r = 1; r < scene.rows.length; r++) {
     const y = snap(TOP + (r - 1) * at.pitch + gap), h = snap(at.pitch - 2 * gap);
-    const ends = relative ? [-scale.side, scale.side] : mode === "each" ? film.range(scene, r) : [scale.low, scale.high];
+    const ends = mode === "each" ? film.range(scene, r) : [scale.low, scale.high];
     let i = 0;
     while (i < count) { // frames that fall on one pixel are one cell: NaN wins, then the largest
       const x0 = snap(axis.left(scene.at[i])), first = i;
       let value = NONE;
       do {
-        const l = film.into(scene, i, r), v = relative && l !== NONE && !broken(l) ? (isKnown(film.into(scene, i, 1)) ? l - film.into(scene, i, 1) : NONE) : l;
+        const v = film.into(scene, i, r);
         value = value === NONE || broken(v) ? (broken(value) ? value : v) : broken(value) || v === NONE ? value : Math.max(value, v);
         i += 1;
       } while (i < count && snap(axis.left(film.until(scene, i))) <= x0);
       paint(value, x0, y, Math.max(1 / ratio, snap(axis.left(film.until(scene, i - 1))) - x0), h, ends);
     }
   }
-  c.fillStyle = k.mute;
-  c.font = `10.5px ${SANS}`;
-  c.textBaseline = "alphabetic";
   const n = Math.max(2, Math.min(6, Math.floor(at.ribbonW / 70))), by = niceStep((axis.last - axis.first) / n);
   for (let step = Math.ceil(axis.first / by) * by; step <= axis.last; step += by) {
     const x = axis.x(step);
-    c.textAlign = x > at.ribbonX + at.ribbonW - 12 ? "right" : "center";
-    c.fillText(String(step), x, at.bottom + 14);
+    write(c, String(step), x, at.bottom + 10, k.mute, { size: TICK, align: x > at.ribbonX + at.ribbonW - 12 ? "right" : "center" });
   }
   for (const frame of Object.keys(film.kept)) { // ◆: frames that can be stepped into
     const x = axis.middle(Number(frame)), y = at.bottom + 19;
-    c.beginPath();
-    c.moveTo(x, y - 5); c.lineTo(x + 5, y); c.lineTo(x, y + 5); c.lineTo(x - 5, y);
-    c.fill();
+    shape(c, k.mute, [[x, y - 5], [x + 5, y], [x, y + 5], [x - 5, y]]);
   }
   if (film.scenes.length > 1) film.scenes.forEach((other, s) => other.at.forEach((frame) => { // which frames are of this graph
     const x = axis.left(frame), w = Math.max(1, axis.left(film.until(other, other.inScene.get(frame))) - x - 0.5);
@@ -93,39 +87,22 @@ export function flagsOf(film, axis) {
 
 // Beside each row its first and its last norm, and in words what became of it where there is room for a second line.
 function paintCourse(c, film, scene, at, k) {
-  if (!at.level.ends || at.pitch < 11) return;
+  if (!at.level.ends) return;
   const two = at.pitch >= 30, x = at.ribbonX - 12;
-  c.textAlign = "right";
-  c.textBaseline = "middle";
-  for (let r = 1; r < scene.rows.length; r++) {
+  for (const r of at.named) {
     const course = film.course(scene, r), y = at.rowY(r) + 0.5;
     if (!course) continue;
-    c.fillStyle = k.ink;
-    c.font = `${two ? 700 : 400} ${Math.min(11, at.pitch - 1)}px ${SANS}`;
-    c.fillText(course[0], x, two ? y - 7 : y);
-    c.fillStyle = k.mute;
-    c.font = `11px ${SANS}`;
-    if (two) c.fillText(course[1], x, y + 8);
+    write(c, course[0], x, two ? y - 7 : y, k.ink, { weight: two ? 700 : 400, align: "right" });
+    if (two) write(c, course[1], x, y + 8, k.mute, { align: "right" });
   }
 }
 
 function paintLoss(c, film, at, axis, k) {
   const scale = lossScale(film), right = at.ribbonX + at.ribbonW;
-  c.textBaseline = "alphabetic";
-  c.textAlign = "right";
-  c.fillStyle = k.mute;
-  c.font = `10px ${SANS}`;
   if (!scale) return;
-  if (at.ribbonW > 170) c.fillText(scale.log ? "log scale" : "linear", right, 18);
-  c.font = `10px ${MONO}`;
-  c.fillText(lossText(scale.high, 2), at.ribbonX - 8, LOSS[0] + 4);
-  c.fillText(lossText(scale.low, 2), at.ribbonX - 8, LOSS[1] + 3);
-  c.strokeStyle = k.rule;
-  c.lineWidth = 1;
-  c.beginPath();
-  c.moveTo(at.ribbonX, LOSS[1] + 0.5);
-  c.lineTo(right, LOSS[1] + 0.5);
-  c.stroke();
+  if (at.ribbonW > 170) write(c, scale.log ? "log scale" : "linear", right, 14, k.mute, { align: "right" });
+  [scale.high, scale.low].forEach((value, n) => write(c, lossText(value, 2), at.ribbonX - 8, LOSS[n], k.mute, { size: TICK, align: "right", mono: true }));
+  line(c, k.rule, 1, [[at.ribbonX, LOSS[1] + 0.5], [right, LOSS[1] + 0.5]]);
   c.strokeStyle = k.ink;
   c.lineWidth = 1.5;
   c.lineJoin = "round";
@@ -141,12 +118,12 @@ function paintLoss(c, film, at, axis, k) {
 }
 
 // A cell: a colour for a size; a dot for zero, hatching for NaN and Inf, a rule for what was not computed.
-function cellPainter(c, k, colour) {
+function cellPainter(c, k) {
   return (l, x, y, w, h, [low, high]) => {
     if (isKnown(l)) {
-      c.fillStyle = colour((l - low) / (high - low));
+      c.fillStyle = k.ramp((l - low) / (high - low));
       c.fillRect(x, y, w, h);
-      if (l > high + 0.5 && h > 10) { c.fillStyle = k.bg; c.beginPath(); c.moveTo(x + w / 2, y + 3); c.lineTo(x + w / 2 + 3, y + 8); c.lineTo(x + w / 2 - 3, y + 8); c.fill(); }
+      if (l > high + 0.5 && h > 10) shape(c, k.bg, [[x + w / 2, y + 3], [x + w / 2 + 3, y + 8], [x + w / 2 - 3, y + 8]]);
     } else if (l === -Infinity) {
       const size = Math.min(2, w, h);
       c.fillStyle = k.mute;
@@ -171,41 +148,22 @@ function cellPainter(c, k, colour) {
 
 // The headings over the columns, and the loss of this frame.
 export function paintHead(c, film, frame, at, axis, k, label) {
-  const v = film.losses[frame], scale = lossScale(film), x = axis.middle(frame), ok = v !== null && Number.isFinite(v), y = TOP - 6;
-  c.textBaseline = "alphabetic";
-  c.textAlign = "left";
-  c.fillStyle = k.mute;
-  c.font = `700 10.5px ${SANS}`;
-  c.fillText("LOSS", at.ribbonX, 18);
-  c.font = `700 14px ${MONO}`;
-  c.fillStyle = ok || v === null ? k.ink : k.alarm;
-  c.fillText(lossText(v), at.ribbonX + 36, 18.5);
-  c.font = `${label ? 700 : 400} ${label ? 13 : 10.5}px ${SANS}`;
-  c.fillStyle = label ? k.ink : k.mute;
+  const v = film.losses[frame], scale = lossScale(film), x = axis.middle(frame), ok = v !== null && Number.isFinite(v), y = TOP - 10;
+  write(c, "LOSS", at.ribbonX, 14, k.mute, { weight: 700 });
+  write(c, lossText(v), at.ribbonX + 40, 14, ok || v === null ? k.ink : k.alarm, { size: 14, weight: 700, mono: true });
   const k0 = film.sceneOf[frame], folded = film.scenes[k0]?.folded, graphs = film.scenes.length > 1 ? `graph ${k0 + 1} of ${film.scenes.length}; ` : "";
-  const wide = at.ribbonX - 28, flows = `${graphs}the gradient flows down from the loss`, more = folded ? `; ${folded} node${folded > 1 ? "s" : ""} that only re-index${folded > 1 ? " are" : "es is"} folded` : "";
-  c.fillText(cut(c, label || [flows + more, flows, `${graphs}gradient flows down`].find((text) => at.level.fn && c.measureText(text).width <= wide) || graphs, wide), 12, 18);
-  c.fillStyle = k.mute;
-  c.font = `10.5px ${SANS}`;
+  const within = at.ribbonX - 28, flows = `${graphs}the gradient flows down from the loss`, more = folded ? `; ${folded} node${folded > 1 ? "s" : ""} that only re-index${folded > 1 ? " are" : "es is"} folded` : "";
+  const said = [flows + more, flows, `${graphs}gradient flows down`].find((text) => at.level.fn && widthOf(c, text) <= within) || graphs;
+  write(c, label || said, 12, 14, label ? k.ink : k.mute, { size: label ? 13 : 11, weight: label ? 700 : 400, within });
   if (at.numbers) {
-    const box = at.leaves[0], left = box.x - box.w / 2, right = box.x + box.w / 2 - 8;
-    c.fillText("leaf", left + 7, y);
-    c.textAlign = "right";
-    (at.level.numbers === 3 ? ["‖value‖", "‖grad‖", "update"] : ["‖grad‖"]).forEach((text, n, all) => c.fillText(text, right - (all.length - 1 - n) * 56, y));
+    const box = at.leaves[0], right = box.x + box.w / 2 - 8, titles = at.level.numbers === 3 ? ["‖value‖", "‖grad‖", "update"] : ["‖grad‖"];
+    write(c, "leaf", box.x - box.w / 2 + 7, y, k.mute);
+    titles.forEach((text, n) => write(c, text, right - (titles.length - 1 - n) * 56, y, k.mute, { align: "right" }));
   }
-  c.textAlign = "left";
-  c.fillText("row", at.nameX, y);
-  c.textAlign = "right";
-  c.fillText(at.level.name > 76 ? "‖gradient‖" : "‖g‖", at.normX, y);
-  if (at.level.ends) c.fillText("first → last", at.ribbonX - 12, y);
-  c.strokeStyle = c.fillStyle = k.now;
-  c.lineWidth = 1.5;
-  c.beginPath();
-  c.moveTo(x, 26);
-  c.lineTo(x, at.bottom);
-  c.stroke();
-  c.beginPath();
-  c.moveTo(x - 5, 23); c.lineTo(x + 5, 23); c.lineTo(x, 29);
-  c.fill();
+  write(c, "row", at.nameX, y, k.mute);
+  write(c, at.level.name > 76 ? "‖gradient‖" : "‖g‖", at.normX, y, k.mute, { align: "right" });
+  if (at.level.ends) write(c, "first → last", at.ribbonX - 12, y, k.mute, { align: "right" });
+  line(c, k.now, 1.5, [[x, 26], [x, at.bottom]]);
+  shape(c, k.now, [[x - 5, 23], [x + 5, 23], [x, 29]]);
   if (ok && scale) { c.beginPath(); c.arc(x, scale.y(v), 4, 0, 7); c.fill(); c.strokeStyle = k.bg; c.stroke(); }
 }

@@ -1,6 +1,6 @@
 // The graph as a table: where its rows, functions, leaves and arrows are in a window of this width, and one frame of it.
 
-import { changeOf, cut, MONO, SANS } from "./colours.js";
+import { changeOf, READ, shape, TICK, widthOf, write } from "./colours.js";
 import { broken, isKnown, NONE, normText } from "./data.js";
 
 export const TOP = 90; // above the first row: loss, flags, headings
@@ -11,9 +11,9 @@ const LEVELS = [
   { fn: 72, gap: 26, leaf: 236, numbers: 3, name: 92, ends: 100 },
   { fn: 74, gap: 28, leaf: 128, numbers: 1, name: 86, ends: 108 },
   { fn: 64, gap: 22, leaf: 124, numbers: 1, name: 80, ends: 108 },
-  { fn: 66, gap: 22, leaf: 0, numbers: 0, name: 80, ends: 108 },
+  { fn: 70, gap: 20, leaf: 0, numbers: 0, name: 80, ends: 108 },
   { fn: 64, gap: 22, leaf: 124, numbers: 1, name: 80, ends: 0 },
-  { fn: 66, gap: 22, leaf: 0, numbers: 0, name: 80, ends: 0 },
+  { fn: 70, gap: 20, leaf: 0, numbers: 0, name: 80, ends: 0 },
   { fn: 26, gap: 16, leaf: 0, numbers: 0, name: 80, ends: 108, map: true },
   { fn: 26, gap: 16, leaf: 0, numbers: 0, name: 80, map: true },
   { fn: 0, gap: 0, leaf: 0, numbers: 0, name: 76 },
@@ -25,15 +25,15 @@ export function layOut(scene, width, options = {}) {
   const tall = options.tall || 500;
   const pitch = Math.max(5, Math.min(Math.max(44, scene.most * 17 + 6), Math.floor((2 * tall) / Math.max(1, rows)) / 2));
   const side = scene.lanes ? 14 + 9 * Math.min(scene.lanes, 6) : 12;
-  const wide = (level) => side + (gates && level.fn > 30 ? 48 : 0) + scene.wide * (level.fn + level.gap) + level.leaf + level.name + 76 + (level.ends || 0);
+  const wide = (level) => side + (gates && level.fn > 30 ? 54 : 0) + scene.wide * (level.fn + level.gap) + level.leaf + level.name + 76 + (level.ends || 0);
   const share = options.beside ? 0.4 : 0.28; // of the width, for the ribbon
   const line = Math.min(18, (pitch - 3) / Math.max(1, scene.most));
-  const readable = (l) => !l.fn || (l.map ? pitch >= 7 : pitch >= 14 && (!l.leaf || line >= 10.4));
+  const readable = (l) => !l.fn || (l.map ? pitch >= 7 : pitch >= 17 && (!l.leaf || line >= READ + 2));
   const level = LEVELS.slice(options.beside ? 5 : 0).find((l) => wide(l) <= width * (1 - share) && readable(l)) || LEVELS[LEVELS.length - 1];
   const at = { level, pitch, line, width, rows, boxes: [], leaves: [], arrows: [], texts: !level.map, numbers: level.numbers > 0 };
   const spine = !level.fn, col = level.fn + level.gap;
   at.names = withoutModel(scene.rows.map(({ name }) => name));
-  at.graph = side + (gates && level.fn > 30 ? 48 : 0); // where the leftmost column begins
+  at.graph = side + (gates && level.fn > 30 ? 54 : 0); // where the leftmost column begins
   const end = spine ? 30 : at.graph + scene.wide * col; // where the leaves begin
   at.nameX = end + level.leaf + (level.leaf ? 20 : 6);
   at.normX = at.nameX + level.name + 52;
@@ -41,6 +41,7 @@ export function layOut(scene, width, options = {}) {
   at.ribbonW = Math.max(60, width - at.ribbonX - 14);
   at.height = TOP + rows * pitch + FOOT;
   at.bottom = TOP + rows * pitch;
+  at.named = Array.from({ length: rows }, (_, r) => r + 1).filter((r) => (r - 1) % Math.ceil((READ + 1) / pitch) === 0); // of narrow rows every second, or third
   at.rowY = (r) => (r === 0 ? 46 : TOP + pitch * (r - 0.5));
   at.thick = Math.max(1.6, Math.min(12, pitch >= 30 ? (pitch - 20) * 0.5 : pitch * 0.34));
   const h = at.fnH = Math.max(3, Math.min(22, pitch * (pitch < 20 ? 0.76 : 0.56)));
@@ -122,11 +123,7 @@ export function paintTable(c, film, scene, i, at, scale, k, selected) {
     c.stroke();
     if (l === NONE) continue;
     const half = w / 2 + (pitch < 14 ? 1.2 : 2.2), cos = Math.cos(way.angle), sin = Math.sin(way.angle), bx = way.x2 - cos * way.tip, by = way.y2 - sin * way.tip;
-    c.beginPath();
-    c.moveTo(way.x2, way.y2);
-    c.lineTo(bx - sin * half, by + cos * half);
-    c.lineTo(bx + sin * half, by - cos * half);
-    c.fill();
+    shape(c, c.strokeStyle, [[way.x2, way.y2], [bx - sin * half, by + cos * half], [bx + sin * half, by - cos * half]]);
   }
   c.setLineDash([]);
   paintFunctions(c, film, scene, i, at, k);
@@ -136,7 +133,6 @@ export function paintTable(c, film, scene, i, at, scale, k, selected) {
 
 function paintFunctions(c, film, scene, i, at, k) {
   const guilty = film.findings.find((f) => f.kind === "nan" && f.from <= scene.at[i] && scene === film.scenes[f.scene]);
-  c.textBaseline = "middle";
   for (const box of at.boxes) {
     if (box.dot) { c.fillStyle = k["fn-line"]; c.beginPath(); c.arc(box.x, box.y, 2, 0, 7); c.fill(); continue; }
     const f = scene.functions[box.k], zero = f.gate >= 0 ? film.zeros(scene, i, f.gate) : -1, bad = guilty && guilty.node === f.name && guilty.row === f.row;
@@ -153,18 +149,11 @@ function paintFunctions(c, film, scene, i, at, k) {
     c.lineWidth = bad ? 2.6 : at.pitch < 12 ? 0.8 : 1.2;
     c.stroke();
     if (!at.texts) continue;
-    const small = f.row && at.pitch < 22, percent = zero > 0.005 ? `${Math.round(100 * zero)} %` : "";
-    c.fillStyle = k.ink;
-    c.font = `${small ? 9.5 : 11}px ${SANS}`;
-    const name = cut(c, f.label, box.w - 14), both = percent && c.measureText(name).width + 26 < box.w - 10;
-    c.textAlign = both ? "left" : "center";
-    c.fillText(name, both ? box.x - box.w / 2 + 8 : box.x, box.y + 0.5);
-    c.fillStyle = k.mute;
-    c.font = `9px ${SANS}`;
-    c.textAlign = "right";
-    if (both) c.fillText(percent, box.x + box.w / 2 - 7, box.y + 0.5);
-    const dead = f.gate >= 0 && scene.deadAt[i] ? scene.deadAt[i][f.gate] : 0;
-    if (dead && f.column === 0) { c.font = `10px ${SANS}`; c.fillText(`○ ${dead} dead`, box.x - box.w / 2 - 4, box.y + 0.5); }
+    const percent = zero > 0.005 ? `${Math.round(100 * zero)} %` : "", within = box.w - 14, dead = f.gate >= 0 && scene.deadAt[i] ? scene.deadAt[i][f.gate] : 0;
+    const both = percent && Math.min(within, widthOf(c, f.label)) + 34 < box.w - 10;
+    write(c, f.label, both ? box.x - box.w / 2 + 8 : box.x, box.y + 0.5, k.ink, { align: both ? "left" : "center", within });
+    if (both) write(c, percent, box.x + box.w / 2 - 7, box.y + 0.5, k.mute, { align: "right" });
+    if (dead && f.column === 0) write(c, `○ ${dead} dead`, box.x - box.w / 2 - 4, box.y + 0.5, k.mute, { align: "right" });
   }
 }
 
@@ -179,18 +168,10 @@ function paintLeaves(c, film, scene, i, at, k) {
     if (!leaf.alias) { c.fillStyle = k.leaf; c.fill(); }
     if (box.h >= 10) c.stroke(); // in a lower box a frame would run through the text
     c.setLineDash([]);
-    const size = Math.min(11, box.h + 0.8), y0 = box.y + 0.5;
-    c.font = `${size}px ${SANS}`;
-    c.fillStyle = k.ink;
-    c.textAlign = "left";
-    c.fillText(cut(c, leaf.label, at.level.numbers === 3 ? 62 : 58), x + 7, y0);
-    if (!at.numbers) continue;
-    c.font = `${Math.min(10.5, size)}px ${MONO}`;
-    c.textAlign = "right";
-    leafNumbers(film, scene, i, leaf).slice(...(at.level.numbers === 3 ? [0, 3] : [1, 2])).forEach(([text, look], n) => {
-      c.fillStyle = look ? k[look] : k.ink;
-      c.fillText(text, x + box.w - 8 - (at.level.numbers === 3 ? (2 - n) * 56 : 0), y0);
-    });
+    const three = at.level.numbers === 3, y0 = box.y + 0.5;
+    write(c, leaf.label, x + 7, y0, k.ink, { within: three ? 62 : 58 });
+    leafNumbers(film, scene, i, leaf).slice(...(three ? [0, 3] : [1, 2])).forEach(([text, look], n) =>
+      write(c, text, x + box.w - 8 - (three ? (2 - n) * 56 : 0), y0, k[look ?? "ink"], { align: "right", mono: true }));
   }
 }
 
@@ -206,21 +187,11 @@ export function leafNumbers(film, scene, i, leaf) {
 }
 
 function paintNames(c, film, scene, i, at, k, selected) {
-  if (at.pitch < 9) return;
-  const size = Math.min(11.5, at.pitch - 1);
-  for (let r = 1; r < scene.rows.length; r++) {
+  for (const r of at.named) {
     const y = at.rowY(r) + 0.5, l = film.into(scene, i, r), d = i > 0 ? l - film.into(scene, i - 1, r) : 0;
-    c.textAlign = "left";
-    c.fillStyle = k.ink;
-    c.font = `${r === selected ? 700 : 600} ${size}px ${SANS}`;
-    c.fillText(cut(c, at.names[r], at.level.name), at.nameX, y);
-    c.textAlign = "right";
-    c.font = `${Math.min(11, size)}px ${MONO}`;
-    c.fillStyle = broken(l) ? k.alarm : k.ink;
-    c.fillText(normText(l), at.normX, y);
-    c.fillStyle = k.mute;
-    c.font = `9px ${SANS}`;
-    if (d > 0.0414 || d < -0.0414) c.fillText(d > 0 ? "▲" : "▼", at.normX + 13, y);
+    write(c, at.names[r], at.nameX, y, k.ink, { weight: r === selected ? 700 : 600, within: at.level.name });
+    write(c, normText(l), at.normX, y, broken(l) ? k.alarm : k.ink, { align: "right", mono: true });
+    if (d > 0.0414 || d < -0.0414) write(c, d > 0 ? "▲" : "▼", at.normX + 13, y, k.mute, { size: TICK, align: "right" });
   }
 }
 

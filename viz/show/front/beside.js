@@ -2,15 +2,15 @@
 
 import { h } from "./elements.js";
 import { abilities } from "./pane.js";
+import { choose } from "./viewport.js";
 
 Object.assign(abilities, {
   // Opens a pane for each of the passes of `model`. The longer pass has the toolbar; the other one follows it.
   openBeside(model, el, Pane, passes) {
     const options = model.get("options"), counts = passes.map((data) => data.steps.length), lead = counts.indexOf(Math.max(...counts));
     const hosts = passes.map(() => h("div")), head = h("div.head", options.said ? h("p.said", { role: "note" }, options.said) : null), panes = [];
-    const roles = (i) => (i === lead ? { followers: () => panes.filter((_, n) => n !== lead) } : { lead: () => panes[lead] });
     const part = (data, i) => ({
-      get: (key) => (key === "data" ? data : key === "options" ? { ...options, label: options.labels[i], last: Math.max(...counts), host: () => el, ...roles(i) } : model.get(key)),
+      get: (key) => (key === "data" ? data : key === "options" ? { ...options, label: options.labels[i], last: Math.max(...counts), host: () => el, panes: () => panes.filter(Boolean), ...(i !== lead && { lead: () => panes[lead] }) } : model.get(key)),
       set: (key, value) => model.set(key, value), save_changes: () => model.save_changes(),
       on: (event, f) => event === "change:step" && model.on(event, f), off: (event, f) => event === "change:step" && model.off(event, f),
     });
@@ -19,6 +19,13 @@ Object.assign(abilities, {
     for (const i of [lead, ...passes.keys()]) if (!panes[i]) { panes[i] = new Pane(part(passes[i], i), hosts[i]); if (i === lead) head.prepend(panes[i].bar); }
     for (const pane of panes) pane.layOutPane(true);
     return { close: () => panes.forEach((pane) => pane.close()), onSize: () => panes.forEach((pane) => pane.onSize()), address: () => panes[lead].address() };
+  },
+
+  // Two panes set their pictures in one direction, so that they compare: where most is seen whole, in the fewest columns, then largest.
+  agreed(width, height) {
+    const panes = [...new Set([this, ...this.options.panes()])], ways = ["LR", "TB"].map((direction) => panes.map((pane) => choose(pane.candidates().filter((picture) => picture.direction === direction), width, height, true))).filter((all) => all.every(Boolean));
+    const least = (all, of) => all.reduce((sum, one) => sum + of(one), 0), better = (a, b, of) => least(a, of) - least(b, of);
+    return ways.sort((a, b) => better(a, b, ({ whole }) => !whole) || better(a, b, ({ columns }) => columns) || better(a, b, ({ scale }) => -scale))[0]?.[0];
   },
 
   // What a step differs in from the same step of the other pass, behind its sentence.

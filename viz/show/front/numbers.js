@@ -114,13 +114,18 @@ export function arrayText(a) {
   return `${shapeText(a.shape)}, from ${number(a.min)} to ${number(a.max)}`;
 }
 
+// An array as cells of at most `side` pixels, `most` for its longer side.
+function heatMap(a, side, most) {
+  const { rows, cols } = grid(a), size = Math.min(side, most / Math.max(rows, cols, 1)), [width, height] = [cols * size, rows * size];
+  const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `heat map ${arrayText(a)}` });
+  svg.append(paintCells(a, 0, 0, width, height, size > 4 ? 0.9 : 0.3));
+  return svg;
+}
+
 // An array as small as it can be told apart: one number as such, else its cells and its shape.
 export function thumbnail(a, most = 34) {
   if (!a?.shape || a.values?.length === 1 || a.parts || a.values?.length === 0) return arrayView(a, 70);
-  const { rows, cols } = grid(a), side = Math.min(10, most / Math.max(rows, cols, 1)), [width, height] = [cols * side, rows * side];
-  const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `heat map ${arrayText(a)}` });
-  svg.append(paintCells(a, 0, 0, width, height, side > 4 ? 0.8 : 0.3));
-  return h("span.array", { title: arrayText(a), "data-values": a.values ? JSON.stringify(a.values) : null, "data-shape": JSON.stringify(a.shape) }, svg, h("span.shape", shapeText(a.shape)));
+  return h("span.array", { title: arrayText(a), "data-values": a.values ? JSON.stringify(a.values) : null, "data-shape": JSON.stringify(a.shape) }, heatMap(a, 10, most), h("span.shape", shapeText(a.shape)));
 }
 
 // Small arrays as numbers, larger ones as a heat map with shape, range and scale. `room`: pixels that it may take in a line;
@@ -146,14 +151,10 @@ export function arrayView(a, room = null) {
       room === null || a.shape.length % 2 ? h("span.shape", shapeText(a.shape)) : null);
   }
   if (room !== null) return thumbnail(a, Math.min(room, 56));
-  const side = Math.min(12, 72 / Math.max(rows, cols, 1));
-  const svg = s("svg", { width: cols * side, height: rows * side, viewBox: `0 0 ${cols * side} ${rows * side}`, role: "img", "aria-label": `heat map ${arrayText(a)}` });
-  svg.append(paintCells(a, 0, 0, cols * side, rows * side, 1));
-  const scale = number(scaleOf(a));
-  return h("span.array.heat", { title, "data-values": data, "data-shape": JSON.stringify(a.shape) }, svg,
+  return h("span.array.heat", { title, "data-values": data, "data-shape": JSON.stringify(a.shape) }, heatMap(a, 12, 72),
     h("span.caption",
       h("span.shape", shapeText(a.shape), a.cells && a.cells.downsampled ? ` in ${rows}×${cols}` : ""),
       h("span", `${number(a.min)} … ${number(a.max)}`),
-      h("span.scale", { title: "blue with a minus mark is negative, orange is positive" }, h("i", { "aria-hidden": "true" }), `±${scale}`),
+      h("span.scale", { title: "blue with a minus mark is negative, orange is positive" }, h("i", { "aria-hidden": "true" }), `±${number(scaleOf(a))}`),
       a.nonfinite ? h("span.alarm", `${a.nonfinite} not finite`) : null));
 }

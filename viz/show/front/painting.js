@@ -242,9 +242,7 @@ export const painting = {
   // The first number that is not finite, backward in the order of the steps: where it comes from, not where it ends.
   badNote() {
     const bad = (a) => a && a.nonfinite > 0;
-    const value = Object.entries(this.drawn.nodes).filter(([, node]) => bad(node.value)).map(([id]) => id);
-    for (const id of value) this.nodes.get(id)?.group.classList.add("mgv-bad");
-    for (const id of value) if (this.nodes.has(id)) this.nodes.get(id).base += " mgv-bad";
+    for (const [id, item] of this.nodes) if (bad(this.drawn.nodes[id].value)) { item.group.classList.add("mgv-bad"); item.base += " mgv-bad"; }
     const step = this.data.steps[(this.badAt = this.data.steps.findIndex((step) => bad(step.total) || (step.outgoing || []).some((out) => bad(out.value))))];
     for (const [id, all] of Object.entries(this.time.sendings)) if (all.some((entry) => bad(entry.array))) this.edges.get(id).base += " mgv-bad";
     if (!step) return (this.alarm = null);

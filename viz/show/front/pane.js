@@ -20,22 +20,15 @@ const SPEEDS = [0.5, 1, 2, 4, 8], ORDER = ["map", "fold", "lanes", "cards", "fun
 
 // A page of its own can be linked to: page.html#step=7&view=cards opens there, and the address follows.
 export function mount(el, data, options = {}) {
-  const listeners = [];
   if (!options.framed) {
     const asked = new URLSearchParams(location.hash.slice(1)), step = Number(asked.get("step"));
     options = { ...options, share: true, ...(asked.has("view") && { view: asked.get("view") }), ...(Number.isInteger(step) && step > 0 && { step }) };
   }
-  const state = { data, step: options.step || 0, options };
+  const state = { data, step: options.step || 0, options }, news = new EventTarget();
   const model = {
     get: (key) => state[key],
-    set: (key, value) => {
-      if (state[key] === value) return;
-      state[key] = value;
-      for (const [event, f] of listeners) if (event === `change:${key}`) f();
-    },
-    on: (event, f) => listeners.push([event, f]),
-    off: (event, f) => listeners.splice(0, listeners.length, ...listeners.filter((pair) => pair[0] !== event || pair[1] !== f)),
-    save_changes: () => {},
+    set: (key, value) => { if (state[key] !== value) { state[key] = value; news.dispatchEvent(new Event(`change:${key}`)); } },
+    on: (event, f) => news.addEventListener(event, f), off: (event, f) => news.removeEventListener(event, f), save_changes: () => {},
   };
   const pane = open(model, el);
   let waits = 0;
@@ -90,7 +83,7 @@ class Pane extends Playable {
     this.limit = this.options.insist ? this.answered() : 0; // the last step that has been revealed while asking
     this.posed = null; // the number of the step that is asked for
     this.open = new Set(); // boxes that are open
-    this.index = this.longest = this.hits = this.widths = this.twoColumns = this.scale1 = null;
+    this.index = this.hits = this.widths = this.twoColumns = this.scale1 = null;
     this.columnWidth = 300;
     this.least = 9; // of the letters in a box, until its scale is known
     this.range = this.shown = this.laidOutFor = this.picture = this.opened = null;
@@ -123,9 +116,8 @@ class Pane extends Playable {
     this.strip = strip(this.parts(), this.end, "Step of the backward pass", (step) => { this.pause(); this.go(step); });
     this.counter = h("span.count"); // the sentence, which is read aloud, begins with it
     this.bar = h("div.bar", { role: "toolbar", "aria-label": "Backward pass" }, buttons, this.strip, this.counter, this.buildTools(act));
-    this.sentence = h("p.sentence", { role: "status", "aria-live": "polite", "aria-atomic": "true" });
-    this.titled = options.label ? h("b.label-of", options.label) : "";
-    this.head = h("div.head", options.lead ? null : this.bar, h("div.says", this.titled, this.sentence)); // of two panes one has the toolbar, above both
+    this.sentence = h("p.sentence", { role: "status", "aria-live": "polite", "aria-atomic": "true", "data-label": options.label });
+    this.head = h("div.head", options.lead ? null : this.bar, h("div.says", this.sentence, this.longest())); // of two panes one has the toolbar, above both
     this.view = h("div.view");
     this.zoomer = h("span.zoom", { role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller", "-", act), button("fit", "Show all", "0", act), button("larger", "Larger", "+", act));
     this.crumbs = h("nav.crumbs", { "aria-label": "Open boxes", hidden: true });
@@ -155,6 +147,12 @@ class Pane extends Playable {
     this.view.addEventListener("pointerout", () => { this.tip.hidden = true; });
     this.capturePresses();
     this.listenToPointer();
+  }
+
+  // The longest sentences of this pass, unseen behind the sentence: it has as many lines as they take, none is cut, and none moves the picture.
+  longest() {
+    const { data, options } = this, said = [...[data.start || {}, ...this.forward].map(({ sentence = "" }) => sentence), ...data.steps.map(({ sentence }, i) => `${options.ask ? "Correct. " : ""}${sentence}${this.differs?.(i + 1) ?? ""}`)];
+    return said.sort((a, b) => b.length - a.length).slice(0, 4).map((text) => h("p.unseen", { "aria-hidden": "true", "data-label": options.label }, text));
   }
 
   // One of the pictures of the pass takes the stage. What is true stays what it is; other boxes ask for it.
@@ -218,7 +216,7 @@ class Pane extends Playable {
   }
 
   // This pane, and the one beside it that follows its toolbar.
-  all(act) { for (const pane of [this, ...(this.options.followers?.() || [])]) act(pane); }
+  all(act) { for (const pane of this.options.panes?.() ?? [this]) act(pane); }
 
   setView(kind) {
     if (!this.kinds.includes(kind)) return;

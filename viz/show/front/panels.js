@@ -3,8 +3,10 @@
 import { arrange, h } from "./elements.js";
 import { equation, local, roomFor, shownIn } from "./equation.js";
 import { arrayView, thumbnail } from "./numbers.js";
+import { withoutModel } from "./strip.js";
+import { bytesText } from "./timeline.js";
 
-const BLOCK = 40; // rows of leaves: a block that is out of sight is not laid out
+const MOST_BARS = 5, BLOCK = 40; // boxes; rows of leaves: a block that is out of sight is not laid out
 
 export const panels = {
   // what is known of a node or a tensor, drawn or folded away
@@ -28,10 +30,18 @@ export const panels = {
     if (k === 0) {
       const seed = this.data.start && this.data.start.seed;
       const says = this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`, note = (text) => h("p.note", text);
-      return [seed ? this.column("Start", note(says), arrayView(seed), (this.drawn.notes || []).map(note), this.options.label ? null : note("→ moves on one step, ⇧→\u00a0one part.")) : null];
+      const more = [(this.drawn.notes || []).map(note), this.options.label ? null : note("→ moves on one step, ⇧→\u00a0one part.")], kept = this.keptBars();
+      return [kept ? this.column("Kept for backward", kept, more) : seed ? this.column("Start", note(says), arrayView(seed), more) : null];
     }
     const step = this.data.steps[k - 1];
     return step.accumulate ? [this.receives(step), this.stores(step)] : [this.receives(step), this.rule(step)];
+  },
+
+  // Before the first step of a pass of several modules: what each keeps, the most first.
+  keptBars() {
+    const all = [...this.keptBy()].sort((a, b) => b[1] - a[1]), [first, ...others] = all.slice(0, MOST_BARS), names = withoutModel(all.map(([id]) => this.nodes.get(id).group.querySelector("text").textContent));
+    if (!others.length || this.options.label || !Object.keys(this.drawn.folds).length) return null;
+    return h("div.bars", [first, ...others].map(([, bytes], i) => [h("b", names[i]), h("i", { style: `width:${(100 * bytes) / first[1]}%` }), h("span", bytesText(bytes))]));
   },
 
   column(title, ...children) {
@@ -69,7 +79,7 @@ export const panels = {
     const lines = groups.map((outs, i) => {
       const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
       return h("div.line-of", { "data-outs": outs.map((one) => (step.outgoing || []).indexOf(one)) }, math && this.terse < 2 ? h("p.math", math) : null,
-        equation(step, out, rule, to, { asked, room: this.terse > 2 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || (factors.get(out) && !(this.options.label && this.terse > 2)) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math ?? null }, rule.code) : null,
+        equation(step, out, rule, to, { asked, room: this.terse > 2 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math ?? null }, rule.code) : null,
         out.reduced ? h("span.reduced", out.reduced) : null);
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p.not", { "data-out": outs.indexOf(out) }, h("code", out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));

@@ -40,25 +40,18 @@ export function strip(parts, end, label, go) {
   };
   el.addEventListener("pointerdown", (event) => { if (event.button) return; event.preventDefault(); input.focus({ preventScroll: true }); el.setPointerCapture(event.pointerId); go(at(event)); el.onpointermove = (move) => go(at(move)); });
   for (const end of ["pointerup", "pointercancel"]) el.addEventListener(end, () => { el.onpointermove = null; });
-  // A name that would be cut to a letter or two shows when its part is reached; the names that it covers then do not.
-  const need = (i) => Math.min(140, LETTER * parts[i].name.length + 6);
-  el.fit = () => blocks.forEach((block, i) => block.classList.toggle("tiny", (block.wide = block.clientWidth) < Math.min(30, need(i))));
-  const cover = (i, covered) => {
-    const way = i && i > blocks.length - 3 ? -1 : 1; // at the end it reaches back
-    for (let k = i + way, over = need(i) - blocks[i].wide; over > 0 && blocks[k]; over -= blocks[k].wide + 3, k += way) blocks[k].classList.toggle("under", covered);
-  };
+  // A name that would be cut shows whole when its part is reached; one that would be cut to a letter or two shows only then.
+  el.fit = () => blocks.map((block) => block.clientWidth).forEach((wide, i) => { const need = LETTER * parts[i].name.length + 6; blocks[i].classList.toggle("cut", wide < need); blocks[i].classList.toggle("tiny", wide < Math.min(30, need)); });
   el.show = (step, text) => {
     input.value = step;
     input.setAttribute("aria-valuetext", text);
     parts.forEach(({ from, to }, i) => {
       const share = Math.max(0, Math.min(1, (step - from + 1) / (to - from + 1))), now = step >= from && step <= to;
       if (blocks[i].share === share && blocks[i].now === now) return;
-      if (blocks[i].now) cover(i, false);
       Object.assign(blocks[i], { share, now });
       blocks[i].classList.toggle("now", now);
       blocks[i].lastChild.firstChild.style.width = `${100 * share}%`;
     });
-    blocks.forEach((block, i) => block.now && cover(i, true));
   };
   // the position where the part after this one begins, or that which this one, or the one before, begins with
   el.next = (step) => parts.find(({ from }) => from > step)?.from ?? end;

@@ -59,26 +59,24 @@ export const viewport = {
     const wide = this.el.clientWidth, most = this.tallest(), key = `${wide} ${most} ${this.wanted}`;
     if (!wide || (key === this.laidOutFor && !force)) return; // not on the page yet, or nothing new
     this.laidOutFor = key;
-    this.el.classList.toggle("mgv-narrow", wide < WIDE);
-    this.reserve();
     const free = Math.max(240, most - this.head.offsetHeight - this.notes.offsetHeight - 4);
-    const open = [...this.open].join();
+    const { label } = this.options, open = [...this.open].join();
     if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
-    const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || kindOf(picture) === this.wanted);
-    const pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE, wide - (two || side) - 18);
-    let side = wide >= WIDE ? Math.round(wide < 1000 ? 216 : Math.min(400, wide * 0.25)) : 0;
-    const two = wide >= TWO_COLUMNS ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0, stage = side ? free : Math.max(130, Math.round(free * 0.62));
-    let chosen = pick(side, stage);
-    if (!side && wide >= PAIR && !this.options.label) { // between the two: beside a picture that loses little by it, else below it and beside each other
+    const pictures = this.candidates(), pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE, wide - (two || side) - 18);
+    let side = Math.round(label ? (wide >= PAIR_BESIDE ? 0.29 * wide : 0) : wide < WIDE ? 0 : wide < 1000 ? 216 : Math.min(400, wide * 0.25));
+    let two = wide >= TWO_COLUMNS ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
+    const stage = side ? free : Math.max(130, Math.round(free * 0.62));
+    let chosen = (label && side && this.agreed(wide - side - 18, stage - 18)) || pick(side, stage);
+    if (label) two = side && Math.max(side, Math.min(Math.round(0.62 * wide), wide - 18 - Math.ceil(chosen.width * readable(chosen.picture)))); // as wide as the picture leaves it
+    else if (!side && wide >= PAIR) { // between the two: beside a picture that loses little by it, else below it and beside each other
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
-    const pair = !side && wide >= (this.options.label ? PAIR_BESIDE : PAIR);
+    const pair = !side && !label && wide >= PAIR;
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 18);
-    const mostly = this.options.label ? Math.round(0.61 * (free + this.head.offsetHeight)) : 120; // of two panes each is mostly picture, too
-    const tall = side ? Math.min(free, this.isFull() || this.options.label ? free : Math.max(need, 480)) : Math.min(Math.max(stage, mostly), Math.max(need, mostly));
+    const tall = side ? Math.min(free, this.isFull() || label ? free : Math.max(need, 480)) : Math.min(stage, Math.max(need, 120));
     const { style } = this.frame;
     style.setProperty("--stage", `${tall}px`);
     style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
@@ -100,24 +98,16 @@ export const viewport = {
     this.showLine();
   },
 
-  // As many lines for the sentence as the longest of this pass takes: none is cut, and none moves the picture.
-  reserve() {
-    const { data, options } = this, said = [...[data.start || {}, ...this.forward].map(({ sentence = "" }) => sentence), ...data.steps.map(({ sentence }, i) => `${options.ask ? "Correct. " : ""}${sentence}${this.differs?.(i + 1) ?? ""}`)];
-    this.longest ??= said.sort((a, b) => b.length - a.length).slice(0, 4);
-    const style = `position:absolute;visibility:hidden;min-height:0;width:${this.sentence.clientWidth}px`, probes = this.longest.map((text) => h("p.sentence", { style }, text));
-    this.sentence.after(...probes);
-    const line = 1.35 * Number.parseFloat(getComputedStyle(this.sentence).fontSize), tall = Math.max(...probes.map((probe) => probe.offsetHeight));
-    for (const probe of probes) probe.remove();
-    this.frame.style.setProperty("--lines", Math.max(1, Math.round(tall / line)));
-  },
+  // The pictures that may take the stage: the one with boxes open, or those of the view that was asked for.
+  candidates() { return this.open.size ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || kindOf(picture) === this.wanted); },
 
   // The panels of a step in one column. Where that is too little, what is beside the rule is shown smaller; then the numbers get a
   // column of their own, if there is space; then the mathematics, which the equation says in numbers, is left out; then its arrays
   // are painted.
   layOutPanels() {
     if (!this.widths || this.shown === null) return;
-    const { panels, flow, side, widths } = this, apart = widths.pair;
-    const over = () => (this.twoColumns || apart ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1 || el.scrollWidth > el.clientWidth + 1);
+    const { panels, flow, side, widths } = this, { label } = this.options;
+    const over = () => ((this.twoColumns && !label) || widths.pair ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1 || el.scrollWidth > el.clientWidth + 1);
     const set = (terse, twoColumns, closer) => {
       if (this.twoColumns !== twoColumns) this.setTwoColumns(twoColumns);
       this.terse = terse;
@@ -125,33 +115,38 @@ export const viewport = {
       if (this.filled !== `${terse} ${this.columnWidth}`) this.fillPanels();
       return this.tighten(closer);
     };
-    const at = this.posed ? `asked ${this.posed}` : this.shown, start = at <= this.ahead, now = this.twoColumns && !start && Math.abs(this.shown - this.before) < 2, known = this.levels[at];
+    const at = this.posed ? `asked ${this.posed}` : this.shown, start = at <= this.ahead, now = !start && (label ? widths.two > 0 : this.twoColumns && Math.abs(this.shown - this.before) < 2), known = this.levels[at];
     if (known && known[1] === now) return set(...known);
     const fits = widths.one && widths.two && !start && (this.roomForTwo ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
     const least = this.data.steps.length > MANY && !start ? 1 : 0; // of many steps most need it
+    let found = null; // of two panes each has little width: there an equation takes a second line only if nothing else helps
     for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), ...[2, 3].map((terse) => [terse, Boolean(now || fits)])]) {
       this.levels[at] = [...level, set(...level)];
-      if (!over()) return;
+      if (over()) continue;
+      if (!label || !this.wrapped) return;
+      found ??= this.levels[at];
     }
+    if (found) set(...(this.levels[at] = found));
   },
 
   // An equation stays on one line if it can: where it would take a second one, its parts stand closer together, then its cells are smaller. Measured once a step.
   tighten(known) {
+    this.wrapped = false;
     return [...this.flow.querySelectorAll(".mgv-equation")].map((el, i) => {
       const { firstElementChild: first, lastElementChild: last } = el, wraps = () => last.offsetTop > first.offsetTop + first.offsetHeight;
       if (known?.[i]) el.className = known[i];
       else for (const closer of ["mgv-tight", "mgv-tighter"]) if (wraps()) el.classList.add(closer);
-      if (wraps()) el.classList.remove("mgv-tighter"); // it takes two lines: let them be read
+      if (wraps()) { this.wrapped = true; el.classList.remove("mgv-tighter"); } // it takes two lines: let them be read
       return el.className;
     });
   },
 
   setTwoColumns(twoColumns) {
     this.twoColumns = twoColumns;
-    this.el.classList.toggle("mgv-two-columns", twoColumns);
+    this.el.classList.toggle("mgv-two-columns", twoColumns && !this.options.label); // of two panes each has one, and makes it wider
     const { one, two, wide, tall, pair } = this.widths;
     this.frame.style.setProperty("--side", `${twoColumns ? two : one}px`);
-    this.columnWidth = Math.round(twoColumns ? 0.58 * two : one || (pair ? 0.58 * wide : wide)); // of the rule
+    this.columnWidth = Math.round(twoColumns ? (this.options.label ? 1 : 0.58) * two : one || (pair ? 0.58 * wide : wide)); // of the rule
     if (!this.picture || !twoColumns) { if (this.picture && this.scale1) this.fit(this.scale1); this.scale1 = null; return; }
     this.scale1 = this.scale;
     const scale = Math.min(this.scale, (wide - two - 18) / this.size[0], (tall - 18) / this.size[1]);
