@@ -348,15 +348,20 @@ import ctypes, sys, threading, time
 from exercises.limits import OutOfTime, time_limit
 from exercises.replies import say
 
+def sleeps():
+    thread = threading.Thread(target=time.sleep, args=(5,), daemon=True)
+    thread.start()
+    return ctypes.c_ulong(thread.ident)
+
+# first, so that the end of the time limit comes after it on the slowest machine
+interrupt, other = ctypes.pythonapi.PyThreadState_SetAsyncExc, sleeps()
+interrupt(other, ctypes.py_object(OutOfTime))
+interrupt(other, None)
 kept = [time_limit({seconds})]
 ends = threading.Thread(target=kept[0].__enter__)
 ends.start()
 ends.join()
-sleeps = threading.Thread(target=time.sleep, args=(5,), daemon=True)
-sleeps.start()
-interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
-interrupt(ctypes.c_ulong(sleeps.ident), ctypes.py_object(OutOfTime))
-interrupt(ctypes.c_ulong(sleeps.ident), None)
+sleeps()  # with the number of the one that has ended
 
 def traced():
     return "traced"
@@ -366,5 +371,5 @@ print(traced())
 """
     run = [sys.executable, "-c", code]
     done = subprocess.run(run, cwd=NOTEBOOKS, capture_output=True, text=True, timeout=60)
-    # nor is the one that sleeps interrupted in its place, though it has the same number
+    # nor is the one that sleeps interrupted in its place
     assert (done.stdout, done.stderr) == ("traced\n", "")

@@ -28,8 +28,8 @@ ODD = (
 SCRIPT = """
 const addEventListener = () => {};
 PROGRAM
-const tries = JSON.parse(require("fs").readFileSync(0, "utf8"));
-console.log(JSON.stringify(tries.map(({ data, texts }) => answered(data, texts))));
+const { forms, tries } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+console.log(JSON.stringify(tries.map(({ key, texts }) => answered(forms[key], texts))));
 """
 
 
@@ -68,11 +68,15 @@ def node() -> str:
     return found
 
 
-def run(node: str, tries: list[dict]) -> list[list[str]]:
-    """The states and replies of the page's program."""
+def run(node: str, forms: dict[str, dict], tries: list[dict]) -> list[list[str]]:
+    """The states and replies of the page's program, for each of the tries: which form, and what is typed into it."""
     script = SCRIPT.replace("PROGRAM", answers.PROGRAM)
     done = subprocess.run(
-        [node, "-e", script], input=json.dumps(tries), capture_output=True, text=True, timeout=120
+        [node, "-e", script],
+        input=json.dumps({"forms": forms, "tries": tries}),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert not done.stderr, done.stderr[:2000]
     return json.loads(done.stdout)
@@ -81,8 +85,9 @@ def run(node: str, tries: list[dict]) -> list[list[str]]:
 def differences(node: str, cases: list[tuple[str, dict, list[str], str, str]]) -> list[str]:
     """Where the page says something else than the notebook does: (form, its data, what is typed, state, message) in."""
     found = []
-    tries = [{"data": data, "texts": texts} for _, data, texts, _, _ in cases]
-    for (key, _, texts, state, message), (told, page) in zip(cases, run(node, tries), strict=True):
+    forms = {key: data for key, data, *_ in cases}
+    tries = [{"key": key, "texts": texts} for key, _, texts, *_ in cases]
+    for (key, _, texts, state, message), (told, page) in zip(cases, run(node, forms, tries), strict=True):
         due = text_of(answers.said(message))
         page = re.sub(r"^<p><code>\w+</code>:</p>|<details><summary>.*?</summary>", "", page)
         if state != told.casefold() or text_of(page) != due:

@@ -98,7 +98,8 @@ SMALL: tuple[State, ...] = (  # these may also decide how the next code runs
     (minigrad.get_default_dtype, minigrad.set_default_dtype),
     (sys.getrecursionlimit, sys.setrecursionlimit),
     (sys.gettrace, sys.settrace),
-    (sys.getprofile, sys.setprofile),
+    # cProfile's is no function, so it can only stay
+    (sys.getprofile, lambda kept: sys.getprofile() is kept or sys.setprofile(kept)),
     (lambda: threading.excepthook, lambda kept: setattr(threading, "excepthook", kept)),
     (lambda: sys.excepthook, lambda kept: setattr(sys, "excepthook", kept)),
     (lambda: (sys.stdout, sys.stderr), _streams),

@@ -100,6 +100,7 @@ def tidy(text: str) -> str:
     return re.sub(r"(?<!\d)\.$", "", text).strip(" '\"")
 
 
+@functools.lru_cache(1000)  # an answer is compared with each that is listed
 def read(text: str, size: int = 1, counts: bool = False) -> Any:
     """None, True, False, a float or nested lists of floats; `size` numbers are expected. Raises Unreadable.
 
