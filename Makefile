@@ -8,8 +8,8 @@ VENV    = .venv
 LESSONS = my_lessons
 # with FROM_ELSEWHERE=1 `make lite` and `make trylite` may ask Pyodide's server for Python
 export FROM_ELSEWHERE
-# which tests: a pytest -m expression; `make torch` and `make browser` run what is left out here
-TESTS  ?= not torch and not browser
+# which tests: a pytest -m expression; `make long`, `make torch` and `make browser` run what is left out here
+TESTS  ?= not long and not torch and not browser
 
 override VENV := $(patsubst ~/%,$(HOME)/%,$(VENV))
 RUN    := "$(VENV)/bin/python"
@@ -19,7 +19,7 @@ SETUP  := VENV="$(VENV)" $(PYTHON) tools/set_up.py
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -p tests.early
 
 .DEFAULT_GOAL := help
-.PHONY: help python lessons test torch browser notebooks bench lint format screenshot gallery zoo site lite trylite clean
+.PHONY: help python lessons test long torch browser notebooks bench lint format screenshot gallery zoo site lite trylite clean
 
 help:  ## this list
 	@echo "minigrad: see automatic differentiation work"; echo
@@ -31,10 +31,14 @@ lessons: python  ## open your copy of the lessons in JupyterLab (the first time:
 	@$(SETUP) lessons
 	@exec $(RUN) tools/lessons.py "$(PORT)" --folder "$(LESSONS)"
 
-test: python  ## run the tests and every lesson from top to bottom; needs neither PyTorch nor a browser
+test: python  ## run the tests and every lesson from top to bottom, in two minutes; needs neither PyTorch nor a browser
 	@$(SETUP) lessons tests
 	@$(PYTEST) -n 2 --dist loadscope --nbval --nbval-current-env --nbval-kernel-startup-timeout 120 \
 	  --nbval-sanitize-with tests/nbval.cfg -m "$(TESTS)"
+
+long: python  ## run only the tests that try every line, every answer or a fresh environment
+	@$(SETUP) lessons tests
+	@$(PYTEST) -n 2 --dist worksteal tests -m "long and not torch and not browser"
 
 # those that open pages run in `make browser`
 torch: python  ## run only the tests that compare with PyTorch (installs it: large)

@@ -8,9 +8,10 @@ skipped.
     def test_that_imports_torch_itself(): ...
 
 Tests that ask for torch, or have it as a parameter, carry the marker `torch`, those that ask for a browser the marker
-`browser`, by themselves. `make test` leaves both out by `-m "not torch and not browser"`, and says so in one line; PyTorch
-cannot be imported then, so the run is the same on a machine that has it. Where PyTorch is not installed its tests are
-left out of every run, but not in CI: there they fail.
+`browser`, by themselves; one that takes more than two seconds of a processor is marked `long` by hand. `make test`
+leaves all three out by `-m "not long and not torch and not browser"`, and says so in one line; PyTorch cannot be imported
+then, so the run is the same on a machine that has it. Where PyTorch is not installed its tests are left out of every
+run, but not in CI: there they fail.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 BROWSER = Path(__file__).parent / "browser"  # each test there asks for one
 LITE = Path(__file__).parent / "lite"  # checks of what `make lite` writes
 LEFT_OUT = {  # marker -> what the tests do, how to run them
+    "long": ("take long", "make long"),
     "torch": ("compare with PyTorch", "make torch"),
     "browser": ("drive a browser", "make browser"),
 }

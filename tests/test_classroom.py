@@ -74,6 +74,7 @@ def test_each_part_of_an_answer_is_counted(learner, folder, capsys):
     assert len(set(causes.values())) == 3 and classroom.NO_CAUSE not in causes.values()
 
 
+@pytest.mark.long
 def test_the_parts_are_those_that_are_wrong_for_every_listed_answer():
     """Written down and read again, of each exercise that is typed in parts."""
     from exercises.api import _as_written

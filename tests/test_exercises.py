@@ -141,6 +141,7 @@ WITH_NAMES_OF_THE_LESSON = {"4.4": "paths = [[u, 1, 3], [u, 1], [v, 3]]"}
 """Other solutions, written with names that the cells above have bound, as some texts invite to do."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_solved_lesson_shows_correct_everywhere_and_can_be_solved_once_more_after_run_all(path, kernel):
     """That no cell binds a name anew which an exercise asks for is told by the tries below the last cell."""
@@ -310,6 +311,7 @@ def test_each_listed_wrong_answer_of_a_lesson_has_its_cause(judged_once):
         assert sum(not verdict.cause for verdict in known) <= 0.05 * len(known), number
 
 
+@pytest.mark.long
 def test_of_wrong_code_that_nobody_listed_the_cause_is_mostly_found():
     """A ratio alone, as "exactly 8 times what it should be", counts as no cause."""
     unseen = learner_answers.read(learner_answers.UNSEEN)

@@ -125,6 +125,7 @@ WRITERS = {  # what is made ready while there is room, then what writes
 }
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_full_disk_leaves_the_old_file_whole(name, tmp_path):
@@ -233,6 +234,7 @@ JOBS: dict[str, Callable[[torch.Tensor], object]] = {
 NODES = {"backward": 5_000, "step": 100, "record": 1, "film": 300}  # "record" makes its own
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer that interrupts")
 @pytest.mark.parametrize("name", JOBS)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -261,6 +263,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
 
 
 # a generator that is being closed cannot be interrupted: Python says so, and goes on
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ["step", "film"])
 def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
@@ -324,6 +327,7 @@ def test_ctrl_c_after_any_line_leaves_no_recording_behind(monkeypatch):
     assert at > 4
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_at_every_call_leaves_no_recording_behind():
     """A recording traces lines itself, so here what is interrupted is each function that it calls, and each return."""
@@ -364,6 +368,7 @@ def test_ctrl_c_at_every_call_leaves_no_recording_behind():
 # ---------------------------------------------------------------- threads
 
 
+@pytest.mark.long
 def test_one_leaf_in_ten_thousand_threads():
     x = torch.zeros(2, requires_grad=True)
     for _ in range(100):

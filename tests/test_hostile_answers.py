@@ -104,6 +104,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.long
 @each_exercise
 def test_a_check_never_raises_and_never_takes_it_for_right(exercise):
     for name, answer in HOSTILE.items():
@@ -139,6 +140,7 @@ plain_values = st.recursive(
 )
 
 
+@pytest.mark.long
 @given(plain_values)
 def test_any_plain_value_gets_a_verdict(value):
     for exercise in EXERCISES:

@@ -358,6 +358,7 @@ def test_progress_lies_beside_the_lessons_in_sight(given, tmp_path):
     assert json.loads((mine / "progress.json").read_text(encoding="utf-8"))["solved"] == ["3.5"]
 
 
+@pytest.mark.long
 def test_a_lesson_runs_in_the_copy_with_the_data_it_needs(given, monkeypatch):
     """From nbclient in an empty folder of a learner: what JupyterLab, VS Code and Binder do. Lesson 17 reads a file."""
     monkeypatch.delenv("PYTHONPATH", raising=False)

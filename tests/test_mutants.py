@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from tools import mutants
 from tools.lines_of_tests import Lines, cheapest
 from tools.mutants import ROOT, Mutant
@@ -14,6 +16,7 @@ def changed_text(mutant: Mutant) -> str:
     return text[: mutant.start] + mutant.new + text[mutant.end :]
 
 
+@pytest.mark.long
 def test_each_mutant_is_one_change_that_parses():
     chosen = mutants.choose(60, seed=3, only="")
     assert len(chosen) == 60 and len({(m.file, m.line) for m in chosen}) == 60

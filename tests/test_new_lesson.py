@@ -50,6 +50,7 @@ def passes(project, *tests, chosen, marks):
     assert " passed" in forms.stdout
 
 
+@pytest.mark.long
 def test_a_new_lesson_passes(lesson):
     tests = ["tests/test_notebooks.py", "tests/test_exercises.py", "tests/test_pytorch_prints.py"]
     of_it = "(19_through and not solved and not run_all) or 19.1 or 19.2 or 19.3"

@@ -47,6 +47,7 @@ def wheel(tmp_path_factory) -> Path:
     return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
+@pytest.mark.long
 def test_the_wheel_holds_both_packages_typed_with_the_front_end_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -58,6 +59,7 @@ def test_the_wheel_holds_both_packages_typed_with_the_front_end_and_nothing_else
     }
 
 
+@pytest.mark.long
 def test_what_the_wheel_says_of_itself(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
@@ -153,17 +155,20 @@ def step_in(t: ModuleType) -> str:
     return STEP.replace("minigrad", t.__name__)
 
 
+@pytest.mark.long
 def test_it_steps_from_a_script_of_the_installed_wheel(installed, tmp_path, t):
     (tmp_path / "script.py").write_text(f"{step_in(t)}\nprint(viz.__file__)\n", encoding="utf-8")
     said = run(installed, "script.py", folder=tmp_path)
     assert SAID in said and "tensor([2., 2.])" in said and str(installed.parent.parent) in said
 
 
+@pytest.mark.long
 def test_it_steps_in_ipython(installed, tmp_path, t):
     words = ["-m", "IPython", "--no-banner", "--colors=NoColor", "-c", step_in(t)]
     assert SAID in run(installed, *words, folder=tmp_path, IPYTHONDIR=str(tmp_path))
 
 
+@pytest.mark.long
 def test_it_steps_in_a_notebook_that_a_program_runs(installed, tmp_path, t):
     import nbformat
 

@@ -200,6 +200,7 @@ def test_a_note_that_found_the_file_locked_is_written_when_the_kernel_ends(progr
     assert "4.a" in progress_file.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_two_kernels_never_lose_a_note(progress_file):
     kernels = [
         subprocess.Popen([sys.executable, "-c", NOTING, name], cwd=NOTEBOOKS, env=dict(os.environ))

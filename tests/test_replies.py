@@ -127,6 +127,7 @@ def test_a_number_that_is_wrong_is_told_before_what_happens_later():
     assert "On the diamond: x.grad is" in advice("7.6", recursing_and_wrong)
 
 
+@pytest.mark.long
 def test_an_engine_that_nobody_has_listed_is_told_where_it_goes_wrong():
     def breadth_first_and_overwriting(root, grad):
         arrived, todo = {root: grad}, [root]

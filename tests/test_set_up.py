@@ -134,6 +134,7 @@ def test_no_venv_module(project):
     assert not (project / ".venv").exists()
 
 
+@pytest.mark.long
 def test_no_network_at_the_first_install_and_then_again_with_it(project):
     """The broken attempt leaves nothing that the next one takes for ready."""
     for _ in range(2):
@@ -247,6 +248,7 @@ def test_a_folder_of_somebody_s_things_is_not_cleared(tmp_path, monkeypatch):
         set_up.check_place()
 
 
+@pytest.mark.long
 def test_what_is_installed_is_not_installed_again(project, monkeypatch, capsys):
     installed = []
     monkeypatch.setattr(set_up, "ROOT", str(project))
@@ -267,6 +269,7 @@ def test_what_is_installed_is_not_installed_again(project, monkeypatch, capsys):
     assert installed[2:] == [["tests", "torch"]]
 
 
+@pytest.mark.long
 def test_an_environment_that_was_moved_or_broken_is_made_again(project, monkeypatch):
     made = []
     monkeypatch.setattr(set_up, "RECORD", str(project / "installed.json"))
@@ -328,6 +331,7 @@ def ask(port: int, token: str, path: str, data: dict | None = None) -> dict:
         return json.load(answer)
 
 
+@pytest.mark.long
 def test_the_lessons_open_quietly_and_what_ends_the_command_ends_jupyterlab(tmp_path):
     """With a kernel running: no warning of eavesdropping, only lessons in the list; after SIGTERM nothing is left."""
     with socket.socket() as probe:

@@ -95,6 +95,7 @@ def differences(node: str, cases: list[tuple[str, dict, list[str], str, str]]) -
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lesson", lessons.numbers())
 def test_typed_exercises_get_the_replies_of_check(node: str, lesson: str):
     cases = []
@@ -109,6 +110,7 @@ def test_typed_exercises_get_the_replies_of_check(node: str, lesson: str):
     assert not (found := differences(node, cases)), "\n".join(found[:20])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lesson", lessons.numbers())
 def test_predictions_get_the_replies_of_predict(node: str, lesson: str):
     cases = []

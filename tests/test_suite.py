@@ -215,6 +215,7 @@ def test_each_lesson_has_a_card_with_its_recap_and_a_picture():
         assert "<img" in card and "quick questions" not in card
 
 
+@pytest.mark.long
 def test_the_site_has_a_page_for_each_and_links_that_lead_somewhere(tmp_path):
     pages = build(tmp_path)
     assert {page.stem for page in pages} == {path.stem for path in [*BY_NUMBER.values(), *PAGES]} | {
@@ -228,6 +229,7 @@ def test_the_site_has_a_page_for_each_and_links_that_lead_somewhere(tmp_path):
         assert [link for link in links if not (tmp_path / link).is_file()] == [], page.name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", BY_NUMBER.values(), ids=lambda path: path.stem)
 def test_on_the_site_a_folded_cell_is_folded_too(path):
     """And no other: the code is there, behind its first line."""

@@ -464,6 +464,7 @@ assert "RuntimeError" in out.getvalue()
 """
 
 
+@pytest.mark.long
 def test_in_a_notebook_it_stands_once_under_the_traceback():
     import subprocess
 

@@ -200,6 +200,7 @@ def test_films_stand_beside_each_other(mg, tmp_path: Path):
         viz.beside(films[0], mg.ones(2))
 
 
+@pytest.mark.long
 def test_a_gif_has_a_frame_for_each_or_48(mg, tmp_path: Path):
     film = viz.film(title="<&>")
     train(mg, film, 70)

@@ -223,6 +223,7 @@ def leaf_behind(t: Any, chain: tuple[str, ...], unary: str) -> Any:
     return (getattr(x, unary)() * 2).sum()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unary", UNARY)
 def test_a_pass_is_replayed_whatever_re_indexes_the_leaf(t: Any, unary: str):
     """leaf -> chain of nodes that only re-index -> function of one input: what each node received and sent, and its shape."""

@@ -96,6 +96,7 @@ def deep() -> viz.stepper.Stepper:
     return viz.step((net(mg.ones(4, 6)) ** 2).mean(), view="functions")
 
 
+@pytest.mark.long
 def test_a_large_picture_is_followed_in_a_frame_of_1080_pixels(tmp_path: Path):
     stepper = deep()
     data = stepper.data

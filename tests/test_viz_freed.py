@@ -22,6 +22,7 @@ def shown(drawing: viz.Drawing) -> list[tuple]:
     return [(f.name, [e.target and e.target.index for e in f.edges]) for f in drawing.graph.functions]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("framework", ["minigrad", "torch"])
 def test_a_random_graph_is_drawn_again_after_its_pass(request, framework, seed):

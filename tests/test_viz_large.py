@@ -67,6 +67,7 @@ def test_ten_thousand_nodes_are_folded_and_said():
     assert "nodes are folded" in drawing._repr_mimebundle_()["text/html"]
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_nodes_are_folded():
     x = minigrad.tensor(0.5, requires_grad=True)
     y = x

@@ -138,6 +138,7 @@ class Residual(mg.nn.Module):
         return x + self.down(mg.nn.functional.gelu(self.up(self.norm(x))))
 
 
+@pytest.mark.long
 def test_a_page_of_3_000_nodes_stays_below_800_kilobytes():
     """What a page of a large net needs, with numbers of which no two are the same, beside the program."""
     mg.manual_seed(0)

@@ -61,6 +61,7 @@ def program(t: Any, seed: int) -> tuple[Any, dict]:
     return (made[-1] * made[-2]).sum() + chance.choice(made).mean() * 1.5 + made[2].mean(), leaves
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(24))
 @pytest.mark.parametrize("framework", ["minigrad", "torch"])
 def test_each_number_is_what_the_hooks_saw(request, framework, seed):

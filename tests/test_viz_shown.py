@@ -156,6 +156,7 @@ def test_there_is_a_still_for_viewers_that_show_no_html(name):
     assert bundle["image/svg+xml"].startswith("<svg") and bundle["image/svg+xml"] == again["image/svg+xml"]
 
 
+@pytest.mark.long
 def test_pillow_is_only_for_gifs(tmp_path):
     program = f"""
 import sys, minigrad, viz

@@ -81,6 +81,7 @@ def outcome(T: ModuleType, run: object, args: list[str], kwargs: dict[str, str])
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_the_form_depends_on_the_arguments_of_this_call_alone(name: str) -> None:
     forms, given = FUNCTIONS[name].forms, calls(name, 200)

@@ -150,6 +150,7 @@ def outside() -> Iterator[object]:
     yield from (torch.enable_grad, torch.no_grad, lambda: saved_tensors_hooks(identity, identity))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", MODES)
 def test_an_interrupt_leaves_no_mode_on(mode: str) -> None:

@@ -21,6 +21,7 @@ from minigrad.utils.checkpoint import checkpoint
 # ---------------------------------------------------------------- depth, memory
 
 
+@pytest.mark.long
 def test_a_chain_of_a_million_nodes_is_built_walked_and_forgotten():
     # in a process of its own, with little stack: recursion anywhere would end it
     program = """
