@@ -89,7 +89,8 @@ FIT = """<script>
 addEventListener("message", (event) => {
   const frame = [...document.querySelectorAll("iframe")].find((f) => f.contentWindow === event.source);
   const height = Number(event.data && event.data.viz);
-  if (frame && height > 0) frame.style.height = `${Math.min(4000, Math.ceil(height))}px`;
+  const covers = frame ? -parseFloat(frame.style.marginTop) || 0 : 0;  // the picture under it
+  if (frame && height > 0) frame.style.height = `${Math.max(covers, Math.min(4000, Math.ceil(height)))}px`;
 });
 // what can be scrolled sideways can be reached by key
 const reach = () => document.querySelectorAll(".code, .output, pre, table, math, .highlight").forEach((box) => {
