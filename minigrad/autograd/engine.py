@@ -87,8 +87,8 @@ def walk(
             if parent in arrived or parent._output_count > 1:
                 part = added(arrived.get(parent), part, parent, output_nr)
             arrived[parent] = part
-            missing = dependencies[parent] = dependencies[parent] - 1
-            if not missing:
+            dependencies[parent] -= 1
+            if not dependencies[parent]:
                 heappush(ready, (-parent._sequence, next(turn), parent))
 
 

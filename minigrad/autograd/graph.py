@@ -41,12 +41,9 @@ class saved_tensors_hooks(Context):
     def __init__(self, pack_hook: Callable[[Tensor], object], unpack_hook: Callable[[object], Tensor]):
         self.hooks = (pack_hook, unpack_hook)
 
-    def __enter__(self) -> None:
-        if not all(map(callable, self.hooks)):
-            raise TypeError("saved_tensors_hooks() takes two functions, pack_hook and unpack_hook")
-        super().__enter__()
-
     def inside(self) -> Modes:
+        message = "saved_tensors_hooks() takes two functions, pack_hook and unpack_hook"
+        check(all(map(callable, self.hooks)), message, error=TypeError)
         return local.modes._replace(saved_hooks=(*local.saved_hooks, self.hooks))
 
 

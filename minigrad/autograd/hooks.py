@@ -47,8 +47,9 @@ def run_with_hooks(node: Node, grad: object, recorded: bool) -> Sequence:
     if type(node) is AccumulateGrad and node.variable._meta.post_hooks:
         run_post_accumulate_hooks(node.variable, recorded)
     if hooks is not None and hooks.post:
-        needed, whole = local.backward_pass, node._runs_undefined or (node._op and node._op.variadic)
-        if isinstance(needed, Needed) and not whole:  # hooks see only what was requested
+        needed = local.backward_pass
+        gives_all = node._runs_undefined or (node._op and node._op.variadic)  # whatever was requested
+        if isinstance(needed, Needed) and not gives_all:
             grads = [g if n in needed else None for n, g in zip(node._next_nodes, grads, strict=True)]
         received = tuple(of_outputs(node, grad))
         with set_grad_enabled(recorded):

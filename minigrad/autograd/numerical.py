@@ -17,7 +17,7 @@ from ..checks import check
 from ..missing import module_attributes
 from ..tensor import Tensor, wrap
 from .forward_ad import dual_level, make_dual, unpack_dual
-from .passes import as_tuple, grad, zeros_of
+from .passes import grad, zeros_of
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 __dir__, __getattr__ = module_attributes(__name__, __all__)
@@ -52,7 +52,7 @@ def gradcheck(
     too; check_backward_ad: the gradients. The other options are PyTorch's and change nothing: every entry is compared.
     Raises GradcheckError (or returns False without `raise_exception`), ValueError if there is nothing to check.
     """
-    arguments = as_tuple(inputs)
+    arguments = as_sequence(inputs)
     check(differentiable(arguments), messages.NOTHING_TO_CHECK, error=ValueError)
     for i in differentiable(arguments):
         if arguments[i]._array.dtype != np.float64:
@@ -69,18 +69,22 @@ def gradcheck(
 
 def gradgradcheck(func: Func, inputs: Tensor | Sequence[object], **options: object) -> bool:
     """Check second derivatives of `func`: run `gradcheck`, whose options it takes, on its backward pass."""
-    arguments, rng = as_tuple(inputs), np.random.default_rng(0)
-    outputs, count = as_tuple(func(*arguments)), len(arguments)
+    arguments, rng = as_sequence(inputs), np.random.default_rng(0)
+    outputs, count = as_sequence(func(*arguments)), len(arguments)
     like = [outputs[k]._array for k in differentiable(outputs)]
     vectors = [wrap(rng.standard_normal(a.shape).astype(a.dtype), requires_grad=True) for a in like]
 
     def backward_of(*args: object) -> tuple[Tensor, ...]:
-        results = as_tuple(func(*args[:count]))
+        results = as_sequence(func(*args[:count]))
         roots = [results[k] for k in differentiable(outputs)]
         tensors = [args[i] for i in differentiable(arguments)]
         return grad(roots, tensors, args[count:], create_graph=True, materialize_grads=True)
 
     return gradcheck(backward_of, (*arguments, *vectors), **options)
+
+
+def as_sequence(given: object) -> tuple:
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
 def differentiable(values: Sequence[object]) -> list[int]:
@@ -90,12 +94,12 @@ def differentiable(values: Sequence[object]) -> list[int]:
 
 def check_derivatives(func: Callable, arguments: tuple, bounds: tuple, forward: bool, backward: bool) -> None:
     """Raise GradcheckError if a derivative of the function at these arguments is wrong. bounds: eps, atol, rtol."""
-    (eps, atol, rtol), outputs = bounds, as_tuple(func(*arguments))
+    (eps, atol, rtol), outputs = bounds, as_sequence(func(*arguments))
     chosen = differentiable(outputs)
     constants = [k for k, o in enumerate(outputs) if isinstance(o, Tensor) and o.is_floating_point()]
 
     def values() -> list[np.ndarray]:
-        results = as_tuple(func(*arguments))
+        results = as_sequence(func(*arguments))
         return [results[k]._array.copy() for k in chosen or constants]
 
     def compare(mode: str, i: int, j: int, analytical: np.ndarray, numerical: np.ndarray) -> None:
@@ -144,7 +148,7 @@ def tangents_of(func: Callable, arguments: tuple, place: int, chosen: list[int])
         with dual_level():
             given = [a.detach() if isinstance(a, Tensor) else a for a in arguments]
             given[place] = make_dual(x, wrap(unit.reshape(x.shape)))
-            results = [unpack_dual(as_tuple(func(*given))[k]) for k in chosen]
+            results = [unpack_dual(as_sequence(func(*given))[k]) for k in chosen]
             moved = [zeros_of(r.primal) if r.tangent is None else r.tangent for r in results]
             rows.append([t.detach()._array.reshape(-1) for t in moved])
     return [np.stack(column) for column in zip(*rows, strict=True)]

@@ -11,7 +11,7 @@ from .. import messages
 from ..checks import check
 from ..missing import OPERATORS, complete
 from ..tensor import Tensor
-from .module import Module, moved_right
+from .module import Module
 from .parameter import Parameter
 
 
@@ -83,8 +83,8 @@ class ModuleList(_Numbered):
         lines, first = [], 0  # equal neighbours are printed once: (0-2): 3 x Linear(...)
         for text, run in itertools.groupby(map(repr, self)):
             count = len(list(run))
-            place = f"({first})" if count == 1 else f"({first}-{first + count - 1}): {count} x"
-            lines.append(f"{place}: {moved_right(text)}" if count == 1 else f"{place} {moved_right(text)}")
+            place = f"({first}): " if count == 1 else f"({first}-{first + count - 1}): {count} x "
+            lines.append((place + text).replace("\n", "\n  "))
             first += count
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)" if lines else f"{self._get_name()}()"
 

@@ -289,7 +289,7 @@ class Module(Hooked):
     def __repr__(self) -> str:
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
-        children = [f"({name}): {moved_right(repr(child))}" for name, child in self._modules.items()]
+        children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._modules.items()]
         if len(lines) == 1 and not children:
             return f"{self._get_name()}({lines[0]})"
         body = "\n  ".join(lines + children)
@@ -313,11 +313,6 @@ def load_one(key: str, t: Tensor, given: object, errors: list[str]) -> None:
     else:
         with no_grad():
             t.copy_(given.reshape(t.shape))
-
-
-def moved_right(text: str) -> str:
-    """`text` with all lines after the first moved to the right."""
-    return text.replace("\n", "\n  ")
 
 
 def typename(value: object) -> str:

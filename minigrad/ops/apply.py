@@ -158,20 +158,11 @@ def call_forms(name: str, forms: Sequence[Callable], method: bool) -> Callable:
 # ---------------------------------------------------------------- backward
 
 
-RULES = property(lambda node: rule_sources(node._op))
-
-
-@functools.cache
-def reading(position: int) -> property:
-    """The property of a node that gives the value which it saved at this position."""
-    return property(functools.partial(read, i=position))
-
-
 def node_class_of(op: Op) -> type[Node]:
     """The Node subclass of one operation: PyTorch's name, what it frees, and its `_saved_*` attributes."""
     name = op.node or op.name.title().replace("_", "") + "Backward0"
     body = {"__slots__": (), "_op": op, "_frees": bool(op.freed), "_vjp": vjp_of(op)}
-    body["rules"] = RULES
+    body["rules"] = property(lambda node: rule_sources(op))
     body["_read_output"] = next((op.sources[i][1] for i in op.saved_results), None)
     if op.outputs:
         body["_output_count"] = len(op.outputs) - len(op.constants)
@@ -179,7 +170,7 @@ def node_class_of(op: Op) -> type[Node]:
         body["__slots__"] = ("_output_count",)
     for position, saved_name in enumerate(op.saves):
         if not saved_name.startswith("_"):
-            body["_saved_" + saved_name] = reading(position)
+            body["_saved_" + saved_name] = property(functools.partial(read, i=position))
     return type(name, (Node,), body)
 
 

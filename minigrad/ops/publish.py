@@ -111,13 +111,11 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
             @functools.wraps(run)
             def call(*args, **kwargs):
                 given = args[most:] if listed else ()  # Python alone would take any number of them
-                if listed and not (
-                    given if method else len(given) == 1 and isinstance(given[0], (tuple, list))
-                ):
+                alone = len(given) == 1 and isinstance(given[0], (tuple, list))
+                if listed and not (given if method else alone):
                     return call_with(run, own(), own().bind(args, kwargs, method=method))
-                if (
-                    bool in map(type, args) and not listed and "out" not in kwargs
-                ):  # Python takes it for an int
+                # Python takes a bool for an int
+                if bool in map(type, args) and not listed and "out" not in kwargs:
                     own().bind(args, kwargs, method=method)
                 try:
                     return run(*args, **kwargs)

@@ -116,6 +116,9 @@ class Algorithm(Optimizer):
     """An optimizer that moves the parameters one by one: `w ← w - rate·direction`, which `_move` gives. NumPy's functions
     write into their last argument, unseen by autograd; the parameters' versions count it."""
 
+    # (parameter, gradient, group, an array to compute in) → where the parameter moves
+    _move: Callable[..., Direction]
+
     def __init__(self, params: Iterable, options: dict[str, object], order: str = ""):
         """options: the `locals()` of a constructor; order: which of them to keep, in PyTorch's order."""
         names = order.split() or [name for name in options if name not in ("self", "params", "__class__")]
@@ -159,10 +162,6 @@ class Algorithm(Optimizer):
                 subtract(value, work, value)
                 counter.version += 1  # so that a backward pass that needs the old value complains
         return loss
-
-    def _move(self, param: Tensor, grad: ndarray, group: dict, work: ndarray) -> Direction:
-        """Where one parameter moves: `w ← w - rate·direction`. The direction may be computed in `work`."""
-        raise NotImplementedError(f"{type(self).__name__} must define _move()")
 
     def _stepped(self, param: Tensor, *names: str) -> list:
         """The number of this step of a parameter, and its arrays of these names, which begin with zeros."""
