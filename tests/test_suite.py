@@ -6,6 +6,7 @@ import html
 import re
 
 import nbformat
+import numpy as np
 import pytest
 
 import minutes
@@ -71,6 +72,27 @@ def test_no_arrow_passes_behind_a_box():
             assert not [
                 n for n, place in places.items() if place[1] == below and place[0] > places[number][0]
             ]
+
+
+def test_no_arrow_crosses_a_box():
+    places, half = suite._places(EVERY), suite.WIDTH / 2
+    wide, _ = suite._size(places)
+    for need, number in suite.arrows(EVERY):
+        drawn = suite._arrow(*places[need], *places[number], wide, places.values())
+        path = re.search(r'class="need" d="([^"]*)"', drawn).group(1)
+        if "H" in path:  # straight, or around all boxes
+            continue
+        others = [place for n, place in places.items() if n not in (need, number)]
+        at = [float(n) for n in re.match(r"M([\d.]+) ([\d.]+)", path).groups()]
+        for kind, numbers in re.findall(r"([CV])([^A-Z]*)", path):
+            to = [float(n) for n in re.findall(r"[\d.]+", numbers)]
+            points = np.reshape([*at, *(to if kind == "C" else [at[0], to[0]] * 3)], (4, 2))
+            for t in np.linspace(0, 1, 40):
+                weights = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3
+                x, y = weights @ points
+                crossed = [p for p in others if abs(x - p[0]) < half and p[1] < y < p[1] + suite.HEIGHT]
+                assert not crossed, (need, number)
+            at = points[-1].tolist()
 
 
 def test_arrows_that_follow_from_others_are_left_out():

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 
 from . import store
@@ -311,15 +312,17 @@ def map_svg(every: tuple[Lesson, ...], *, style: str = "", solved: Iterable[str]
         f'aria-label="{about}"{root}><style>{style}{MAP_STYLE}</style>'
     ]
     for need, number in arrows(every):
-        parts.append(_arrow(*places[need], *places[number], wide))
+        parts.append(_arrow(*places[need], *places[number], wide, places.values()))
     for lesson in every:
         parts.append(_box(lesson, *places[lesson.number], solved))
     return "".join(parts) + "</svg>"
 
 
-def _arrow(x0: float, y0: float, x1: float, y1: float, wide: float) -> str:
-    """From the box at (x0, y0) to that at (x1, y1): to the right in a row; down to the next rows; around all boxes where
-    more rows lie between, so that it is not taken for an arrow from one of theirs."""
+def _arrow(
+    x0: float, y0: float, x1: float, y1: float, wide: float, boxes: Iterable[tuple[float, float]]
+) -> str:
+    """From the box at (x0, y0) to that at (x1, y1): to the right in a row; down, through the nearest gap of a row between
+    them; around all boxes where more rows lie between, so that it is not taken for an arrow from one of theirs."""
     half = WIDTH / 2
     if y0 == y1:
         x0, x1, y = x0 + half, x1 - half, y0 + HEIGHT / 2
@@ -329,8 +332,18 @@ def _arrow(x0: float, y0: float, x1: float, y1: float, wide: float) -> str:
         line = f"M{x0:g} {y0:g}H{edge - 12:g}q12 0 12 12V{y1 - 12:g}q0 12-12 12H{x1 + 6:g}"
         tip = f"M{x1 + 7:g} {y1 - 4:g}v8l-7-4z"
     else:
-        y0 += HEIGHT  # down along its own column, aside only where no box can stand
-        line = f"M{x0:g} {y0:g}C{x0:g} {y1 - GAP_Y / 2:g} {x1:g} {y1 - GAP_Y:g} {x1:g} {y1 - 6:g}"
+        between = sorted((y, x) for x, y in boxes if y0 < y < y1)
+        line, x, y = f"M{x0:g} {y0 + HEIGHT:g}", x0, y0 + HEIGHT
+        for row, all_of_row in groupby(between, key=lambda box: box[0]):
+            taken = [box[1] for box in all_of_row]
+            aim, beside = x + (x1 - x) * (row - y0) / (y1 - y0), half + GAP_X / 2
+            gaps = [aim, *(box + side for box in taken for side in (-beside, beside))]
+            to = min(
+                (g for g in gaps if all(abs(g - box) > half for box in taken)), key=lambda g: abs(g - aim)
+            )
+            line += f"C{x:g} {(y + row) / 2:g} {to:g} {(y + row) / 2:g} {to:g} {row:g}V{row + HEIGHT:g}"
+            x, y = to, row + HEIGHT
+        line += f"C{x:g} {y1 - GAP_Y / 2:g} {x1:g} {y1 - GAP_Y:g} {x1:g} {y1 - 6:g}"
         tip = f"M{x1 - 4:g} {y1 - 7:g}h8l-4 7z"
     return f'<path class="need" d="{line}"/><path class="tip" d="{tip}"/>'
 
