@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import contextlib
 import gc
-import operator
 import os
 import random
 import signal
@@ -18,7 +17,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -68,10 +67,17 @@ def _streams(kept: tuple[Any, Any]) -> None:
 NAMESPACES: tuple[Any, ...] = (builtins, time, minigrad, minigrad.Tensor, minigrad.nn.functional)
 
 
+def _alike(now: Mapping[str, Any], names: Mapping[str, Any]) -> bool:
+    """Whether the names are the same and have the same values, or equal ones."""
+    with contextlib.suppress(Exception):  # a value that cannot be compared is a new one
+        return [*now] == [*names] and [*now.values()] == [*names.values()]
+    return False
+
+
 def _put_names(kept: list[dict[str, Any]]) -> None:
     for space, names in zip(NAMESPACES, kept, strict=True):
-        now = vars(space).copy()
-        if [*now] == [*names] and all(map(operator.is_, now.values(), names.values())):
+        now = vars(space)
+        if _alike(now, names):
             continue  # as nearly always, and there are 1,500 names
         for name, value in names.items():
             if now.get(name) is not value:

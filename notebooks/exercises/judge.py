@@ -53,10 +53,15 @@ class Observed:
 
 def judge(exercise: Exercise, answers: tuple) -> Verdict:
     """The verdict on the answers to one exercise. What they change for the whole process is put back."""
-    typed = exercise.probe is None and exercise.cases is None
-    needless = (typed or any(map(callable, exercise.reference))) and all(map(_inert, answers))
-    with as_it_was(SMALL if needless else LARGE + SMALL):
+    if all(map(_inert, answers)) and (_only_read(exercise) or any(map(callable, exercise.reference))):
         return _judge(exercise, answers)
+    with as_it_was(LARGE + SMALL):
+        return _judge(exercise, answers)
+
+
+def _only_read(exercise: Exercise) -> bool:
+    """Whether an answer to this exercise is read and compared, and nothing is run."""
+    return exercise.probe is None and exercise.cases is None
 
 
 def _inert(value: Any) -> bool:
@@ -334,8 +339,7 @@ def observe(
     observed = Observed()
     recording = True
     try:
-        limit = time_limit(seconds or exercise.seconds) if limited else nullcontext()
-        with as_it_was(SMALL), limit, minigrad.inference_mode(False), minigrad.enable_grad():
+        with _apart(exercise, answers, (seconds or exercise.seconds) * limited):
             try:
                 for label, value in _probe(exercise, answers):
                     shown = "" if like else _shown(exercise, value)  # for the learner's only
@@ -349,6 +353,17 @@ def observe(
     except BaseException as error:  # it is kept and reported, whatever it is: exit(), an interruption, ...
         observed.error, observed.whole = error, isinstance(error, Exception)
     return observed if recording else Observed(error=Complaint(say("switched off")), whole=True)
+
+
+@contextmanager
+def _apart(exercise: Exercise, answers: tuple, seconds: float) -> Iterator[None]:
+    """Run the block for at most so many seconds (0 is no limit), with operations recorded, and put back what it changes."""
+    if _only_read(exercise) and all(map(_inert, answers)):
+        yield
+        return
+    limit = time_limit(seconds) if seconds else nullcontext()
+    with as_it_was(SMALL), limit, minigrad.inference_mode(False), minigrad.enable_grad():
+        yield
 
 
 def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observed:

@@ -295,7 +295,7 @@ EXERCISES: list[Exercise] = [
         solution: each_gradient
         cases: _batches
         why: `loss` is written for one sample. `grad` differentiates it with respect to its first argument, `w`. `in_dims=(None, None, 0, 0)`: the weights are shared, the samples are not.
-        shows: A gradient for each sample from one call, and a function that knows nothing about batches.
+        shows: A gradient for each sample. With `vmap` one call gives all of them, and the loss knows nothing about batches.
         look: The loss of *one* sample, and an entry of `in_dims` for each of the four arguments.
         hint: Inside, `x` is one sample: a row of three numbers. What is its loss?
         hint: `in_dims` has an entry for each argument: `None` for what all samples share, 0 for what has one row per sample.

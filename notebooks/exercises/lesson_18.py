@@ -200,10 +200,10 @@ def _looked(reads: Callable) -> Iterator[tuple]:
             if isinstance(got, list):
                 yield (
                     f"For {name}, output {t} reads the positions",
-                    ", ".join(str(n.item() if isinstance(n, torch.Tensor) else n) for n in got) or "none",
+                    str([n.item() if isinstance(n, torch.Tensor) else n for n in got]),
                 )
             else:
-                yield f"For {name} and t = {t}", got
+                yield f"For {name} and t = {t}", repr(got) if isinstance(got, str) else got
                 return
             watch.complain()
 
