@@ -57,12 +57,11 @@ DESCRIBED = [
 ]
 
 
-@pytest.mark.parametrize("framework", ["minigrad", "torch"])
 @pytest.mark.parametrize(("number", "cells", "sentence", "part", "times"), DESCRIBED)
-def test_the_picture_is_as_the_text_says(number, cells, sentence, part, times, framework, torch):
+def test_the_picture_is_as_the_text_says(number, cells, sentence, part, times, t):
     lesson = read(BY_NUMBER[number])
     assert any(sentence in cell.source for cell in lesson.cells if cell.cell_type == "markdown")
-    code = {cell.id: cell.source.replace(SETUP, f"import {framework} as torch") for cell in lesson.cells}
+    code = {cell.id: cell.source.replace(SETUP, f"import {t.__name__} as torch") for cell in lesson.cells}
     *before, last = cells.split()
     names: dict[str, object] = {}
     for cell in before:
