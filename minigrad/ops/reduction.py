@@ -342,7 +342,7 @@ prod = op("prod(self)", _product, batch=lambda self: prod_dim(self.reshape(-1), 
           doc="The product of all elements. Integers and bools are multiplied as int64.",
           self=lambda grad, self, result: prod_self(grad, self, result))
 prod_dim = op("prod(self, dim: dim, keepdim: bool=False)", _product, node="ProdBackward1", self=prod_self,
-              doc="The product of all elements, or over the dimension `dim`.")
+              doc="The product over the dimension `dim`.")
 amax, max_whole, max_dim, argmax = extremes("max", "largest", np.maximum.reduce, ndarray.argmax)
 amin, min_whole, min_dim, argmin = extremes("min", "smallest", np.minimum.reduce, ndarray.argmin)
 all = op("all(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_and, *given),
