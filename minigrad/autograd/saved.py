@@ -21,11 +21,6 @@ ndarray = np.ndarray
 HELD = "held"  # the last of the versions of a node whose saved tensors hooks have packed
 
 
-def version_of(t: Tensor) -> int:
-    """How often the memory of `t` has been written to."""
-    return 0 if t._counter is None else t._counter.version
-
-
 def versions_of(node: Node) -> tuple[int, ...] | None:
     """The present versions of what a node saved: its inputs, then its result. None if all are 0, as they usually are."""
     saved, versions, counter = node._context, [], node._result_counter
@@ -98,7 +93,7 @@ def check_version(node: Node, i: int) -> None:
         before = node._next_nodes[places.index(number)] if number in places else None
         detached = not (before is None or type(before) is AccumulateGrad or saved._grad_fn is not None)
         check(not detached, messages.DETACHED)
-        now = version_of(saved)
+        now = saved._version
         if then != now and then != now + saved._counter.detached:
             raise modified_error(saved._array, grad_fn(saved), 0, now, then)
     elif i == op.saved_results[0] and node._result_counter is not None:
@@ -161,21 +156,21 @@ class SavedTensor:
         node = gradient_node(t)
         self.is_result, self.output_nr = node is keeper, t._output_nr
         self.node = None if self.is_result else node
-        self.dtype, self.version, self.hook = t._array.dtype, version_of(t), None
+        self.dtype, self.version, self.hook = t._array.dtype, t._version, None
         packed = t
         if hooks is not None:
             with no_grad():
                 packed, self.hook = hooks[0](t), hooks[1]
-            check(version_of(t) == self.version, messages.PACK_WRITES)
+            check(t._version == self.version, messages.PACK_WRITES)
         self.is_unchanged = self.is_result and packed is t
         self.packed = alias_without_history(t) if self.is_unchanged else packed
 
     def unpack(self, keeper: Node) -> Tensor:
         t = saved_result(keeper, self.packed, self.output_nr) if self.is_unchanged else self.packed
         if self.hook is None:
-            if version_of(t) != self.version:
+            if t._version != self.version:
                 number = self.is_unchanged * t._output_nr
-                raise modified_error(t._array, grad_fn(t), number, version_of(t), self.version)
+                raise modified_error(t._array, grad_fn(t), number, t._version, self.version)
             return t
         t = self.hook(t)
         message = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
