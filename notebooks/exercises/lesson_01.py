@@ -146,7 +146,7 @@ EXERCISES: list[Exercise] = [
         (f(x + h) - f(x + h)) / (2 * h)           :: Both values are taken at the same place, $x + h$, so their difference is always 0. The place on the left is $x - h$.
         (f(x + h) - f(x) - f(h)) / (2 * h)        :: $f(x) + f(h)$ is not what to subtract: those are the values of `f` at two other places. Subtract its value at $x - h$.
         round((f(x + h) - f(x - h)) / (2 * h), 1) :: You round the result. The formula is right: return it as it is, with all its digits.
-        int((f(x + h) - f(x - h)) / (2 * h))      :: `int` drops everything after the decimal point. A slope need not be a whole number: return it as it is.
+        int((f(x + h) - f(x - h)) / (2 * h))      :: `int` and `round` make a whole number of it. A slope need not be one: return it as it is.
         (f(x + h) - f(x - h)) // (2 * h)          :: `//` divides and rounds down to a whole number. Use `/`.
         (f(x + h / 2) - f(x - h / 2)) / h         :: That goes half of `h` to each side and is a good nudge. But `h` says how far to go to *each* side: $x + h$ and $x - h$, and then divide by $2h$.
         abs(f(x + h) - f(x - h)) / (2 * h)        :: `abs` makes every slope positive. Where a function falls, its slope is negative: leave `abs` out.

@@ -493,6 +493,7 @@ EXERCISES: list[Exercise] = [
         return norms :: Your function clears
 
         instead of None if param.grad is None else param.grad.norm().item():
+        None                                       :: Every name has `None`, also where a gradient has arrived. Nothing reads `param.grad`.
         param.grad.norm().item()                   :: That is right as long as every parameter has a gradient. Where none has arrived, `.grad` is `None`, which has no `norm`: check first.
         0.0 if param.grad is None else param.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing arrived: `None`.
         param.detach().norm().item()               :: That is the length of the *weight*. Its gradient is `param.grad`.

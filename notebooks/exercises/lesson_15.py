@@ -349,12 +349,7 @@ EXERCISES: list[Exercise] = [
         (x.grad @ v).backward()
         return x.grad.detach() :: Your two passes have both put something into `x.grad`: that is $g + Hv$. `torch.autograd.grad` returns each result on its own.
 
-        (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-        rows = []
-        for i in range(len(x)):
-            (row,) = torch.autograd.grad(g[i], x, retain_graph=True)
-            rows.append(row)
-        return torch.stack(rows) @ v :: that is the table, made row by row.
+        (product,) = torch.autograd.grad(g @ v, x) => product = torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))]) @ v :: that is the table, made row by row.
 
         h = 1e-2
         def at(place):

@@ -385,13 +385,7 @@ EXERCISES: list[Exercise] = [
         loss = cross_entropy(model(x), y) => cross_entropy(model(x).detach(), y).backward() ;; loss.backward() => :: the way back is lost between its scores and the loss
         loss = cross_entropy(model(x), y) => (-cross_entropy(model(x), y)).backward() ;; loss.backward() => :: The minus makes the training climb: the loss gets larger with each step. `cross_entropy` has its minus inside.
         loss = cross_entropy(model(x), y) => loss = cross_entropy(model(x), y); loss.backward(retain_graph=True) :: There are two passes in each iteration, and their gradients add up. One `backward()` per step.
-
-        model.eval()
-        for x, y in batches:
-            optimizer.zero_grad()
-            cross_entropy(model(x), y).backward()
-            optimizer.step() :: `model` is left in eval mode
-
+        optimizer.zero_grad() => model.eval(); optimizer.zero_grad() :: `model` is left in eval mode
         loss = cross_entropy(model(x), y) => (cross_entropy(model(x), y) / len(batches)).backward() ;; loss.backward() => :: The loss is divided by the number of batches. Each batch has its own step here, and its loss counts in full.
         optimizer.zero_grad() => optimizer = torch.optim.SGD(model.parameters(), lr=0.1) :: You make a new optimizer. Use the one that is passed in, and clear the gradients.
         cross_entropy(model(x), y) => torch.nn.functional.nll_loss(model(x), y) :: `nll_loss` expects *logarithms* of probabilities. `cross_entropy` takes the scores as they are.

@@ -74,6 +74,7 @@ REPLIES = {
     "not handed over": "`{name}` is not passed to your function: it comes from a cell above, in the notebook.",
     "grad is None": "`.grad` is None there: no gradient has arrived. {right}",
     "no return": "It returns `None`. Is there a `return`?",
+    "None there": "It is `None`. {right} Is a `return` missing, or is `None` put there?",
     "not a number": "That is {kind}. Return a number or a tensor.",
     "None in quotes": "That is a string. Use `None` itself, without quotes.",
     "count of values": "Return {count} values.",

@@ -86,7 +86,9 @@ def _of_code(got: Any, want: Any, rtol: float, label: str) -> Advice:
             right = say("shape right", place=_place(got, want, rtol)) if want.ndim else right
         return f"{cause} {right}".strip(), cause
     if got is None:
-        return _specific(say("grad is None", right=right) if ".grad" in label else say("no return"))
+        if ".grad" in label:
+            return _specific(say("grad is None", right=right))
+        return _specific(say("no return") if label.startswith("`") else say("None there", right=right))
     if isinstance(want, np.ndarray):
         return _specific(say("not a number", kind=_kind(got)))
     if want is None and isinstance(got, str):
