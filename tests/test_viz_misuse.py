@@ -53,6 +53,14 @@ CALLS = {
     lambda: viz.record(loss()): r"too many positional arguments: it is called as viz\.record\(\)",
     lambda: viz.failure(loss()): r"it is called as viz\.failure\(\)",
     lambda: viz.widgets(off=True): r"viz\.widgets has no option off=\. It takes on",
+    lambda: viz.explore(square, x=2.0, veiw="cards"): "leaf 'veiw' must be a number",
+    lambda: viz.explore(square, y=2.0): "unexpected keyword argument 'y'",
+    lambda: viz.draw(
+        NET(W[None]).sum(), fold="Conv2d"
+    ): "fold='Conv2d' means none of the modules here: 1 Linear",
+    lambda: viz.step(
+        NET(W[None]).sum(), fold=mg.nn.Tanh
+    ): "fold='Tanh' means none of the modules here: 1 Linear",
     lambda: viz.draw(NET): "A module has no graph until it is called",
 }
 

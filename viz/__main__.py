@@ -17,6 +17,7 @@ import traceback
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from .picture.views import VIEWS
 from .read.failure import said
@@ -70,8 +71,7 @@ def record(
         tensors = {name: roots[0]} | {k: v for k, v in tensors.items() if v is not roots[0]}
     # called with the script's variables around it: what they hold has its names
     given = {"step": step, "given": {"view": view, "ask": ask, "names": tensors}, "roots": roots}
-    made: Stepper = eval("step(*roots, **given)", scope, given)
-    return made
+    return cast(Stepper, eval("step(*roots, **given)", scope, given))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -51,16 +51,13 @@ def tree(graph: Graph) -> Block:
     order = [f for f in graph.functions if f.kind != "accumulate"]
     known = {}
     for f in (f for f in order if f.module):
-        known[f] = [BACKWARD * f.second + path for path in _around(f.module, graph.classes)], f.call
+        around = prefixes(f.module)  # without mere containers such as a list or a trainer
+        if not graph.classes.keys().isdisjoint(around):
+            around = [path for path in around if path in graph.classes or path == f.module]
+        known[f] = [BACKWARD * f.second + path for path in around], f.call
     if not graph.recorded:
         _with_tails(order, known, graph.classes)
     return Block(order, inside=_blocks(order, known, 0, graph), kind="graph")
-
-
-def _around(path: str, classes: dict[str, str]) -> list[str]:
-    """The modules that contain one, outermost first, and itself, without mere containers such as a list or a trainer."""
-    all_ = prefixes(path)
-    return [p for p in all_ if p in classes or p == path] if any(p in classes for p in all_) else all_
 
 
 # -- the tree -------------------------------------------------------------------------------------------------------------
@@ -122,7 +119,9 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
             block.functions.sort(key=lambda f: f.index)
             taken |= set(block.functions)
     made = [b for b in made if len(b.functions) > 1 or leaves_of(b.functions)]  # one function is no box
-    made = _without_cycles(within, made)
+    while stuck := ordered(within, made)[1]:  # boxes would be on a cycle: the smallest of them is none
+        out = min((b for b in stuck if isinstance(b, Block)), key=lambda b: len(b.functions))
+        made.remove(out)
     for block in made:
         block.inside = _blocks(block.functions, known, below[block], graph)
     return made
@@ -195,9 +194,8 @@ def _hull(some: list[Function], within: list[Function]) -> list[Function]:
 def _onward(block: set[Function], free: Callable[[Function], bool]) -> Iterator[Function]:
     """Functions that need nothing but a block and what enters it, in the order in which the program ran; each becomes a part of
     the block."""
-    entering = {
-        (e.target, e.nr) for f in block for e in f.edges if e.target is not None and e.target not in block
-    }
+    used = (e for f in block for e in f.edges if e.target is not None)
+    entering = {(e.target, e.nr) for e in used if e.target not in block}
     while True:
         users = [e for f in block for e in f.users]
         users += [e for t, nr in entering for e in t.users if e.nr == nr]
@@ -294,14 +292,6 @@ def _tail(
 def _leaving(block: set[Function]) -> set[tuple[Function, int]]:
     """The tensors that functions outside of a block use."""
     return {(e.target, e.nr) for f in block for e in f.users if e.source not in block}
-
-
-def _without_cycles(within: list[Function], blocks: list[Block]) -> list[Block]:
-    """Blocks that can be drawn together: if boxes would be on a cycle, the smallest are left out."""
-    while stuck := ordered(within, blocks)[1]:
-        out = min((b for b in stuck if isinstance(b, Block)), key=lambda b: len(b.functions))
-        blocks = [b for b in blocks if b is not out]
-    return blocks
 
 
 def ordered(within: Sequence[Function], blocks: Sequence[Block]) -> tuple[list[Item], list[Item]]:

@@ -9,7 +9,7 @@ from ..read.graph import Function, Graph
 from ..read.modules import owner, prefixes
 from ..read.rules import base_name
 from ..read.text import bytes_text, fit, plural, width
-from ..read.values import size_of
+from ..read.values import item_size, size_of
 from .blocks import BACKWARD, CONTAINERS, Block
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -109,10 +109,9 @@ def _counted(block: Block) -> str:
 
 def _parameters(leaves: list[Function], block: Block) -> list[str]:
     sizes = [
-        (size_of(f.outputs[0].shape), int("".join(filter(str.isdigit, f.outputs[0].dtype or "")) or 32))
-        for f in leaves
+        (size_of(out.shape), item_size(out.dtype or "float32")) for out in (f.outputs[0] for f in leaves)
     ]
-    count, size = sum(n for n, _ in sizes), sum(n * bits // 8 for n, bits in sizes)
+    count, size = sum(n for n, _ in sizes), sum(n * each for n, each in sizes)
     if not count:
         return []
     apart = len({part.path for part in block.inside}) == block.times > 1 and count % block.times == 0

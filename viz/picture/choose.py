@@ -115,12 +115,12 @@ def _asked(
     graph: Graph, view: str | None, direction: str | None, fold: Any, page: bool, shown: dict
 ) -> list[Picture]:
     """The pictures of one view and fold, in one direction or in both."""
-    groups, how = _groups(graph, fold)
+    groups, how, none = _groups(graph, fold)
     small = "lanes" if len(graph) - len(graph.leaves) <= LANES and not shown["saved"] else "graph"
     what = view or (small if len(graph) <= DETAIL and not fold else "functions")
     what = "functions" if groups and what in ("graph", "lanes") else what
-    notes = [_folded(graph, groups)] if groups else []
-    if fold not in (None, False) and not groups:
+    notes = [*filter(None, [none]), *([_folded(graph, groups)] if groups else [])]
+    if fold not in (None, False) and not notes:
         why = NOTHING[how] if fold is not True else ", and ".join(NOTHING.values())
         notes = [f"Nothing to fold was found: {why}."]
     found = _lanes(graph, direction, shown, page) if what == "lanes" else []
@@ -132,17 +132,18 @@ def _asked(
     return found
 
 
-def _groups(graph: Graph, fold: Any) -> tuple[list[Block], str]:
-    """The boxes that ``fold`` asks for, and what they are folded by."""
+def _groups(graph: Graph, fold: Any) -> tuple[list[Block], str, str]:
+    """The boxes that ``fold`` asks for, what they are folded by, and if it means none of the modules, what there is."""
     if fold is None or fold is False:
-        return [], ""
+        return [], "", ""
     root = tree(graph)
     if fold == "repeat":
-        return repeats(root), "repeat"
+        return repeats(root), "repeat", ""
     if fold is True or fold == "module":
         groups = first_sight(root, BOXES)
-        return (groups, "module") if groups or fold == "module" else (repeats(root), "repeat")
-    return chosen(root, fold, graph), "module"
+        return (groups, "module", "") if groups or fold == "module" else (repeats(root), "repeat", "")
+    groups, none = chosen(root, fold, graph)
+    return groups, "module", none if root.inside else ""
 
 
 def fewer(graph: Graph) -> Iterator[Picture]:
@@ -178,9 +179,8 @@ def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool
         if not limited or (at.width <= PAGE[0] and at.height <= PAGE[1]):
             break
     if found is None:
-        raise LayoutTooSlow(
-            f"No picture of this graph could be placed within {seconds:g} seconds: give it more, such as seconds=20."
-        )
+        limit = f"within {seconds:g} seconds: give it more, such as seconds=20."
+        raise LayoutTooSlow(f"No picture of this graph could be placed {limit}")
     if late is not None:
         found[0].notes.insert(0, too_slow(late, seconds))
     return found

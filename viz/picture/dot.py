@@ -65,12 +65,6 @@ def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
     return COLOURS[(heat or own * (kind in ("function", "accumulate")) or [kind])[0]]
 
 
-def line_style(kind: str) -> str:
-    """The dash pattern of a kind of edge as Graphviz calls it."""
-    dash = EDGES[kind][2]
-    return "solid" if not dash else "dashed" if float(dash.split()[0]) > 3 else "dotted"
-
-
 def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
     """The picture in DOT: ``graphviz`` renders it as it is. ``bare``: only what the layout depends on, named by position:
     the same for all pictures of one form, whatever they say."""
@@ -213,13 +207,13 @@ def _node(item: Item, name: str, bare: bool, wide: float, more: dict | None = No
 
 
 def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool, more: dict | None = None) -> str:
-    light, _, _, wide = EDGES[link.kind]
+    light, _, dash, wide = EDGES[link.kind]
     values = {"id": ident}
     if not bare:
         values |= {"class": quoted(link.css), "color": quoted(light), "tooltip": quoted(link.tooltip)}
     values["penwidth"] = f"{wide:g}"
-    if (dash := line_style(link.kind)) != "solid" and not bare:
-        values["style"] = dash
+    if dash and not bare:
+        values["style"] = "dashed" if float(dash.split()[0]) > 3 else "dotted"
     tail, head = name[link.tail], name[link.head]
     arrow = "none" if link.headless else "tee" if link.kind in ("not_computed", "cut") else "normal"
     # there is room for a head at both ends: the way back has its own at the other one

@@ -57,9 +57,8 @@ class Lanes(View):
             forward[e] = p.link(source, op, "flow", tip, headless=True, spine=self.spine(e))
         for nr in sorted({e.nr for e in f.users} | {r.nr for r in self.graph.roots if r.function is f}):
             value, grad = self.tensor(f, nr)
-            out = p.link(
-                op, value, "flow", f"{value.name} = {rules.expression(f, operand_names(f))}", spine=True
-            )
+            tip = f"{value.name} = {rules.expression(f, operand_names(f))}"
+            out = p.link(op, value, "flow", tip, spine=True)
             tip = f"{back.name} receives the gradient of {value.name}"
             kind = "not_computed" if f.unreached else "arrives"
             p.mirrors[p.link(grad, back, kind, tip, backwards=True, headless=True)] = out
@@ -85,9 +84,8 @@ class Lanes(View):
             words = [shape_text(shape), "data" if e.tensor else "constant"]
             card, places = self.card(name, shape, words, ["value"] if self.p.values else [])
             tip = f"{name}: {words[0]} does not require grad, so it gets no gradient"
-            self.plain[e.label] = self.p.add(
-                "input", "card", card, tip, name=name, value=e.value, boxes=places
-            )
+            about = {"name": name, "value": e.value, "boxes": places}
+            self.plain[e.label] = self.p.add("input", "card", card, tip, **about)
         return self.plain[e.label]
 
     def words(self, f: Function, drawn: set[Edge]) -> tuple[Item, Item]:
@@ -147,25 +145,21 @@ class Lanes(View):
         if kind != "leaf" and width(title, TITLE, bold=True) > room:
             title = "its gradient"
         boxes = ["tangent"] * (out.tangent is not None)
-        above = self.card(
-            said, out.shape, [shape_words(out), *about], ["value", *boxes] if self.p.values else []
-        )
+        shown = ["value", *boxes] if self.p.values else []
+        above = self.card(said, out.shape, [shape_words(out), *about], shown)
         below = self.card(title, out.shape, [shape_words(out), *back], ["grad", *boxes])
         wide = max(above[0].width, below[0].width)
         common = {"function": f, "nr": nr, "name": out.name, "output": out}
         made = []
-        for (column, places), own, words, held in (
-            (above, kind, tip, value),
-            (below, "leaf" if kind == "leaf" else "gradient", f"the gradient of {out.name}", None),
-        ):
+        other = "leaf" if kind == "leaf" else "gradient", f"the gradient of {out.name}", None
+        for (column, places), own, words, held in ((above, kind, tip, value), (below, *other)):
             by = (wide - column.width) / 2
             for line in column.lines:
                 line.x += by
             column.width = wide
             moved = {key: (x + by, *rest) for key, (x, *rest) in places.items()}
-            made.append(
-                self.p.add(own, "card", column, words, boxes=moved, value=held, classes=[*css], **common)
-            )
+            more = common | {"boxes": moved, "value": held, "classes": [*css]}
+            made.append(self.p.add(own, "card", column, words, **more))
         self.p.below[made[1]] = made[0]
         self.values[f, nr], self.grads[f, nr] = made
         return made[0], made[1]
@@ -182,9 +176,8 @@ class Lanes(View):
             w, h = columns * NUMBER[0], rows * NUMBER[1]
         else:
             w, h = max(columns * self.side, 36.0), max(rows * self.side, 16.0)
-        column = Column.of(
-            [name_line(fit(name, self.widest + 40, TITLE, bold=True), TITLE)], w + 2 * self.pad, self.pad, 6
-        )
+        title = name_line(fit(name, self.widest + 40, TITLE, bold=True), TITLE)
+        column = Column.of([title], w + 2 * self.pad, self.pad, 6)
         tops = [column.height + k * (h + 4) for k in range(len(boxes))]
         below = sub_line(" · ".join(filter(None, words)) or "shape not known")
         below.y = column.height + len(boxes) * (h + 4) + below.size - (0 if boxes else 4)

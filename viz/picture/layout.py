@@ -40,9 +40,8 @@ def least_length(p: Picture) -> float:
     for a in [a for a in p.links if a.kind == "forward"] if p.same_rank else p.links:
         before, after = (a.head, a.tail) if a.backwards else (a.tail, a.head)
         own, start = (after.width, before.width) if rightwards else (after.height, before.height)
-        reach[after] = max(
-            reach.get(after, 0.0), reach.get(before, start) + own + (72 * p.gap if p.below else 0)
-        )
+        own += 72 * p.gap if p.below else 0
+        reach[after] = max(reach.get(after, 0.0), reach.get(before, start) + own)
     return max(reach.values(), default=0.0)
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,13 +47,17 @@ def first_sight(root: Block, most: int) -> list[Block]:
         for block in tries:
             if len(block.inside) == 1 and block in outermost and len(outermost) > 1:
                 continue  # one box would replace another, under a name that says less
-            plain = block in outermost or (block.kind in CONTAINERS and _numbered(block))
+            plain = block in outermost or _is_list(block)
             most_of_it = len(block.functions) > 0.8 * whole  # a box that holds nearly everything says nothing
-            if not most_of_it and 2 * sum(len(b.functions) for b in block.inside) < len(block.functions):
+            known = sum(len(b.functions) for b in block.inside)
+            if not plain and not most_of_it and 2 * known < len(block.functions):
                 continue  # it says more than the functions in it would, an attention for example
             if not plain and len(block.functions) < max(whole / 4, OPENED_FROM):
                 continue
             more = _level(root, open_blocks | {block}, most)
+            parts = [i.path for i in more if isinstance(i, Block) and i.is_module]
+            if len(more) > most and len(parts) > 2 * len(set(parts)):
+                continue  # a recursion: the same few modules again and again, in no order
             if most_of_it or len(more) <= (most if plain or 2 * len(block.functions) > whole else most // 2):
                 open_blocks.add(block)
                 break
@@ -64,13 +69,17 @@ def _place(block: Block) -> tuple[str, str]:
     return block.kind, block.path.rpartition(".")[0]
 
 
-def _numbered(block: Block) -> bool:
-    return bool(block.inside) and all(re.search(r"[.\[]?\d+\]?$", b.path) for b in block.inside)
+def _is_list(block: Block) -> bool:
+    """Whether a block only holds others: a ModuleList, a ModuleDict, a plain list of modules."""
+    numbered = all(re.search(r"[.\[]?\d+\]?$", b.path) for b in block.inside)
+    return bool(block.inside) and block.kind in CONTAINERS and (numbered or bool(block.kind))
 
 
-def chosen(root: Block, fold: Any, graph: Graph) -> list[Block]:
+def chosen(root: Block, fold: Any, graph: Graph) -> tuple[list[Block], str]:
     """The boxes that ``fold`` asks for: a depth below the model (1: its own layers), the name of a class or the class, or a
-    function of the module that says whether it is one box. Equal neighbours are one."""
+    function of the module that says whether it is one box. Equal neighbours are one. If no module is meant, what there is
+    in words; ValueError for a class that none of them has."""
+    seen: list[tuple[bool, int, str]] = []  # of each module: whether it is meant, its depth and its class
 
     def one_box(block: Block, depth: int) -> bool:
         if isinstance(fold, int):
@@ -86,15 +95,30 @@ def chosen(root: Block, fold: Any, graph: Graph) -> list[Block]:
 
     def opened(block: Block, depth: int) -> None:
         for inner in block.inside:
-            listed = inner.kind in CONTAINERS and _numbered(inner)
-            if not one_box(inner, depth) or (isinstance(fold, int) and listed):
+            listed, it = _is_list(inner), one_box(inner, depth)
+            seen.append((it, depth, inner.kind))
+            if not it or (isinstance(fold, int) and listed):
                 if inner.inside or not isinstance(fold, int):
                     open_blocks.add(inner)
                 opened(inner, depth + (not listed))
 
     opened(root, 0)
     closed = _closed(root, open_blocks)
-    return [i for i in _equal(ordered(root.functions, closed)[0], 2, True, 1) if isinstance(i, Block)]
+    found = [i for i in _equal(ordered(root.functions, closed)[0], 2, True, 1) if isinstance(i, Block)]
+    if any(it for it, _, _ in seen):
+        return found, ""
+    if isinstance(fold, int):
+        deepest = max((depth for _, depth, _ in seen), default=0)
+        return (
+            found,
+            f"fold={fold} is more than the depth of the modules here, {deepest}: the innermost are the boxes.",
+        )
+    kinds = Counter(kind for _, _, kind in seen if kind)
+    there = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()) or "no module whose class is known"
+    said = f"fold={getattr(fold, '__name__', fold)!r} means none of the modules here: {there}."
+    if kinds and isinstance(fold, str | type):
+        raise ValueError(said)
+    return found, said
 
 
 def repeats(root: Block) -> list[Block]:
@@ -228,9 +252,8 @@ def _equal(
         if taken[start : start + covered].any():
             continue
         modules = [i for i in run[:period] if isinstance(i, Block) and i.is_module and i.times == 1]
-        if whole_modules and not (
-            any(m.inside for m in modules) and (len(modules) == 1 or covered > 2 * period)
-        ):
+        often = len(modules) == 1 or covered > 2 * period
+        if whole_modules and not (often and any(m.inside for m in modules)):
             continue
         title = ""
         if not any(isinstance(i, Block) for i in run) and period <= SHOWN:

@@ -231,7 +231,10 @@ class _Compact(View):
         self.group_of = {f: g for g in groups for f in g.functions}
         for f in self.order if groups else ():  # a leaf that only one group uses is folded into it
             users = [self.group_of.get(e.source) for e in f.users] if f.kind == "accumulate" else [None]
-            if None not in users and (len(set(users)) == 1 or all(_holds(g, f) for g in users)):
+            # the box that is the module of a parameter, contains it, or is inside it: then no arrow is drawn to it
+            paths = [g.path for g in users if g is not None]
+            theirs = all(p in prefixes(owner(f)) or owner(f) in prefixes(p) for p in paths)
+            if None not in users and (len(set(users)) == 1 or theirs):
                 self.group_of[f] = users[0]
         self.members: dict[Block, list[Function]] = {}
         for f, g in self.group_of.items():
@@ -336,9 +339,8 @@ class _Compact(View):
         several = group.call and not leaves_of(group.functions).keys() <= set(leaves)  # calls that share them
         title, lines = texts(group, self.start, [] if several else leaves)
         written = [*([group.kind or lines[0]] if self.p.terse else lines), self.result(members)]
-        column = Column.of(
-            [name_line(title, widest=TITLE), *(sub_line(text, size=SMALLEST) for text in written)], 90, 12, 9
-        )
+        below = [sub_line(text, size=SMALLEST) for text in written]
+        column = Column.of([name_line(title, widest=TITLE), *below], 90, 12, 9)
         about = [*lines, plural(len(members) - len(leaves), "function")]
         about += [plural(len(leaves), "leaf")] * bool(leaves)
         tip = f"{group.path or title}: {', '.join(about)}"
@@ -356,11 +358,6 @@ class _Compact(View):
         leaving = {(e.target, e.nr) for e in uses} | {at for at in self.roots if at[0] in inside}
         shapes = [shape_words(f.output(nr)) for f, nr in leaving]
         return shapes[0] if len(shapes) == 1 else plural(len(shapes), "tensor") if shapes else ""
-
-
-def _holds(group: Block, leaf: Function) -> bool:
-    """Whether a box is the module of a parameter, contains it, or is inside it: then no arrow is drawn to it."""
-    return group.path in prefixes(owner(leaf)) or owner(leaf) in prefixes(group.path)
 
 
 class _Functions(_Compact):

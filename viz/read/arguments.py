@@ -80,15 +80,12 @@ def named(names: Any) -> list[tuple[str, Any]] | None:
 
 def check_labels(labels: Any, n: int, verb: str) -> list[str]:
     """``labels=`` as ``n`` strings; TypeError or ValueError, with what to pass, for anything else."""
+    wanted = f"labels= of viz.{verb} must be {n} strings"
     if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise TypeError(
-            f"labels= of viz.{verb} must be {n} strings, such as ['mine', 'yours'], not {one_line(labels)[:40]!r}."
-        )
+        raise TypeError(f"{wanted}, such as ['mine', 'yours'], not {one_line(labels)[:40]!r}.")
     found = list(labels)
     if len(found) != n or not all(isinstance(label, str) for label in found):
-        raise ValueError(
-            f"labels= of viz.{verb} must be {n} strings, one for each, but got {one_line(found)[:60]}."
-        )
+        raise ValueError(f"{wanted}, one for each, but got {one_line(found)[:60]}.")
     return list(map(one_line, found))
 
 

@@ -93,7 +93,9 @@ def _options(f: Function, products: dict[Function, list[Function]]) -> list[Func
         found = [g for g in earlier if base_name(g.name) in PRODUCTS]
         below = targets[0].edges[0].target
         if not found and below is not None and (not below.edges or base_name(below.name) in TRANSPOSES):
-            found = targets  # the product itself is not a part of this graph
+            # the product itself is not a part of this graph: then what is multiplied here comes from no forward pass
+            others = [e.target for u in f.users for e in u.source.edges if e.target not in (f, None)]
+            found = targets if all(not g.edges or g in products for g in others) else []
         products |= {e.source: found for e in f.users if base_name(e.source.name) in PRODUCTS and found}
         return found
     return []
@@ -134,7 +136,5 @@ def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list
     for statement in scope_of(lines, frame):
         said = isinstance(statement, ast.Assign | ast.Expr) and statement.lineno <= frame.f_lineno
         if said and "create_graph=True" in ast.unparse(statement):
-            yield (
-                tensors(statement.value),
-                tensors(*getattr(statement, "targets", ())) or [r.tensor for r in graph.roots],
-            )
+            made = tensors(*getattr(statement, "targets", ()))
+            yield tensors(statement.value), made or [r.tensor for r in graph.roots]

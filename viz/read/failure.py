@@ -136,9 +136,8 @@ def _of_forward(
 ) -> Failure:
     here = own[-1]
     rest = entries[entries.index(here) :]
-    layer = next(
-        (e for e in reversed(rest[1:]) if e.module is not None and e.frame.f_code.co_name == "forward"), None
-    )
+    forward = (e for e in reversed(rest[1:]) if e.frame.f_code.co_name == "forward")
+    layer = next((e for e in forward if e.module is not None), None)
     module = next((e.module for e in reversed([*own, *rest]) if e.module is not None), None)
     node, text = here.written()
     if layer is not None:  # a layer of the framework's: what it was called with, and what it has
@@ -153,7 +152,10 @@ def _of_forward(
         # the framework's function, which takes the loss first
         if operation in ("grad", "backward") and differentiated:
             graph = _named(read(differentiated[:1]), own)
-            return _changed(of_pass(graph, error, None, _suspected(graph, error), rest[1:]), error, recording)
+            # where an unobserved pass failed: what the node had saved was changed, or freed before
+            state = "modified" if MODIFIED.search(str(error)) else "freed" if FREED in str(error) else ""
+            begun = [f.fn for f in reversed(graph.functions) if any(s.state == state for s in f.saved)][:1]
+            return _changed(of_pass(graph, error, None, begun, rest[1:]), error, recording)
     for _, thing in found:
         if here.frame.f_globals is recording._globals and is_tensor(thing) and thing.grad_fn is not None:
             recording._note(thing, None, here.place.file, here.line)
@@ -168,7 +170,9 @@ def _of_forward(
     failure = Failure(said(error), operation, graph, here.place)
     if own[0].place != here.place:
         failure.more.append(("called", own[0].place))
-    label = _module_name(recording, module)
+    label = type(module).__name__ if module is not None else None
+    if label != (path := recording._modules.get(id(module), (None, label))[1]):
+        label = f"{path} ({label})"
     if layer is not None and label is not None:
         failure.operation = label
     else:
@@ -216,23 +220,14 @@ def _with_temporaries(
     return [(name, thing) for i, (name, thing) in enumerate(kept) if is_tensor(thing) or i in open_ends]
 
 
-def _module_name(recording: Recording, module: Any) -> str | None:
-    if module is None:
-        return None
-    kind = type(module).__name__
-    _, label = recording._modules.get(id(module), (None, kind))
-    return kind if label == kind else f"{label} ({kind})"
-
-
 def _operand(text: str, thing: Any, graph: Graph) -> Operand:
     if thing is None:
         return Operand(text, state="shape not known")
     if isinstance(thing, _Result):
         f = graph.by_fn[thing.fn]
         out = f.output(thing.nr)
-        return Operand(
-            text, out.name, out.shape, out.dtype or (out.value and out.value.dtype), out.value, _place_of(f)
-        )
+        dtype = out.dtype or (out.value and out.value.dtype)
+        return Operand(text, out.name, out.shape, dtype, out.value, _place_of(f))
     f, nr = graph.made(thing)
     name = f.output(nr).name if f is not None else None
     return Operand(text, name, shape_of(thing), dtype_name(thing), Value.small(thing), _place_of(f))
@@ -305,9 +300,8 @@ def of_pass(
     done = [graph.by_fn[fn] for fn in ran or () if fn in graph.by_fn]
     failed = next((graph.by_fn[fn] for fn in reversed(list(begun)) if fn in graph.by_fn), None)
     inside = _called_by_the_pass(entries)
-    hook = bool(inside) and (
-        failed is None or not any(v is failed.fn for v in inside[0].frame.f_locals.values())
-    )
+    held = inside[0].frame.f_locals.values() if inside else ()
+    hook = bool(inside) and (failed is None or not any(v is failed.fn for v in held))
     if failed is None and inside and ran is not None:
         failed = _next(graph, set(done))  # a hook on a tensor: it runs before the node does
     name = f"{failed.name} of {failed.outputs[0].name}" if failed is not None else "The backward pass"
@@ -317,7 +311,13 @@ def of_pass(
     if failed is not None:
         failed.kind = "failed" if failed.kind != "accumulate" else failed.kind
         failure.place, failure.module = _place_of(failed), failed.module
-        failure.operands = list(map(_of_saved, failed.saved))
+        for s in failed.saved:
+            about = (
+                (s.value.shape, s.value.dtype, s.value, None, "")
+                if s.value
+                else (None, None, None, None, s.text)
+            )
+            failure.operands.append(Operand(s.name, s.label, *about))
     if ran is None:
         failure.notes = ["It is not known how far the pass had come."]
         return failure
@@ -343,23 +343,11 @@ def _changed(failure: Failure, error: Exception, recording: Recording) -> Failur
     return failure
 
 
-def _suspected(graph: Graph, error: Exception) -> list[Any]:
-    """The node at which an unobserved pass failed: what it had saved was changed, or freed before."""
-    state = "modified" if MODIFIED.search(str(error)) else "freed" if FREED in str(error) else ""
-    return [f.fn for f in reversed(graph.functions) if any(s.state == state for s in f.saved)][:1]
-
-
 def _called_by_the_pass(entries: list[Entry]) -> list[Entry]:
     """The program's own code that the engine ran: a hook, or the rule of a custom Function."""
     last = max((i for i, e in enumerate(entries) if e.place.file.startswith(OURS)), default=-1)
     packages = {framework(t) for e in entries for t in e.frame.f_locals.values() if is_tensor(t)}
     return [e for e in entries[last + 1 :] if e.package not in {*packages, *sys.stdlib_module_names}]
-
-
-def _of_saved(saved: Any) -> Operand:
-    value = saved.value
-    about = (value.shape, value.dtype, value) if value is not None else (None, None, None)
-    return Operand(saved.name, saved.label, *about, state="" if value is not None else saved.text)
 
 
 def _next(graph: Graph, done: set[Function]) -> Function | None:

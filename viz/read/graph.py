@@ -96,9 +96,8 @@ class Function:
     outputs: list[Output] = field(default_factory=list)
     leaf: Any = None  # the variable of an AccumulateGrad until the graph is released
     leaf_grad: Value | None = None  # its .grad when the graph was read
-    memory: tuple[int, int] | None = (
-        None  # of a leaf: where what holds it begins, and how many bytes that has
-    )
+    # of a leaf: where what holds it begins, and how many bytes that has
+    memory: tuple[int, int] | None = None
     # made by a backward pass (create_graph=True); 2 if that pass went through what another one had made
     second: int = 0
     hooks: int = 0  # on the node itself
@@ -224,6 +223,11 @@ def is_tensor(x: Any) -> bool:
     return "grad_fn" in own and "requires_grad" in own
 
 
+def is_module(kind: type) -> bool:
+    """Whether this is a class of modules: of what has parameters and parts with names."""
+    return all(callable(getattr(kind, name, None)) for name in ("named_parameters", "named_modules"))
+
+
 def own_dict(x: Any) -> Mapping[str, Any]:
     """The attributes that an object itself has, without asking it: no ``__getattr__`` and no property runs."""
     try:
@@ -291,7 +295,7 @@ def as_tensors(what: Any, verb: str) -> list[Any]:
 
 def _instead(x: Any, verb: str) -> str:
     """What to pass instead of ``x``, which is not a tensor."""
-    if callable(getattr(type(x), "named_parameters", None)):
+    if is_module(type(x)):
         return "A module has no graph until it is called: pass what it returns, such as loss."
     if callable(x):
         return "A function has no graph until it is called: pass its result."
@@ -335,11 +339,12 @@ def read_nodes(nodes: list[Any], most: int = MOST_OF_TORCH) -> Graph:
         elif fn not in inputs:
             if len(inputs) >= most:
                 why = "; looking at more can crash PyTorch when the graph is deleted" if most < MOST else ""
-                raise ValueError(
-                    f"This graph has more than {most:,} nodes{why}. Draw a part: one layer, fewer time steps, or a "
-                    "smaller input."
-                )
-            inputs[fn] = _next_functions(fn)
+                advice = "Draw a part: one layer, fewer time steps, or a smaller input."
+                raise ValueError(f"This graph has more than {most:,} nodes{why}. {advice}")
+            if not hasattr(fn, "next_functions"):
+                needs = "A node needs name() and next_functions: a tuple of (node or None, input_nr), one for each input."
+                raise ValueError(f"A node of this graph, {type(fn).__name__}, has no next_functions. {needs}")
+            inputs[fn] = tuple(fn.next_functions)
             stack.append((fn, True))
             stack += [(target, False) for target, _ in reversed(inputs[fn]) if target is not None]
         elif fn not in functions:
@@ -401,16 +406,6 @@ def _describe(f: Function) -> None:
         f.memory = memory_of(f.leaf)
         describe_output(f.outputs[0], f.leaf)
         f.after_hooks = len(getattr(f.leaf, "_post_accumulate_grad_hooks", None) or ())
-
-
-def _next_functions(fn: Any) -> tuple[Any, ...]:
-    try:
-        return tuple(fn.next_functions)
-    except AttributeError:
-        raise ValueError(
-            f"A node of this graph, {type(fn).__name__}, has no next_functions. A node needs name() and next_functions: "
-            "a tuple of (node or None, input_nr), one for each input."
-        ) from None
 
 
 def _name(fn: Any) -> str:

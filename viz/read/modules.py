@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from .derivative import passes
-from .graph import Function, Graph, own_dict
+from .graph import Function, Graph, memory_of, own_dict
 from .rules import TURNS, base_name
 from .values import size_of
 
@@ -39,6 +40,7 @@ def owner(f: Function) -> str:
     if f.kind != "accumulate" or not f.outputs[0].named:
         return ""
     path = name.rpartition("[" if name.endswith("]") else ".")[0]
+    path = path.partition(".parametrizations.")[0]
     return path if path != name and (not name.endswith("]") or len(prefixes(path)) > 1) else ""
 
 
@@ -56,7 +58,9 @@ def know(graph: Graph) -> None:
         for f, (module, call) in _by_parameters([f for f in order if not f.second], graph).items():
             f.module, f.call = module, call
     for number, made in enumerate(found, 1):
-        of = {f: _module_of(g) if g is not None else "" for f, g in made.items()}
+        # of a transposed weight that nothing uses, the owner of the weight
+        targets = {f: [e.target for e in g.edges if e.target] if g else [] for f, g in made.items()}
+        of = {f: (g and g.module) or "".join(map(owner, targets[f][:1])) for f, g in made.items()}
         common = shared_path(filter(None, of.values()))
         for f in made:
             if f.module is None and (of[f] or common):
@@ -64,25 +68,39 @@ def know(graph: Graph) -> None:
 
 
 def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[str, int]]:
-    classes, owners = graph.classes, _owners(graph)
+    classes = graph.classes
+    owners: dict[Function, list[str]] = {}  # of a parameter: several where it is tied
+    frozen: dict[tuple[int, int] | None, str] = {}  # by where it is: a function that keeps one has read it
+    for path, module in graph.modules.items():
+        for name, parameter in (own_dict(module).get("_parameters") or {}).items():
+            if (leaf := graph.by_leaf.get(id(parameter))) is not None:
+                owners.setdefault(leaf, []).append(path)
+            elif parameter is not None and not parameter.requires_grad:
+                frozen[memory_of(parameter)] = f"{path}.{name}"
+    frozen.pop(None, None)
+
+    def owning(leaf: Function | str) -> str:
+        path = leaf.rpartition(".")[0] if isinstance(leaf, str) else owner(leaf)
+        return path.rpartition(".")[0] if classes.get(path) in ("ParameterList", "ParameterDict") else path
+
     # the parameters behind a function that is made of parameters alone
-    reads: dict[Function, set[Function]] = {}
+    reads: dict[Function, set[Function | str]] = {}
     # module -> number of its call, the parameters that it read first in this call
-    now: dict[str, tuple[int, set[Function]]] = {}
+    now: dict[str, tuple[int, set[Function | str]]] = {}
     made: dict[Function, tuple[str, int]] = {}
     gradients: set[Function] = set()  # what is computed from what a backward pass made
     for f in order:
         inputs = [e.target for e in f.edges if e.target is not None]
         gradients |= {f} if any(t.second or t in gradients for t in inputs) else set()
         leaves = [{t} if owner(t) else reads.get(t, set()) for t in inputs]
-        read = set().union(*leaves)
-        modules = {owner(leaf) for leaf in read}
+        read = set().union(*leaves, *({frozen[s.memory]} for s in f._saved or () if s.memory in frozen))
+        modules = {owning(leaf) for leaf in read}
         if len(modules) > 1:  # one that has all, where some are tied; else one that the others are parts of
             tied = set.intersection(*(set(owners.get(leaf, ())) for leaf in read))
             modules = tied or {m for m in modules if all(m in prefixes(other) for other in modules)}
         if len(modules) != 1:
             continue
-        shapes = {o.outputs[0].shape for o in [f, *read]}
+        shapes = {None if isinstance(o, str) else o.outputs[0].shape for o in [f, *read]}
         if f in gradients and base_name(f.name) in ("Add", "Sub") and len(shapes) == 1:
             reads[f] = read  # a step of training that is differentiated: the next call reads its result
             continue
@@ -107,20 +125,28 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
             made.setdefault(g, (module, call))
     before = None
     for f in order:  # a weight that only a backward pass reads
-        owning = {owner(leaf) for leaf in reads.get(f, ())}
-        if f not in made and before is not None and len(owning) == 1 and not _users(f):
-            made[f] = owning.pop(), made[before][1]
+        of = {*map(owning, reads.get(f, ()))}
+        if f not in made and before is not None and len(of) == 1 and not _users(f):
+            made[f] = of.pop(), made[before][1]
         before = f if f in made else before
     parts = Counter(path.rpartition(".")[0] for path in classes)
     for f, known in list(made.items()):
         for step in (1, -1):
-            made |= _beside(f, *known, step, classes, parts)
+            made |= _beside(f, *known, step, graph, parts)
     for f, known in list(made.items()):
-        if "norm" in classes.get(known[0], "").lower():
-            made |= dict.fromkeys(_statistics(f, made), known)
-    for path in [path for path, kind in classes.items() if kind == "Sequential"]:
+        before = _statistics(f, made)
+        roots = any(base_name(g.name) in ("Sqrt", "Rsqrt") for g in before)
+        if roots or "norm" in classes.get(known[0], "").lower():
+            made |= dict.fromkeys(before, known)
+    for path in [path for path, module in graph.modules.items() if is_sequential(module)]:
         _between_layers(path, order, made, classes)
     return made
+
+
+def is_sequential(module: Any) -> bool:
+    """Whether a module runs its parts one after another: a Sequential, or of a class made from it."""
+    forward = (kind for kind in type(module).__mro__ if "forward" in vars(kind))
+    return next(forward, object).__name__ == "Sequential"
 
 
 def _prepared(f: Function, reads: dict) -> list[Function]:
@@ -132,16 +158,6 @@ def _prepared(f: Function, reads: dict) -> list[Function]:
         found |= dict.fromkeys(new)
         stack += new
     return list(found)
-
-
-def _owners(graph: Graph) -> dict[Function, list[str]]:
-    """The modules that have a parameter: several where it is tied."""
-    found: dict[Function, list[str]] = {}
-    for path, module in graph.modules.items():
-        for parameter in (own_dict(module).get("_parameters") or {}).values():
-            if (leaf := graph.by_leaf.get(id(parameter))) is not None:
-                found.setdefault(leaf, []).append(path)
-    return found
 
 
 def _statistics(f: Function, made: dict) -> list[Function]:
@@ -158,23 +174,22 @@ def _statistics(f: Function, made: dict) -> list[Function]:
                 stack.append(t)
             else:
                 entering.add((t, e.nr))
-    joins = any(
-        sum(e.target is not None and bool(e.target.edges) for e in g.edges) > 1 for g in region if g is not f
-    )
-    return [g for g in region if g is not f] if joins and len(entering) == 1 else []
+    before = [g for g in region if g is not f]
+    joins = any(sum(bool(e.target and e.target.edges) for e in g.edges) > 1 for g in before)
+    return before if joins and len(entering) == 1 else []
 
 
 def _beside(
-    f: Function, module: str, call: int, step: int, classes: dict[str, str], parts: Counter[str]
+    f: Function, module: str, call: int, step: int, graph: Graph, parts: Counter[str]
 ) -> Iterator[tuple[Function, tuple[str, int]]]:
     """The functions of modules without parameters after a layer in a Sequential (before it, if ``step`` is -1); past its end,
     those of the Sequential around it. ``parts``: how many submodules each module has."""
     while True:
         parent, _, number = module.rpartition(".")
-        listed = classes.get(parent) == "Sequential" and number.isdigit()
+        listed = number.isdigit() and is_sequential(graph.modules.get(parent))
         beside = f"{parent}.{int(number) + step}" if listed else ""
-        if beside not in classes:
-            if parent not in classes or not (listed or parts[parent] == 1):
+        if beside not in graph.modules:
+            if parent not in graph.modules or not (listed or parts[parent] == 1):
                 return
             module = parent
             continue
@@ -182,17 +197,12 @@ def _beside(
         near = _users(f)
         if step < 0:
             near = [e.target for e in f.edges if e.target is not None and e.target.edges]
-        near = {g for g in near if _of_class(g, classes[module])}
+        near = {g for g in near if _of_class(g, graph.classes[module])}
         if len(near) == 1 and len(_users(f if step > 0 else next(iter(near)))) == 1:
             f = near.pop()
             yield f, (module, call)
-        elif not classes[module].startswith(MAY_DO_NOTHING):
+        elif not graph.classes[module].startswith(MAY_DO_NOTHING):
             return
-
-
-def _module_of(f: Function) -> str:
-    """The module of a function; of a transposed weight that nothing uses, the owner of the weight."""
-    return f.module or next((owner(e.target) for e in f.edges if e.target is not None), "")
 
 
 def _users(f: Function) -> list[Function]:

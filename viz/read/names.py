@@ -8,6 +8,7 @@ Names given in ``names=`` win. Everything else gets a readable name that is made
 from __future__ import annotations
 
 import contextlib
+import gc
 import re
 import sysconfig
 from collections import Counter
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from . import rules
-from .graph import Edge, Function, Graph, describe_output, is_tensor, own_dict, place
+from .graph import Edge, Function, Graph, describe_output, is_module, is_tensor, own_dict, place
 from .replay import infer_shapes, replay
 from .text import SUBSCRIPTS, one_line
 from .values import Value, dtype_name, number, shape_of
@@ -38,9 +39,8 @@ def reachable(frame: FrameType | None, levels: int = 6) -> tuple[list[tuple[str,
     if frame is None:
         return [], {}
     scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
-    return held_by(
-        [(k, v) for scope in scopes for k, v in list(scope.items()) if not OF_PYTHON.fullmatch(k)], levels
-    )
+    held = [entry for scope in scopes for entry in list(scope.items())]
+    return held_by([(name, value) for name, value in held if not OF_PYTHON.fullmatch(name)], levels)
 
 
 def held_by(level: list[tuple[str, Any]], levels: int = 6) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
@@ -64,27 +64,52 @@ def held_by(level: list[tuple[str, Any]], levels: int = 6) -> tuple[list[tuple[s
 
 def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Names for leaves that have none so far, from the functions that called the caller: a program may keep its model
-    and pass only the loss to a function that draws it. Notes the modules that hold them."""
-    for _ in range(FURTHEST):
+    and pass only the loss to a function that draws it. Last, from all modules that are alive. Notes the modules that hold
+    them."""
+    for step in range(FURTHEST + 1):
         frame = getattr(frame, "f_back", None)
-        unnamed = {id(f.leaf) for f in graph.leaves if not f.outputs[0].named}
-        if frame is None or not unnamed:
+        unnamed = {id(f.leaf): f.leaf for f in graph.leaves if not f.outputs[0].named}
+        if not unnamed:
             return
+        if frame is None or step == FURTHEST:
+            frame, parameters = None, {k for k, leaf in unnamed.items() if _is_parameter(leaf)}
+            found, held = held_by(_alive(parameters, modules)) if parameters else ([], {})
         # of Jupyter, pytest, Python: they hold much, and no model
-        if frame.f_code.co_filename.startswith(LIBRARIES):
+        elif frame.f_code.co_filename.startswith(LIBRARIES):
             continue
-        found, held = reachable(frame)
+        else:
+            found, held = reachable(frame)
         names = [(name, tensor) for name, tensor in found if id(tensor) in unnamed]
         for path, module in held.items():
             if any(name.startswith(path) for name, _ in names):
                 modules.setdefault(path, module)
         yield from names
+        if frame is None:
+            return
+
+
+def _is_parameter(x: Any) -> bool:
+    """Whether a tensor is a parameter of some module, dead or alive, and not a variable that somebody made."""
+    return any(kind.__name__ == "Parameter" for kind in type(x).__mro__)
+
+
+def _alive(parameters: set[int], taken: Container[str]) -> list[tuple[str, Any]]:
+    """The outermost living modules that have some of the parameters and that no variable in reach holds: in a generator that
+    waits, in an attribute of a class. They are called by their classes."""
+    everything = gc.get_objects()
+    kinds = set(filter(is_module, set(map(type, everything))))
+    modules = [thing for thing in everything if type(thing) in kinds]
+    inside = {id(part) for module in modules for part in (own_dict(module).get("_modules") or {}).values()}
+    names: dict[str, Any] = {}
+    for module in (module for module in modules if id(module) not in inside):
+        with contextlib.suppress(Exception):  # one that is half built
+            if any(id(p) in parameters for _, p in module.named_parameters()):
+                names[free(type(module).__name__, {*taken, *names})] = module
+    return list(names.items())
 
 
 OF_PYTHON = re.compile(r"__\w+__|_+\d*|_i+\d*|_[iod]h|In|Out")  # variables of Python's and IPython's own
-LIBRARIES = tuple(
-    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {"<frozen "}
-)
+LIBRARIES = "<frozen ", *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 FURTHEST = 12  # functions that called each other
 OURS = f"{__name__.partition('.')[0]}."
 LOOKED_AT, ENTRIES = 3_000, 200  # objects, entries of one container
@@ -106,7 +131,7 @@ def _inside(path: str, value: Any, tensors: list, modules: dict, seen: set[int])
                 yield name, cell.cell_contents
     elif isinstance(value, MethodType):
         yield f"{path}.__self__", value.__self__
-    elif callable(getattr(kind, "named_parameters", None)) and callable(getattr(kind, "named_modules", None)):
+    elif is_module(kind):
         start = "" if path == "self" else path
         tensors += [(f"{start}.{key}".strip("."), item) for key, item in value.named_parameters()]
         for key, module in value.named_modules():
@@ -188,6 +213,7 @@ def give_names(
         _keep(f.outputs[0], f.leaf)
         grad = getattr(f.leaf, "grad", None)
         f.leaf_grad = Value.seen(grad) if grad is not None else None
+    _name_layers(graph)
     if recall is not None:
         recall(graph)
     _values_from_saved(graph, plain, places)
@@ -202,6 +228,27 @@ def give_names(
         for s in (f._saved or ()) if f.edges else ():
             s.label = s.label or _label(s, f)
     return plain
+
+
+# functions that a layer runs, and what they are called where the module itself is gone
+LAYERS = {"Addmm": "linear", "Mm": "linear", "Convolution": "conv", "NativeBatchNorm": "batch_norm"}
+LAYERS |= {"NativeLayerNorm": "layer_norm", "NativeGroupNorm": "group_norm", "Embedding": "embedding"}
+
+
+def _name_layers(graph: Graph) -> None:
+    """Names for the parameters of modules that are no more, by the function that reads them: ``linear 2.weight``."""
+    layers: Counter[str] = Counter()
+    for f in (f for f in graph.functions if rules.base_name(f.name) in LAYERS):
+        inputs = [(e.target, name) for e, name in zip(f.edges, rules.input_names(f), strict=True) if e.target]
+        inputs = [(t.edges[0].target if rules.base_name(t.name) == "T" else t, name) for t, name in inputs]
+        own = [(t, name) for t, name in inputs if t and _is_parameter(t.leaf)]
+        called = LAYERS[rules.base_name(f.name)]
+        if not own or any(t.outputs[0].named for t, _ in own):
+            continue
+        layers[called] += 1
+        for t, name in own:
+            role = "bias" if name in ("self", "bias") else "weight"
+            t.outputs[0].name, t.outputs[0].named = f"{called} {layers[called]}.{role}", True
 
 
 def _keep(out: Any, tensor: Any) -> None:
@@ -315,10 +362,9 @@ def constant(saved: Any) -> str | None:
 def _added_numbers(graph: Graph) -> None:
     """The number that was added or subtracted, which no node keeps: the difference between the result and the input."""
     sums = [f for f in graph.functions if rules.base_name(f.name) in ("Add", "Sub", "Rsub") and not f.other]
-    unknown = {
-        f: [e for e in f.edges if e.target is None and e.label is None and e.value is None] for f in sums
-    }
     given = {f: [e for e in f.edges if e.target is not None] for f in sums}
+    plain = {f: [e for e in f.edges if e.target is None] for f in sums}
+    unknown = {f: [e for e in plain[f] if e.label is None and e.value is None] for f in sums}
     wanted = [f for f in sums if len(given[f]) == 1 and len(unknown[f]) == len(f.edges) - 1]
     values = replay(graph.functions) if wanted and len(graph) <= MEASURED_UP_TO else {}
     for f in wanted:

@@ -14,7 +14,7 @@ from itertools import islice
 from types import FrameType, ModuleType
 from typing import Any
 
-from .graph import is_tensor
+from .graph import is_module, is_tensor
 from .source import shown_name, syntax
 from .text import one_line
 
@@ -22,6 +22,7 @@ OPERATORS = {
     ast.MatMult: "matmul", ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow",
     ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.USub: "neg",
 }  # fmt: skip
+ENDS = ("lineno", "end_lineno", "col_offset", "end_col_offset")  # of a node, as ``co_positions`` has them
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class Entry:
     def module(self) -> Any:
         """The module whose method runs here."""
         held = self.frame.f_locals.get("self")
-        return held if callable(getattr(type(held), "named_modules", None)) else None
+        return held if is_module(type(held)) else None
 
     @property
     def package(self) -> str:
@@ -69,10 +70,7 @@ class Entry:
             return None, ""
         text = "".join(linecache.getlines(self.frame.f_code.co_filename, self.frame.f_globals))
         for node in ast.walk(syntax(text)):
-            found = tuple(
-                getattr(node, k, None) for k in ("lineno", "end_lineno", "col_offset", "end_col_offset")
-            )
-            if found == at and not isinstance(node, ast.Expr):
+            if at == tuple(getattr(node, name, None) for name in ENDS) and not isinstance(node, ast.Expr):
                 return node, one_line(" ".join((ast.get_source_segment(text, node) or "").split()))
         return None, ""
 
@@ -171,7 +169,7 @@ def operation_of(node: ast.AST | None, frame: FrameType) -> str:
         return "the assertion"
     if isinstance(node, ast.Call):
         called = resolved(node.func, frame)
-        if callable(getattr(type(called), "named_modules", None)):
+        if is_module(type(called)):
             return type(called).__name__
         named = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         return named or "the call"

@@ -175,7 +175,8 @@ class Recording:
     @guarded
     def _look_around(self, frame: FrameType) -> None:
         for _, tensor in reachable(frame, 2)[0]:  # what existed before does not belong to this recording
-            self._skip(tensor)
+            for fn in self._new(tensor):
+                getattr(fn, "metadata", {})[KEY] = None
             self._watch(type(tensor))
         self._watch_modules(frame)
 
@@ -392,10 +393,6 @@ class Recording:
                 self._plain.setdefault(id(tensor), name)
         if is_tensor(returned) and returned.grad_fn is not None:
             self._note(returned, None, frame.f_code.co_filename, line)
-
-    def _skip(self, tensor: Any) -> None:
-        for fn in self._new(tensor):
-            getattr(fn, "metadata", {})[KEY] = None
 
     def _note(self, tensor: Any, name: str | None, file: str, line: int) -> None:
         for fn in self._new(tensor):

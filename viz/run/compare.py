@@ -24,7 +24,7 @@ from ..read.rules import base_name
 from ..read.text import html_table, table
 from ..read.values import Value, short
 from .steps import Step, Trace
-from .trace import trace
+from .trace import recorded
 
 Matches = dict[Function, Function]
 
@@ -112,29 +112,25 @@ def compare(
     first, second = check_labels(labels, 2, "compare")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance >= 0:
         raise ValueError(f"tolerance must be a number that is not negative, not {tolerance!r}.")
-    options: Any = {"names": named(names), "_frame": _frame, "_verb": "compare"}
-    a, b = (t if isinstance(t, Trace) else trace(t, **options) for t in (left, right))
+    called = named(names)
+    a, b = (recorded(given, "compare", called, _frame) for given in (left, right))
     same = _match(a.graph, b.graph)
     pairs = _in_order(a, b, same, (first, second), tolerance)
     both = same | {p.left.function: p.right.function for p in pairs if p.left and p.right}
-    others = [(f, both[f]) for f in a.graph.functions if f in both and _other_result(f, both[f], tolerance)]
-    forward = others[0] if others else None
-    return Comparison(a, b, pairs, (first, second), forward)
+    results = [
+        (f, both[f], f.outputs[0].value, both[f].outputs[0].value) for f in a.graph.functions if f in both
+    ]
+    others = ((f, g) for f, g, x, y in results if x and y and _values(x, y, "is", tolerance))
+    return Comparison(a, b, pairs, (first, second), next(others, None))
 
 
 def two(passes: Sequence[Any], verb: str) -> tuple[Any, Any]:
     """Two passes, given separately or as a list; ValueError for any other number."""
     found = list(passes[0]) if len(passes) == 1 and isinstance(passes[0], list | tuple) else list(passes)
     if len(found) != 2:
-        raise ValueError(
-            f"viz.{verb} puts two passes beside each other, but got {len(found)}: viz.{verb}(a, b)."
-        )
+        wanted = f"viz.{verb} puts two passes beside each other"
+        raise ValueError(f"{wanted}, but got {len(found)}: viz.{verb}(a, b).")
     return found[0], found[1]
-
-
-def _other_result(f: Function, g: Function, tolerance: float) -> bool:
-    x, y = f.outputs[0].value, g.outputs[0].value
-    return x is not None and y is not None and _values(x, y, "is", tolerance) is not None
 
 
 def _match(a: Graph, b: Graph) -> Matches:

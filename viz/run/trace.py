@@ -44,7 +44,6 @@ def trace(
     create_graph: bool = False,
     check: bool = False,
     _frame: FrameType | None = None,
-    _verb: str = "trace",
 ) -> Trace:
     """Run the backward pass of ``tensors`` and record every step.
 
@@ -58,9 +57,13 @@ def trace(
     the framework or a hook raises on the way; in every case all our hooks are removed.
     """
     check_flags(retain_graph=retain_graph, create_graph=create_graph, check=check)
-    graph, plain = prepare(tensors, _verb, names, _frame)
     how = {"inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
-    return run(graph, plain, gradient, check, _verb, **how)
+    return recorded(tensors, "trace", names, _frame, gradient=gradient, check=check, **how)
+
+
+def recorded(given: Any, verb: str, names: Any, frame: FrameType | None, **how: Any) -> Trace:
+    """The pass from ``given``, with the options of ``run``; a trace is one already."""
+    return given if isinstance(given, Trace) else run(*prepare(given, verb, names, frame), verb=verb, **how)
 
 
 def run(
@@ -159,9 +162,8 @@ class _Recorder:
             sent = zip(f.edges, _sent(f, grad_inputs), strict=True)
             step.sent = [Sent(e, "", None, None, _copy(g)) for e, g in sent]
             if any(s.edge.cut and s.value is not None for s in step.sent):
-                raise TypeError(
-                    f"An edge of {f.name} cannot be cut: a hook on this node cannot replace the gradients that it sends."
-                )
+                why = "a hook on this node cannot replace the gradients that it sends"
+                raise TypeError(f"An edge of {f.name} cannot be cut: {why}.")
             if f.kind == "accumulate":
                 after = _copy(getattr(f.leaf, "grad", None))
                 step.accumulate = Accumulated(f.outputs[0].name, before, step.total, after)
@@ -209,9 +211,8 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list[Any]:
             if not hasattr(g, "shape") or not is_tensor(g):
                 raise TypeError(f"gradient= must be a tensor of shape {shape}, but it is {type(g).__name__}.")
             if tuple(g.shape) != shape:
-                raise RuntimeError(
-                    f"gradient= has shape {tuple(g.shape)}, but {out.name} has shape {shape}. They must be the same."
-                )
+                both = f"gradient= has shape {tuple(g.shape)}, but {out.name} has shape {shape}"
+                raise RuntimeError(f"{both}. They must be the same.")
     return given
 
 
@@ -219,12 +220,11 @@ def _wanted(graph: Graph, inputs: Any) -> set[tuple[Function, int]]:
     tensors = inputs if isinstance(inputs, list | tuple) else [] if inputs is None else [inputs]
     for t in tensors:
         if not is_tensor(t):
-            raise TypeError(
-                f"inputs= takes the tensors whose gradients you want, as backward does, not {type(t).__name__}."
-            )
+            wanted = "inputs= takes the tensors whose gradients you want, as backward does"
+            raise TypeError(f"{wanted}, not {type(t).__name__}.")
         if not t.requires_grad:
             raise ValueError("inputs= takes tensors that require grad, and one of these does not.")
-    made = (graph.made(t) for t in tensors if is_tensor(t))
+    made = map(graph.made, tensors)
     return {(f, nr) for f, nr in made if f is not None and f.kind != "accumulate"}
 
 

@@ -15,7 +15,7 @@ import html
 import inspect
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,13 +34,14 @@ from ..read.recall import prepare
 from ..read.record import Recording
 from ..read.source import source_of
 from ..read.text import clipped, one_line
-from ..read.values import Value, nested, number, same
+from ..read.values import Value, nested, number, same, short
 from ..run.trace import run
 from .live import Live
 from .page import frame, page, sent
 from .payload import MOST_STEPS, describe, ident
 from .stepper import Pane, Stepper
 
+Number = float | Sequence["Number"]  # a number, or nested lists of numbers
 WRAPPED = {"flex_flow": "row wrap", "align_items": "center"}  # the layout of a row of controls
 EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_grad can be changed
 
@@ -133,8 +134,7 @@ class _State:
     cut: list[str]
     result: Value | None = None
     grads: dict[str, Value | None] = field(default_factory=dict)
-    reached: set[str] = field(default_factory=set)
-    unreached: list[str] = field(default_factory=list)
+    reached: dict[str, bool] = field(default_factory=dict)  # by the name of a function's result
 
 
 def _labelled(graph: Graph) -> dict[str, Edge]:
@@ -151,7 +151,7 @@ def _labelled(graph: Graph) -> dict[str, Edge]:
 
 
 def _listed(names: Iterable[str]) -> str:
-    *first, last = names
+    *first, last = [*names] or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -223,8 +223,7 @@ class Explore(Live, widgets.VBox):
         state = self._state()
         state.result = Value.of(self.result)
         state.grads = {name: None if t.grad is None else Value.of(t.grad) for name, t in tensors.items()}
-        state.reached = {f.outputs[0].name for f in graph.functions if not f.unreached}
-        state.unreached = [f.outputs[0].name for f in graph.functions if f.unreached]
+        state.reached = {f.outputs[0].name: not f.unreached for f in graph.functions}
         return data, state
 
     def _state(self) -> _State:
@@ -270,7 +269,7 @@ class Explore(Live, widgets.VBox):
     def changes(self, a: _State, b: _State) -> str:
         """The difference between two states, in sentences: what was changed, and its effects."""
         moved = [n for n, x in b.values.items() if not np.array_equal(a.values[n], x)]
-        said = [f"{n} was {_words(a.values[n])} and is now {_words(b.values[n])}." for n in moved]
+        said = [f"{n} was {_short(a.values[n])} and is now {_short(b.values[n])}." for n in moved]
         for name, on in b.grad.items():
             if on != a.grad[name]:
                 said.append(f"{name} {'requires' if on else 'does not require'} grad now.")
@@ -284,13 +283,13 @@ class Explore(Live, widgets.VBox):
         if not same(a.result, b.result) and a.result is not None and b.result is not None:
             said.append(f"The result was {_short(a.result.array)} and is now {_short(b.result.array)}.")
         moved = [n for n in b.grads if not same(a.grads.get(n), b.grads[n])]
-        said += [f".grad of {n} was {_words(a.grads.get(n))} and is now {_words(b.grads[n])}." for n in moved]
-        lost = [n for n in b.unreached if n in a.reached]
-        found = [n for n in a.unreached if n in b.reached]
-        if lost:
-            said.append(f"No gradient reaches {_listed(lost)} any more.")
-        if found:
-            said.append(f"A gradient reaches {_listed(found)} again.")
+        said += [
+            f".grad of {n} was {short(a.grads.get(n), 48)} and is now {short(b.grads[n], 48)}." for n in moved
+        ]
+        both = [n for n in b.reached if n in a.reached and a.reached[n] != b.reached[n]]
+        lost, found = ([n for n in both if b.reached[n] is now] for now in (False, True))
+        said += [f"No gradient reaches {_listed(lost)} any more."] * bool(lost)
+        said += [f"A gradient reaches {_listed(found)} again."] * bool(found)
         return " ".join(said) if said else "Nothing changed."
 
     # -- changes from Python; a control does the same
@@ -376,11 +375,6 @@ def _said(text: str, role: str = "status") -> str:
     return f"<p role='{role}' style='{look}'>{html.escape(text)}</p>"
 
 
-def _words(value: Any) -> str:
-    """Numbers in a sentence: a leaf's own, or a gradient, or None."""
-    return "None" if value is None else _short(value) if isinstance(value, np.ndarray) else value.short(48)
-
-
 def _short(values: np.ndarray) -> str:
     if values.size == 1:
         return number(values.item())
@@ -397,12 +391,12 @@ def explore(
     view: str | None = None,
     direction: str | None = None,
     fold: Fold = None,
-    **more: Any,
+    **values: Number | Tensor,
 ) -> Explore:
     """Sliders and fields on the leaves of ``f``; its graph, values and gradients follow.
 
-    * leaves, or by name (``x=2.0``): numbers, lists of numbers or tensors, passed to ``f`` by name as tensors with
-      ``requires_grad=True`` (a box switches it off). Put a leaf that has the name of an option into the dict.
+    * values: the arguments of ``f`` by name (``x=2.0``), numbers, lists of numbers or tensors; ``f`` is called with tensors
+      that have ``requires_grad=True`` (a box switches it off). leaves: the same as a dict, also for a name such as "view".
     * view, direction, fold: as in ``viz.draw``; the default is cards, or only the functions if cards do not fit.
 
     ``f`` returns a scalar tensor. An edge can be cut: choose it in the list, or click it in the picture. Every change is
@@ -412,4 +406,4 @@ def explore(
     if leaves is not None and not isinstance(leaves, Mapping):
         got = type(leaves).__name__
         raise TypeError(f"viz.explore takes leaves by name, such as explore(f, x=2.0), not {got}.")
-    return Explore(f, {**(leaves or {}), **more}, view=view, direction=direction, fold=fold)
+    return Explore(f, {**(leaves or {}), **values}, view=view, direction=direction, fold=fold)

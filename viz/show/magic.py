@@ -15,7 +15,6 @@ from typing import Any
 
 from ..picture.draw import draw
 from ..picture.views import VIEWS
-from ..read.graph import is_tensor
 from ..read.record import Recording
 
 
@@ -39,33 +38,27 @@ def run(shell: Any, line: str, cell: str) -> Any:
     code = shell.transform_cell(cell)
     # tracebacks and lines know the cell
     name = shell.compile.cache(code, shell.execution_count, raw_code=cell)
-    tree = ast.parse(code, name)
-    last = tree.body[-1] if tree.body else None
-    expression = None
-    if isinstance(last, ast.Expr):
-        expression = compile(ast.Expression(tree.body.pop().value), name, "eval")
-    scope = shell.user_ns
+    tree, scope = ast.parse(code, name), shell.user_ns
+    if isinstance(last := tree.body[-1] if tree.body else None, ast.Expr):  # its value has a name, too
+        tree.body[-1] = ast.copy_location(ast.Assign([ast.Name("__viz__", ast.Store())], last.value), last)
     with Recording(name):
-        exec(compile(tree, name, "exec"), scope)
-        result: Any = None if expression is None else eval(expression, scope)
-    found = result if is_tensor(result) else _last_assigned(tree, scope)
-    if found is None or found.grad_fn is None:
+        exec(compile(ast.fix_missing_locations(tree), name, "exec"), scope)
+    name = _last_assigned(tree, scope)
+    if name is None:
         raise TypeError(
             "%%viz shows the tensor that the cell ends with, but this cell does not end with a tensor that has a graph. "
             "Put the result, for example loss, on the last line."
         )
-    names = {k: v for k, v in scope.items() if not k.startswith("_") and is_tensor(v)}
-    view = next((w for w in words if w in VIEWS), None)
     from .stepper import step  # not before it is needed: the import takes a while
 
     # called with the cell's variables around it: what they hold has its names
-    show = draw if "draw" in words else step
-    given = {"show": show, "found": found, "given": {"view": view, "names": names}}
-    return eval("show(found, **given)", scope, given)
+    given = {"show": draw if "draw" in words else step, "view": next((w for w in words if w in VIEWS), None)}
+    shown = eval(f"show({name}, view=view)", scope, given)
+    scope.pop("__viz__", None)
+    return shown
 
 
-def _last_assigned(tree: ast.Module, scope: dict[str, Any]) -> Any:
+def _last_assigned(tree: ast.Module, scope: dict[str, Any]) -> str | None:
     nodes = (n for node in reversed(tree.body) for n in reversed(list(ast.walk(node))))
-    held = (scope.get(n.id) for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    tensors: Any = filter(is_tensor, held)
-    return next((value for value in tensors if value.grad_fn is not None), None)
+    stored = (n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return next((name for name in stored if getattr(scope.get(name), "grad_fn", None) is not None), None)

@@ -164,6 +164,9 @@ def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECOND
     for link in picture.links:
         link.id = ident(link.edge) or link.id.replace("e", f"l{within}")
     at = picture.at = places(picture, seconds=seconds)
+    edges = {x.id: {"from": x.tail.id, "to": x.head.id, "kind": x.kind} for x in picture.links}
+    for link in (link for link in picture.links if link.id in at.labels):
+        edges[link.id]["label_box"] = list(painter.label_box(link, at))
     return {
         "view": picture.view,
         "direction": picture.direction,
@@ -174,7 +177,7 @@ def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECOND
         "width": round(at.width, 1),
         "height": round(at.height, 1),
         "nodes": _nodes(picture, at, step_of),
-        "edges": _edges(picture, at),
+        "edges": edges,
         "folds": {ident(f): item.id for f, item in picture.of_function.items() if item.members},
         "lines": {ident(e): link.id for link in picture.links for e in link.more},
     }
@@ -241,13 +244,6 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             boxes = item.boxes.items()
             entry["box"] = {k: [round(x + b[0], 1), round(y + b[1], 1), *b[2:]] for k, b in boxes}
         out[item.id] = entry
-    return out
-
-
-def _edges(p: Picture, at: Places) -> dict:
-    out = {link.id: {"from": link.tail.id, "to": link.head.id, "kind": link.kind} for link in p.links}
-    for link in (link for link in p.links if link.id in at.labels):
-        out[link.id]["label_box"] = list(painter.label_box(link, at))
     return out
 
 

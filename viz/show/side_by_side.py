@@ -15,11 +15,10 @@ import ipywidgets as widgets
 from ..picture.choose import DETAIL, check_options, pictures_of
 from ..picture.shown import Shown, target
 from ..read.arguments import Fold, Names, Seeds, Tensors, check_flags, check_labels, named, public
-from ..read.recall import prepare
 from ..read.text import write_whole
 from ..run.compare import Comparison, compare, two
 from ..run.steps import Trace
-from ..run.trace import run
+from ..run.trace import recorded
 from .live import Live
 from .live import widgets as shows_widgets
 from .page import FRAMED, over, page, sent, still_of
@@ -30,13 +29,10 @@ Data = dict[str, Any]
 
 
 def _record(given: Any, names: Any, frame: FrameType | None, picture: Data, how: Data) -> tuple[Trace, Data]:
-    if isinstance(given, Trace):
-        trace = given
-    else:
-        graph, plain = prepare(given, "beside", names, frame)
-        trace = run(graph, plain, verb="beside", **how)
+    trace = recorded(given, "beside", names, frame, **how)
     small = picture["view"] is None and picture["fold"] is None and len(trace.graph) <= DETAIL
-    picture = picture | {"view": "functions"} if small else picture  # two panes have half the room each
+    if small:  # two panes have half the room each, and are read in one direction
+        picture = picture | {"view": "functions", "direction": picture["direction"] or "TB"}
     return trace, describe(trace, *pictures_of(trace.graph, **picture))
 
 
