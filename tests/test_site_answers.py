@@ -22,7 +22,7 @@ from tools import answers
 ODD = (
     "77.7", "-1", "1/3", "2*3", "0.33", "10,000", "40%", "inf", "None", "nothing.", "zero", "true", "[1, 2]", "1 2", "1 -> 2",
     "[[1, 2, 3]]", "[1; 2]", "x.grad = 6", "tensor(6.)", "6.", "a", "b)", "option c", "(d)", "z", "ab", "a and b", "a/b",
-    "B, C", "<b>", "seven",
+    "B, C", "<b>", "seven", "7.2.", "it is b",
     "7x", "12 or 16", "it raises an error", "8", "both", "jvp", "nan", "with torch.no_grad():", "t.detach()",
 )  # fmt: skip
 SCRIPT = """

@@ -136,6 +136,7 @@ OPTIONS = [
     ("5.d", "(C)", "c"),
     ("5.d", "c.", "c"),
     ("5.d", "option c", "c"),
+    ("5.d", "I think it is c.", "c"),
     ("5.d", "c: it raises", "c"),
     ("exam.12", "d) it was cut off", "d"),
     ("exam.13", 1, 1),  # of an option's text, but it may also mean the first

@@ -24,7 +24,7 @@ const filled = (form, values) => (Array.isArray(form) ? form.map((part) => fille
 
 // The letter that is meant: itself, another word for it, or the text of its option.
 function letter(text, words, options) {
-  const spoken = tidy(text).replace(/^(?:option|answer|letter|choice|curve)\b */, ""), marked = spoken.match(/^\(?([a-z])(?:[.:)] |,? because |, (?=[a-z]{2}))/);
+  const spoken = tidy(text).replace(/^(?:(?:(?:it is|it's|i think|i guess) +)+(?=\W*[a-z]\W*$)|(?:option|answer|letter|choice|curve)\b *)/, ""), marked = spoken.match(/^\(?([a-z])(?:[.:)] |,? because |, (?=[a-z]{2}))/);
   if (marked && Object.keys(options).length) return marked[1]; // "d) it was cut off"
   const word = spoken.replace(/^[\s.,:;()[\]{}*`'"]+|[\s.,:;()[\]{}*`'"]+$/g, "");
   if (word.length <= 1 && !/\d/.test(word)) return words[word] ?? word;
@@ -193,7 +193,7 @@ function flips(data, texts) {
 function functionNames(data, texts) {
   for (const [i, part] of data.parts.entries()) {
     const word = tidy(texts[i]).replace(/[<>()]/g, "").replace(/^torch\./, "").split(" object")[0].replace(/[. ]+$/, "");
-    const got = word.replace(/backward\d*$/, "");
+    const got = readTyped(word) === null ? "none" : word.replace(/backward\d*$/, "");
     if (got !== part.want) return ["Try again", part.says[got] ?? part.unknown.replace("?", escaped(got.slice(0, 30)))];
   }
   return ["Correct", data.correct];

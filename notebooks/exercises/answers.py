@@ -122,7 +122,8 @@ def _letter(got: Any, words: Words, options: Words) -> Any:
         got = got[0]
     if not isinstance(got, str):
         return _letter_of_value(got, words, options) or got
-    word = re.sub(r"^(?:option|answer|letter|choice|curve)\b *", "", typed.tidy(got))
+    said = re.sub(r"^(?:(?:it is|it's|i think|i guess) +)+(?=\W*[a-z]\W*$)", "", typed.tidy(got))
+    word = re.sub(r"^(?:option|answer|letter|choice|curve)\b *", "", said)
     marked = re.match(r"\(?([a-z])(?:[.:)] |,? because |, (?=[a-z]{2}))", word)
     if marked and options:  # "d) it was cut off"
         return marked[1]

@@ -173,12 +173,12 @@ def name_of(answer: Any) -> str | None:
     text = plain(answer)
     if isinstance(text, tuple) and len(text) == 1:
         text = text[0]
-    if text is None or (isinstance(text, str) and text.strip().casefold() in ("", *typed.NOTHING)):
+    if text is None:
         return None
     if not isinstance(text, str):
         raise Complaint('Write a name in quotes, such as `"MulBackward0"`, or `None`.')
     word = text.strip(" <>()'`.").casefold().removeprefix("torch.").split(" object")[0]
-    return re.sub(r"backward0?$", "", word)
+    return None if word in ("", *typed.NOTHING) else re.sub(r"backward0?$", "", word)
 
 
 def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any) -> Seen:

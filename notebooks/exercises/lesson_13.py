@@ -367,11 +367,7 @@ EXERCISES: list[Exercise] = [
         seen.append => lambda grad: seen.append(t.grad) :: `t.grad` is `None` then, because `t` is not a leaf. What the hook is *given* is the gradient: append that.
         seen.append(t.grad)                  :: `t.grad` is read *now*, before any pass, when it is `None`. A hook is called later, and is given the gradient.
         t.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad)) :: That hook is for leaves only: it is called after `.grad` was added to, and `t` has none. Use `register_hook`.
-
-        def hook(grad):
-            seen = [grad]  # noqa: F841
-
-        return t.register_hook(hook) :: no hook was called, or what it was given did not get into that list
+        seen.append => lambda grad: None :: no hook was called, or what it was given did not get into that list
         t.register_hook(seen.append) => t.grad_fn.register_hook(lambda leaving, arrived: seen.append(leaving[0]))                         :: A hook on the *node* is given what leaves it, the gradients of its inputs. The gradient of `t` is what arrives: put the hook on `t`.
         return t.register_hook(seen.append) => handle = t.register_hook(seen.append); t.backward(retain_graph=True); return handle :: Your spy runs a pass. It should only wait for one.
         seen.append(t.register_hook); return :: `t.register_hook` without parentheses is the method itself, and that went into the list. Call it.

@@ -97,7 +97,7 @@ def tidy(text: str) -> str:
     for sign, meant in LOOKS_LIKE:
         text = re.sub(sign, meant, text)
     text = text.strip(" '\"").rstrip("!;, ").lower()
-    return re.sub(r"(?<!\d)\.$", "", text).strip(" '\"")
+    return re.sub(r"(?:(?<!\d)|(\.\d+))\.$", r"\1", text).strip(" '\"")
 
 
 @functools.lru_cache(1000)  # an answer is compared with each that is listed

@@ -31,7 +31,7 @@ const alone = (found) => (found.length === 1 ? found[0] : found); // a single va
 export function tidy(text) {
   for (const [sign, meant] of LOOKS_LIKE) text = text.replace(new RegExp(sign, "gu"), meant);
   text = text.replace(/^[ '"]+|[ '"]+$/g, "").replace(/[!;, ]+$/, "").toLowerCase();
-  return text.replace(/(?<!\d)\.$/, "").replace(/^[ '"]+|[ '"]+$/g, "");
+  return text.replace(/(?:(?<!\d)|(\.\d+))\.$/, "$1").replace(/^[ '"]+|[ '"]+$/g, "");
 }
 
 // null, true, false, a number or nested lists of numbers; `size` numbers are expected. { unread: part } for anything else.
