@@ -66,6 +66,11 @@ PACKAGES = [
 ]
 
 
+NAMES = (
+    '<table class="names"><thead><tr><th>name</th><th>what it {}</th></tr></thead><tbody>{}</tbody></table>'
+)
+
+
 def body() -> str:
     """The whole page."""
     highlight = Highlight2HTML()
@@ -83,9 +88,7 @@ def body() -> str:
     parts += ['<h2 id="minigrad">minigrad</h2>', f'<section class="text">{lead}</section>']
     for package in PACKAGES:
         rows = "".join(row(*named) for named in public(package))
-        parts.append(
-            f"<h3>{package}</h3><table><thead><tr><th>name</th><th>what it does</th></tr></thead><tbody>{rows}</tbody></table>"
-        )
+        parts += [f"<h3>{package}</h3>", NAMES.format("does", rows)]
     return "\n".join(parts)
 
 
@@ -101,11 +104,7 @@ def entry(name: str, highlight: Highlight2HTML) -> Iterator[str]:
             (m, v) for m, v in inspect.getmembers(thing) if not m.startswith("_") and inspect.getdoc(v)
         ]
         rows = "".join(row(f"{m}{brief(v) if callable(v) else ''}", first_line(v)) for m, v in members)
-        yield (
-            f"<table><thead><tr><th>name</th><th>what it is</th></tr></thead><tbody>{rows}</tbody></table>"
-            if rows
-            else ""
-        )
+        yield NAMES.format("is", rows) if rows else ""
     if name in EXAMPLES:
         yield f'<div class="code">{highlight(EXAMPLES[name])}</div><div class="output">{shown(EXAMPLES[name])}</div>'
 
