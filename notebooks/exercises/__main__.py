@@ -23,7 +23,8 @@ from .values import describe
 USAGE = """python -m exercises [LESSON ...]      the answers of these lessons, or of all, with the replies to wrong ones
 python -m exercises exam [COPY.ipynb]    the key of the exam, or of a copy with other numbers
 python -m exercises --class FOLDER [--names] [--csv]
-                                      what a class found hard, from the progress files in FOLDER and the folders in it;
+                                      what a class found hard, from the progress files in FOLDER and the folders in it
+                                      (ada/progress.json and ada/exam.json, ada.json and ada_exam.json: one learner);
                                       --names: and who got how far, by file name; --csv: as rows for a spreadsheet"""
 ORDERS = 6  # a list longer than this of answers of one kind is shown in part
 

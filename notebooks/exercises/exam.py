@@ -4,7 +4,7 @@
     exam.step(1, loss)           a stepper that asks about every step; `ask="order"` asks which node may fire
     exam.answer(11, "b")         the answer to a question in words
     exam.report()                the table; exam.save("exam.html") writes it as a page to print,
-                                 exam.save("ada.json") as a file to hand in
+                                 exam.save("ada_exam.json") as a file to hand in
 
 A step counts as right if its first answer was. Every answer is kept in the learner's progress file (store.py) as it is given:
 running a cell again or restarting the kernel loses nothing. `exam.step(1, loss, again=True)` begins again. Nothing is sent
