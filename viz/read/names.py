@@ -66,7 +66,7 @@ def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any])
     """Names for leaves that have none so far, from the functions that called the caller: a program may keep its model
     and pass only the loss to a function that draws it. Last, from all modules that are alive. Notes the modules that hold
     them."""
-    for step in range(FURTHEST + 1):
+    for step in range(FURTHEST + 1 if frame is not None else 0):
         frame = getattr(frame, "f_back", None)
         unnamed = {id(f.leaf): f.leaf for f in graph.leaves if not f.outputs[0].named}
         if not unnamed:
