@@ -483,15 +483,13 @@ def _probe(exercise: Exercise, answers: tuple) -> Iterable[tuple[str, Any]]:
 
 
 def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
-    name, reference = exercise.names[0], exercise.reference[0]
-    parameters = inspect.signature(reference).parameters
-    for arguments, untouched in zip(exercise.cases(), exercise.cases(), strict=True):
-        label = f"`{name}({', '.join(describe(argument, 40) for argument in arguments)})`"
+    parameters = inspect.signature(exercise.reference[0]).parameters
+    for arguments, (label, due) in zip(exercise.cases(), exercise.calls, strict=True):
         watch = Watch(**dict(zip(parameters, arguments, strict=False)))
         value = function(*arguments)
         watch.complain({VALUES, ITEMS})  # it may return that very input
         if exercise.returns and value is not None:
-            _several(exercise, value, reference(*untouched))
+            _several(exercise, value, due)
             parts = zip(exercise.returns, value, strict=True)
             yield from ((f"{part} of {label}", item) for part, item in parts)
             watch.complain()

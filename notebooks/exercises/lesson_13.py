@@ -482,12 +482,7 @@ EXERCISES: list[Exercise] = [
         hint: `norms[name] = None if param.grad is None else param.grad.norm().item()`
 
         {name: p.grad.norm().item() for name, p in model.named_parameters() if p.grad is not None} :: That leaves out the parameters that got nothing. They are the ones to find: give them `None`.
-
-        norms = {name: None if p.grad is None else p.grad.norm().item() for name, p in model.named_parameters()}
-        for p in model.parameters():
-            p.grad = None
-        return norms :: Your function clears
-
+        return norms => model.zero_grad(); return norms :: Your function clears
         instead of None if param.grad is None else param.grad.norm().item():
         None                                       :: Every name has `None`, also where a gradient has arrived. Nothing reads `param.grad`.
         param.grad.norm().item()                   :: That is right as long as every parameter has a gradient. Where none has arrived, `.grad` is `None`, which has no `norm`: check first.

@@ -23,6 +23,7 @@ from typing import Any
 
 from .answer_table import RIGHT, Reader, Row
 from .replies import say
+from .values import describe
 
 Probe = Callable[..., Iterable[tuple[str, Any]]]
 """A function of the answer (or answers) that yields (label, value) pairs: what was tried, what came out."""
@@ -198,6 +199,14 @@ class Exercise(_Answered):
     def observed(self) -> dict[int, Any]:
         """What the judge has seen of the reference (-1) and of the wrong answers, by their place."""
         return {}
+
+    @cached_property
+    def calls(self) -> list[tuple[str, Any]]:
+        """For each of the cases: the call, as a message shows it, and what the reference returns if that is several values."""
+        cases = self.cases or list
+        shown = [", ".join(describe(argument, 40) for argument in case) for case in cases()]
+        due = [self.reference[0](*case) if self.returns else None for case in cases()]
+        return [(f"`{self.names[0]}({call})`", values) for call, values in zip(shown, due, strict=True)]
 
     @cached_property
     def reference(self) -> tuple[Any, ...]:
