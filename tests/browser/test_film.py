@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import viz
-from tests.browser.pages import opened
+from tests.browser.pages import opened, until
 from viz.films.findings import norm_text
 from viz.films.show import page
 
@@ -277,6 +277,18 @@ def test_it_fits_every_window_in_both_themes(
         pane.at(11)
         for canvas in pane.page.locator(".mgf-view canvas").all():
             assert canvas.bounding_box()["width"] <= width
+
+
+def test_it_is_painted_anew_when_the_theme_around_it_changes(
+    browser: Browser, tmp_path: Path, film: viz.Film
+):
+    text = page([film], None, title=None).replace("<script>", f"<script>{PAINTED}</script><script>", 1)
+    with opened(browser, text, tmp_path) as pane:
+        for light in ("false", "true"):
+            pane.page.evaluate(
+                "(light) => { sizes = {}; document.body.dataset.jpThemeLight = light; }", light
+            )
+            until(pane.page, "'LOSS' in sizes")
 
 
 @pytest.mark.parametrize("width", [1286, 704])

@@ -77,7 +77,11 @@ def test_saved_memory_adds_up_to_the_total_whatever_is_open(browser: Browser, tm
     loss = torch.nn.functional.cross_entropy(net(x).mean(1), torch.arange(4) % 3)
     total = viz.costs(loss).total.kept
     with opened(browser, page(payload(loss)), tmp_path, **SIZE) as pane:
+        bars = pane.page.locator(".mgv-bars > :nth-child(3n)").all_inner_texts()  # before the first step
         pane.more("Overlay", "Saved memory")
+        largest = """() => [...document.querySelectorAll('[data-bytes]')]
+            .sort((a, b) => b.dataset.bytes - a.dataset.bytes).map((el) => el.textContent)"""
+        assert len(bars) > 1 and bars == pane.page.evaluate(largest)[:5]
         sums = "() => [...document.querySelectorAll('[data-bytes]')].reduce((n, el) => n + Number(el.dataset.bytes), 0)"
         assert pane.page.evaluate(sums) == total
         for _ in range(2):
