@@ -152,7 +152,7 @@ class Pane extends Playable {
   // The longest sentences of this pass, unseen behind the sentence: it has as many lines as they take, none is cut, and none moves the picture.
   longest() {
     const { data, options } = this, said = [...[data.start || {}, ...this.forward].map(({ sentence = "" }) => sentence), ...data.steps.map(({ sentence }, i) => `${options.ask ? "Correct. " : ""}${sentence}${this.differs?.(i + 1) ?? ""}`)];
-    return said.sort((a, b) => b.length - a.length).slice(0, 4).map((text) => h("p.unseen", { "aria-hidden": "true", "data-label": options.label }, text));
+    return said.sort((a, b) => b.length - a.length).slice(0, 4).map((text) => h("p.unseen", { "aria-hidden": "true", "data-label": options.label }, options.ask ? text.replace(/\w/g, "x") : text)); // who is asked reads no answer there
   }
 
   // One of the pictures of the pass takes the stage. What is true stays what it is; other boxes ask for it.
