@@ -39,17 +39,11 @@ tensors; messages has the texts of long errors; missing says what PyTorch has an
 Tensor's methods are attached below, all in one place.
 """
 
-# ruff: noqa: E402
-import gc
 import sys
 import types
 import warnings
 
 import numpy as np
-
-# What is made from here on stays: to search it for garbage meanwhile would take a sixth of the time of the import.
-_collects_garbage = gc.isenabled()
-gc.disable()
 
 from . import autograd, missing, ops
 from .autograd import graph as _graph  # so that `torch.autograd.graph` is loaded
@@ -123,6 +117,3 @@ LAZY |= {"cosine_similarity": ".nn.functional", "pairwise_distance": ".nn.functi
 LAZY |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
 PUBLIC |= {*LAZY, "__version__", "accelerator", "autograd", "backends", "cuda", "linalg", "mps", "random"}
 __dir__, __getattr__ = missing.module_attributes(__name__, PUBLIC, LAZY)
-
-if _collects_garbage:
-    gc.enable()
