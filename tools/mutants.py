@@ -87,7 +87,9 @@ def changed(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.Constant(node.value + 1)
         case ast.Call(func=ast.Name(id="min" | "max")):
             return  # the same in any order
-        case ast.Call(args=[first, second, *rest]) if not isinstance(second, ast.Starred):
+        case ast.Call(args=[first, second, *rest]) if not (
+            isinstance(second, ast.Starred) or ast.dump(first) == ast.dump(second)
+        ):
             yield ast.Call(node.func, [second, first, *rest], node.keywords)
         case ast.Expr(value=ast.Call()):
             yield ast.Pass()
