@@ -7,7 +7,7 @@ const SINGLE = 8, LETTER = 6.3; // steps: of more, what lies in one box is one p
 // Names without the model, where all those of its modules begin with one: "embed" for "gpt.embed".
 export function withoutModel(names, modules = names) {
   const [first, ...others] = modules.filter((name) => name?.includes(".")).map((name) => name.split(".")[0]);
-  return first && others.every((name) => name === first) ? names.map((name) => name.replace(new RegExp(`^${first}\\.(?=[a-z_])`, "i"), "")) : names;
+  return first && others.every((name) => name === first) ? names.map((name) => name.replace(`${first}.`, (text, at) => (at || !/[a-z_]/i.test(name[text.length]) ? text : ""))) : names;
 }
 
 const short = (name) => name.replace(/^torch::autograd::/, "").replace(/Backward\d*$/, "").replace(/^CppFunction$/, "function");
