@@ -19,8 +19,8 @@ from .rows import Row
 from .scene import Arrow, operation
 from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
-VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # of the top row's norm; a factor; of the weight
-# a part of what the function receives; what a softmax sends is a difference, which is small in a healthy net, too
+VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # × the top row's norm (both); a factor; × the weight
+# fractions of what the function receives; a softmax sends a difference, which is small in a healthy net, too
 SATURATED = {
     "Sigmoid": 1e-2,
     "Tanh": 1e-2,
@@ -30,10 +30,10 @@ SATURATED = {
     "Softplus": 1e-4,
 }
 WITHIN = 5  # a number of steps
-PERSISTS = 3  # for how many frames something that may pass must last before it is an alarm
+PERSISTS = 3  # something that may be temporary is an alarm once it has lasted for this many frames
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 SMALL = 1e-5  # an update of this fraction of the weight changes nothing for thousands of steps
-BEGINS, FAR = 3, 20  # a first loss above this many times that of equal probabilities is a finding; an alarm
+BEGINS, FAR = 3, 20  # × the loss of equal probabilities: a finding, an alarm, if a first loss is above it
 UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
 
 
@@ -188,7 +188,7 @@ class SceneAnalysis:
         for first, last in intervals(np.isfinite(top) & (ratio.min(axis=1) < np.log10(VANISHES)), gap=2):
             if last - first + 1 < min(PERSISTS, len(self.at)):
                 continue
-            n = ratio.shape[1] - 1 - int(ratio[first][::-1].argmin())  # of several smallest ones, the deepest
+            n = ratio.shape[1] - 1 - int(ratio[first][::-1].argmin())  # the deepest of equal minima
             (own, arrows), (over, above) = parts[n + 1], parts[0]
             leaf, best = (x[int(y[first].argmax())].leaf for x, y in ((arrows, own), (above, over)))
             names, row = self.table.names, self.rows[with_leaves[n + 1]]
@@ -281,7 +281,7 @@ class SceneAnalysis:
                     yield uses, some
 
     def dead(self, curve: LossCurve) -> Iterator[Finding]:
-        """Units that got no gradient for ten frames running. A few in a net that learns are a fact."""
+        """Units that got no gradient for ten frames running. A few of them in a net that learns are a fact, not an alarm."""
         for uses, units in self._dead_units():
             f, starts = uses[0], {a for a, _ in units.values()}
             first, last = min(starts), max(b for _, b in units.values())
@@ -322,7 +322,7 @@ class SceneAnalysis:
                 yield self.make("large", (first, last), self.row_of_leaf.get(k, 0), names[k], text)
         known, got = (update != NONE).all(axis=1), np.isfinite(grad) & (grad != NONE)
         small = self._too_small(update, grad, value)
-        # lost: a leaf that would move by less than one digit, if it moved as much for its gradient as the others do
+        # lost to rounding: a leaf whose update, if in proportion to its gradient like the others', is less than one digit
         lost = (update == -np.inf) & got & small
         run = longest(lost.any(axis=1) & moved.any(axis=1))
         if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):

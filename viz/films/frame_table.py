@@ -28,7 +28,7 @@ class FrameTable:
         self.follow(leaves)
         parameters = np.array([type(leaf).__name__ == "Parameter" for leaf in leaves], bool)
         self.trained = parameters if parameters.any() else ~parameters  # inputs may ask for gradients, too
-        self.info: Any = None  # of its nodes, see replay.py
+        self.info: Any = None  # facts about its nodes, see replay.py
         counts = [len(scene.arrows), len(scene.joins), *[len(scene.leaves)] * 3, len(scene.gates)]
         ends = np.cumsum(counts).tolist()
         parts = ("arrow", "join", "value", "grad", "update", "zero")
@@ -39,7 +39,7 @@ class FrameTable:
         self.at = array("q")
         # the cosine between each update and the gradient; NaN where it was not measured
         self.along = array("d")
-        # for each gate: its units, 0 for one that got no gradient at the last frame; and for those, since which of our frames
+        # for each gate: its units, 0 for one that got no gradient in the last frame; and the frame since which it has had none
         self.alive: dict[int, bytes] = {}
         self.since: dict[int, dict[int, int]] = {}
         self.runs: list[tuple[int, int, int, int]] = []  # gate, unit, first and last frame: at least RUN

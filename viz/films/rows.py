@@ -29,7 +29,7 @@ class Row:
 
 
 def arrange(scene: Scene, names: list[str]) -> list[Row]:
-    """The rows of a scene from the loss down; the first holds what belongs to the loss itself. ``names``: of the leaves."""
+    """The rows of a scene from the loss down; the first holds what belongs to the loss itself. ``names`` of the leaves."""
     order = _order(scene)
     groups = _groups(scene, names, order)
     if len(groups[0]) > 1:  # the loss has a row to itself
@@ -101,7 +101,7 @@ def _joins(scene: Scene, names: list[str], group: list[int], more: list[int]) ->
         return False  # the same weights again, so another time step
     if {_module(names[a.leaf]) for a in mine} != {_module(names[a.leaf]) for a in old}:
         return False
-    # products after one another are two layers; beside one another (x @ w + h @ u) they are one
+    # two products in sequence are two layers; two in parallel (x @ w + h @ u) are one
     inside, reached = {*group, *more}, set()
     todo = [f for f in group if _leaves(scene, f) and scene.names[f] == scene.names[more[-1]]]
     while todo:

@@ -1,7 +1,7 @@
 """A film as a still picture: for a paper, for a saved notebook where nothing may run, and as the frames of a GIF.
 
-A still is a list of marks (boxes, lines, texts) with their places, lines below all others, so that no arrow crosses a word;
-it becomes SVG text here, or DOT whose places are fixed, which Graphviz paints.
+A still is a list of marks (boxes, lines, texts) with their places. Lines are painted first, so that no arrow crosses a word;
+this module turns it into SVG text, or into DOT with fixed places, which Graphviz paints.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def text(
 
 
 class Still:
-    """One film, ready to be painted at any of its frames; ``place`` is its position among those beside it, two in a line."""
+    """One film, ready to be painted at any of its frames; ``place`` is its position in a grid of films, two per row."""
 
     def __init__(self, film: Any, label: str, wide: float = WIDE, place: int = 0):
         self.film, self.label, self.wide, self.line = film, label, wide, place // 2
@@ -204,7 +204,7 @@ def _listed(points: list[complex]) -> str:
 
 
 def svg(*stills: Still) -> str:
-    """The last frame of films, beside each other, as SVG."""
+    """The last frames of the films, side by side, as SVG."""
     pitch = max(s.height for s in stills)
     wide, high = max(s.x + s.wide for s in stills), pitch * (max(s.line for s in stills) + 1)
     size = f'viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}"'
@@ -239,8 +239,8 @@ def _svg_of(still: Still) -> list[str]:
 
 
 def dot(stills: list[Still], frames: list[int]) -> str:
-    """The films at these frames, beside each other, as DOT with all places fixed."""
-    pitch = -8 * min(-s.height // 8 for s in stills)  # whole pixels at 81 dots an inch, as at 72
+    """The films at these frames, side by side, as DOT with all places fixed."""
+    pitch = -8 * min(-s.height // 8 for s in stills)  # gives whole pixels at 72 and at 81 dots per inch
     wide, height = max(s.x + s.wide for s in stills), pitch * (max(s.line for s in stills) + 1)
 
     def node(x: float, y: float, w: float, h: float, look: str) -> str:
@@ -280,7 +280,7 @@ def dot(stills: list[Still], frames: list[int]) -> str:
 
 
 def stills_of(films: list[Any], labels: list[str]) -> list[Still]:
-    """The films that have a frame, ready to be painted beside each other on one scale."""
+    """The films that have a frame, ready to be painted side by side on one scale."""
     shown = [(f, label) for f, label in zip(films, labels, strict=True) if f.steps]
     wide = WIDE if len(shown) == 1 else 432
     stills = [Still(f, label, wide, i) for i, (f, label) in enumerate(shown)]

@@ -29,14 +29,14 @@ def common_start(groups: list[Block]) -> str:
 
 
 def about(path: str, graph: Graph) -> str:
-    """A module in a few words: ``model: GPT, 13,632 parameters, 54.5 kB``, of those that this graph reaches."""
+    """A module in a few words: ``model: GPT, 13,632 parameters, 54.5 kB``, counting the parameters that this graph reaches."""
     leaves = [f for f in graph.leaves if path in prefixes(f.outputs[0].name or "")]
     kind = graph.classes[path]
     return ", ".join([f"{path}: {kind}" if path else kind, *_parameters(leaves, Block([], path))])
 
 
 def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[str]]:
-    """The title of a box and the lines below it: its name behind ``start``, its class, its parameters."""
+    """The title of a box and the lines below it: its name without ``start``, its class, its parameters."""
     call, parameters = f", {block.call}" if block.call else "", _parameters(leaves, block)
     passes = block.times > 1 and block.inside[0].backward
     kind = "" if block.kind in CONTAINERS or passes else block.kind
@@ -80,20 +80,20 @@ def result_of(block: Block) -> str:
 
 
 def last_name(path: str) -> str:
-    """A module's name in its place: ``attn`` for ``blocks.0.attn``, ``blocks.0`` for itself."""
+    """A module's name within its parent: ``attn`` for ``blocks.0.attn``, but ``blocks.0`` for ``net.blocks.0``."""
     named = re.search(r"[^.\[\]]+((\.\d+)|(\[[^\]]*\]))*$", path)
     return named[0] if named else path
 
 
 def parameter_name(f: Function) -> str:
-    """What a parameter is called in its module, or where it is the weight or bias of one, that module."""
+    """The name of a parameter within its module; for a weight or a bias, the name of the module."""
     name, module = f.outputs[0].name or "", owner(f)
     plain = name.rpartition(".")[2] in ("weight", "bias")
     return last_name(module if plain else name) if module and f.outputs[0].named else ""
 
 
 def _behind(path: str, start: str) -> str:
-    """A path without its beginning; a number keeps the name of the list that it counts: ``layers.0``."""
+    """A path without its beginning; an index keeps the name of its list: ``layers.0``."""
     own = path.removeprefix(start).lstrip(".") if start else path
     if start and re.match(r"\[|\d|$", own):
         return path.removeprefix(start.rpartition(".")[0]).lstrip(".")
@@ -122,7 +122,7 @@ def _parameters(leaves: list[Function], block: Block) -> list[str]:
 
 
 def listed(*names: list[str]) -> str:
-    """``2 Mul, Add, Tanh``: the commonest first, of each list in turn."""
+    """``2 Mul, Add, Tanh``: one list after the other, the commonest first in each."""
     kinds = [kind for each in names for kind in Counter(each).most_common()]
     shown = [name if n == 1 else f"{n} {name}" for name, n in kinds[:3]]
     return ", ".join(shown) + (", …" if len(kinds) > 3 else "")

@@ -1,7 +1,7 @@
 """Graphviz itself: it takes DOT and returns positions or a picture.
 
 On a computer it runs inside ``pygraphviz``, whose wheel carries it; in a browser it is Graphviz compiled to WebAssembly, in the
-module ``wasm_graphviz`` of the browser lessons. Both give the same positions: sizes and labels are ours.
+module ``wasm_graphviz`` of the browser lessons. Both give the same positions, because we set all sizes and labels ourselves.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def wasm(form: str) -> ModuleType:
 
 
 def load() -> ModuleType:
-    """The module pygraphviz. ImportError, with what to do, where the system lacks what it needs."""
+    """The module pygraphviz. Raises ImportError, with what to do, if the system lacks something that it needs."""
     try:
         import pygraphviz
     except ImportError as error:

@@ -19,8 +19,8 @@ from ..read.values import Value, size_of
 from .parts import LABEL, SUB, Column, Item, Line, Link, Picture, grid, name_line, sub_line
 from .view import View, classes_of, describe, function_tooltip, leaf_tooltip, shape_words
 
-# how close a lane is set, from roomy to close: how many numbers of an array are written out, the side of a painted cell,
-# whether functions are called by their whole names, the width of a name, inches between two items, points around a text
+# how tightly a lane is set, from roomy to tight: how many numbers of an array are written out, the side of a painted cell,
+# whether functions have their full names, the width of a name, inches between two items, points around a text
 CLOSER = ((12, 14.0, True, 120.0, 0.4, 10), (4, 13.0, False, 110.0, 0.3, 9), (1, 11.0, False, 72.0, 0.2, 6))
 CLOSER += ((1, 8.0, False, 62.0, 0.12, 4),)
 TITLE = SUB + 1.5  # the size of a name

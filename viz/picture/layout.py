@@ -20,11 +20,11 @@ from .dot import digraph
 from .parts import Item, Link, Picture, Places, bezier
 
 LANES = ("values, forward →", "← gradients, backward"), ("values, forward ↓", "gradients, backward ↑")
-# points: between lanes; of an arrow head; of the words at a lane, and the room for them
+# points: between lanes; length of an arrow head; font size of a lane's caption, and the room for it
 BETWEEN, HEAD, NOTE, WORDS = 30.0, 7.0, 10.5, 18.0
 IN_PROCESS = 150  # so many items and links take some hundredths of a second: no process is needed
 # the time limit of a layout: of processor time where the system can measure it, so that a busy machine draws the same
-SECONDS, STARTING = 2.0, 1.0  # the second is for the start of the process, if only the clock is known
+SECONDS, STARTING = 2.0, 1.0  # STARTING: what a process may take to start, where only the clock is known
 FORMATS = ".svg", ".png", ".pdf", ".dot"  # in which a drawing can be saved
 
 
@@ -62,7 +62,7 @@ def places(p: Picture, margin: float = 10.0, seconds: float = SECONDS) -> Places
     laid = [item for item in p.items if item not in p.below]
     ways = [link for link in p.links if link not in p.mirrors]
     pos = {item: objects[f"n{i}"]["pos"] for i, item in enumerate(laid)}
-    # functions above their tensors are as good for Graphviz: a reader wants the forward pass in the same place every time
+    # Graphviz may put functions above their tensors; a reader wants the forward pass in the same place every time
     mirrored = np.mean([point(pos[a])[axis] < point(pos[b])[axis] for a, *_, b in p.same_rank] or [1]) < 0.5
     items, frames = {i.id: point(pos[i], margin - i.width / 2, margin - i.height / 2) for i in laid}, []
     for k in range(len(p.clusters)):
@@ -82,8 +82,8 @@ def places(p: Picture, margin: float = 10.0, seconds: float = SECONDS) -> Places
 
 
 def _in_lanes(p: Picture, at: Places, margin: float) -> Places:
-    """The lane of the gradients: below that of the values (beside it, where these flow down), each item as far from its own
-    value as every other one. Each arrow takes the shortest smooth path or, if something is in its way, Graphviz's."""
+    """The lane of the gradients: below that of the values (beside it, where these flow down), each item at the same distance
+    from its own value. Each arrow takes the shortest smooth path or, if something is in its way, Graphviz's."""
     along, across = (0, 1) if p.direction == "LR" else (1, 0)
 
     def size(item: Item) -> tuple[float, float]:
@@ -110,7 +110,7 @@ def _in_lanes(p: Picture, at: Places, margin: float) -> Places:
         rest = ((item, q) for item, q in placed.items() if item not in (before, after))
         others = [(*q, *size(item)) for item, q in rest if (item in p.below) == (before in p.below)]
         curve = _smooth(start, end, others)
-        # Graphviz's own way around what is there, if possible from along the lane to along it
+        # Graphviz's own way around the obstacles, if possible leaving and arriving along the lane
         if curve is None:
             way = [(q[along], q[across]) for q in at.lines[p.mirrors.get(link, link).id][0]]
             soft = [start, (way[1][0], start[1]), *way[2:-2], (way[-2][0], end[1]), end]
@@ -165,15 +165,15 @@ def _smooth(start: tuple[float, float], end: tuple[float, float], others: list[t
 
 
 def _clear(curve: list, others: list[tuple]) -> bool:
-    """Whether a path touches none of the others: of each, where it begins along and across, and how far it reaches."""
+    """Whether a path touches none of the others, each given by where it begins along and across, and how far it reaches."""
     x, y = np.vstack([bezier(24) @ np.array(curve[i : i + 4]) for i in range(0, len(curve) - 3, 3)]).T
     u, v, w, h = np.array(others, float).reshape(-1, 4).T[..., None]
     return not ((x > u) & (x < u + w) & (y > v - 3) & (y < v + h + 3)).any()
 
 
 def _ports(ends: dict[Link, tuple[Item, Item]], placed: dict, size) -> dict[tuple[Link, int], float]:
-    """Where across the lane each arrow leaves and arrives: the middle of a word, side by side at a card, in the order of where
-    they come from."""
+    """Where across the lane each arrow leaves and arrives: the middle of a word, side by side at a card, ordered by their
+    origins."""
     found = {}
     arrows: dict[tuple[Item, int], list[Link]] = {}
     for link, pair in ends.items():
@@ -237,7 +237,7 @@ def render(source: str, form: str, seconds: float = SECONDS, here: bool = False)
 
 laid_out = lru_cache(maxsize=64)(render)
 
-TOO_SLOW: dict[str, float] = {}  # what was not laid out in time, and in what time: it is not tried again
+TOO_SLOW: dict[str, float] = {}  # layouts that took too long, with their time limits: not tried again
 TOO_LONG = (
     "Graphviz could not place this graph within {:g} seconds. Draw less of it: fold='module', one layer or one time step; or "
     "give it more time, such as seconds=20."
@@ -246,7 +246,7 @@ TOO_LONG = (
 
 def _in_child(source: str, form: str, seconds: float) -> bytes:
     """Graphviz in a process that ends itself after ``seconds`` of processor time; the clock is a second limit."""
-    # -P: a module of the user's folder must not stand in for one of the library's
+    # -P: a module in the user's folder must not shadow one of the library's
     command = [sys.executable, "-P", "-c", _PROGRAM, form, f"{seconds}"]
     limit = seconds + STARTING if os.name == "nt" else 4 * (seconds + STARTING)
     try:

@@ -25,7 +25,7 @@ WIDEST = 190.0  # of a line of text
 
 @dataclass(slots=True)
 class Line:
-    """A line of text in an item: centred at ``(x, y)`` from the item's top left corner, ``y`` is the baseline."""
+    """A line of text in an item: centred at ``(x, y)`` from the item's top left corner, where ``y`` is the baseline."""
 
     css: str
     text: str
@@ -145,13 +145,13 @@ class Picture:
     clusters: list[tuple[str, list[Item]]] = field(default_factory=list)  # caption, items
     of_function: dict[Function, Item] = field(default_factory=dict)  # what lights up when a node fires
     notes: list[str] = field(default_factory=list)
-    # of two lanes: item of the lower one -> above which it stands
+    # with two lanes: item in the lower one -> the item above it
     below: dict[Item, Item] = field(default_factory=dict)
     mirrors: dict[Link, Link] = field(default_factory=dict)  # arrows -> those that they retrace
     at: Any = None  # the places of all this, where it was laid out
     gap: float = 0.0  # inches between the items of a lane
     terse: int = 0  # 1: on boxes only a name, a class and a shape, and nothing on arrows; 2: not even a shape
-    fold: str | int = ""  # by what its boxes are folded: "module", "repeat", or into how many boxes at most
+    fold: str | int = ""  # how boxes were folded: "module", "repeat", or into at most this many
 
     def add(self, kind: str, outline: str, column: Column, tooltip: str, **more) -> Item:
         """Put an item of the size of its text into the picture."""

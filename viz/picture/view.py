@@ -9,7 +9,7 @@ from ..read.text import fit, plural, shape_text
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
 
 ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
-HUB_FROM = 5  # the same in any graph for a leaf with so many uses; in the compact views, for a function with twice as many
+HUB_FROM = 5  # the same in any graph for a leaf with this many uses; in compact views, for a function with twice as many
 FRAMES_UP_TO = 250  # nodes; the modules of larger graphs have no frames
 LABELS_UP_TO = 60  # nodes; the arrows of larger graphs have no labels
 SMALLEST = 11.0  # points: the smallest text in the compact views of larger graphs, which are scaled down
@@ -40,7 +40,7 @@ def describe(out: Output) -> str:
 
 
 def leaf_tooltip(f: Function, now: bool = True) -> str:
-    """A leaf in words, with what its ``.grad`` is ``now``."""
+    """The tooltip of a leaf, with its present ``.grad`` if ``now``."""
     out = f.outputs[0]
     grad = f", .grad is {'None' if f.leaf_grad is None else f.leaf_grad.short()}" if now else ""
     return f"{out.name}: leaf, {describe(out)}, requires_grad=True{grad}{hooks_in_words(f)}"
@@ -74,7 +74,7 @@ def plain_words(e: Edge) -> tuple[list[Line], str]:
 
 
 class View:
-    """What every view does: leaves and other inputs, once each or once for each use; ``leaf_item`` is a view's own."""
+    """What every view does: leaves and other inputs, once each or once for each use; subclasses define ``leaf_item``."""
 
     def __init__(self, graph: Graph, picture: Picture):
         self.graph, self.p = graph, picture
@@ -83,13 +83,13 @@ class View:
         self.first_use: dict[Function, Item] = {}
         self.plain: dict[str, Item] = {}
         self.cuts: set[tuple[Item, Item]] = set()
-        # functions on the longest way from there to a leaf
+        # functions on the longest path from there to a leaf
         self.depth: dict[Function | None, int] = {None: 0}
         for f in graph.functions:
             self.depth[f] = max((self.depth[e.target] + 1 for e in f.edges), default=0)
 
     def spine(self, e: Edge) -> bool:
-        """Whether an edge is drawn straight: on the longest path, and in smaller graphs all that do not end beside it."""
+        """Whether an edge is drawn straight: on the longest path or, in smaller graphs, if it does not end near a leaf."""
         far = self.depth[e.target]
         return 0 < far == self.depth[e.source] - 1 or (far > 1 and len(self.graph) <= FRAMES_UP_TO)
 
@@ -108,7 +108,7 @@ class View:
         return self.p.add("alias", "tag", column, tip, function=f, name=name)
 
     def plain_input(self, e: Edge) -> Item:
-        """An input that does not require grad: a named tensor, or a constant, about which nothing may be known."""
+        """An input that does not require grad: a named tensor, or a constant, possibly unknown."""
         if e.tensor:
             if e.label not in self.plain:
                 self.plain[e.label] = self.plain_tensor(e)
@@ -149,7 +149,7 @@ class View:
         several = sum(x.nr == e.nr for x in e.target.users) + ((e.target, e.nr) in self.roots) > 1
         classes = ["hooked"] if out.hooks and not several else []
         marks = self.p.of_function[e.target].classes
-        # it runs once, behind the sum: one mark, there
+        # it runs once, after the sum, so its one mark is there
         if out.hooks and several and "node-hooked" not in marks:
             marks.append("node-hooked")
         tip = f"the gradient of {out.name}, from {f.name}"

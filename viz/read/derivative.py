@@ -1,7 +1,7 @@
 """Which functions a backward pass made (``create_graph=True``), and what each of them differentiates.
 
-An engine goes back from the newest function to the oldest, and makes nothing but gradients meanwhile. So all that was made
-between two functions that certainly belong to one pass is a part of it. The next pass begins where an engine would have to go
+An engine goes back from the newest function to the oldest, and makes nothing but gradients meanwhile. So everything made
+between two functions that surely belong to one pass belongs to it, too. The next pass begins where an engine would have to go
 from an older function to a newer one, or where nothing comes from the pass before.
 """
 
@@ -36,14 +36,14 @@ def passes(order: list[Function]) -> list[Pass]:
     """The backward passes among functions in the order in which the program ran; notes in ``second`` how many passes deep
     each function is."""
     found: list[Pass] = []
-    products: dict[Function, list[Function]] = {}  # those that multiply by a weight transposed again
+    products: dict[Function, list[Function]] = {}  # those that multiply by a weight that was transposed twice
     inside: set[Function] = set()  # the newest pass, and what comes from it
     last, before = -1, None  # the place of what it differentiated last; the function before
     for f in order:
         options = _options(f, products)
         rule = rule_of(f.name)
         ends = [e for u in f.users if u.source in products for e in u.source.edges if e.target is not f]
-        gradient = f.edges[:1] if rule else ends or f.edges  # of a product, what meets the weight
+        gradient = f.edges[:1] if rule else ends or f.edges  # in a product: the operand beside the weight
         connected = any(e.target in inside for e in [*f.edges, *ends])
         if options or f.second or rule:
             same = bool(found) and any(e.target in found[-1] for e in gradient)
@@ -77,7 +77,7 @@ def passes(order: list[Function]) -> list[Pass]:
 
 
 def _options(f: Function, products: dict[Function, list[Function]]) -> list[Function]:
-    """The functions of which ``f`` may be a part of the rule: most of all those whose operands or result it reads."""
+    """The functions whose rule ``f`` may be a part of: above all, those whose operands or result it reads."""
     base = base_name(f.name)
     targets = [e.target for e in f.edges if e.target is not None]
     if f in products:
@@ -93,7 +93,7 @@ def _options(f: Function, products: dict[Function, list[Function]]) -> list[Func
         found = [g for g in earlier if base_name(g.name) in PRODUCTS]
         below = targets[0].edges[0].target
         if not found and below is not None and (not below.edges or base_name(below.name) in TRANSPOSES):
-            # the product itself is not a part of this graph: then what is multiplied here comes from no forward pass
+            # the product itself is not in this graph: then the operand here does not come from a forward pass
             others = [e.target for u in f.users for e in u.source.edges if e.target not in (f, None)]
             found = targets if all(not g.edges or g in products for g in others) else []
         products |= {e.source: found for e in f.users if base_name(e.source.name) in PRODUCTS and found}

@@ -12,7 +12,7 @@ It reads the graph protocol and nothing else, so it is the same for every framew
 
 Used where they exist: ``_sequence_nr()`` (the order in which the program ran), ``metadata`` (a dict, for ``viz.record``),
 ``rules`` (input name -> source text of its derivative rule), ``_input_metadata`` (shape and dtype of each output), a tensor's
-``_backward_hooks``, ``_post_accumulate_grad_hooks`` and ``data_ptr()`` (what ``detach()`` returned is found by it), a node's
+``_backward_hooks``, ``_post_accumulate_grad_hooks`` and ``data_ptr()`` (used to find what ``detach()`` returned), a node's
 ``_hooks`` with dicts ``pre``, ``post`` and ``tensor`` (PyTorch hides its own). ``Graph.release()`` lets go of the live nodes.
 """
 
@@ -29,8 +29,8 @@ import numpy as np
 from .values import Value, dtype_name, item_size, scalar_text, shape_of, size_of
 
 MOST = 200_000  # a graph with more nodes than this is refused
-# PyTorch (2.13) deletes a graph recursively where Python has seen its nodes: a chain of about 40,000 of them ends the
-# process with a segmentation fault when the last tensor goes, whoever looked at them. So we look at no more than this.
+# PyTorch (2.13) deletes a graph recursively whose nodes Python has seen: a chain of about 40,000 of them ends the process with
+# a segmentation fault when the last tensor is deleted, whatever code looked at them. So we look at no more than this.
 MOST_OF_TORCH = 25_000
 FREED = "a second time"  # in every framework's message when a freed saved tensor is read
 
@@ -78,7 +78,7 @@ class Edge:
     label: str | None = None  # with no target: what the caller calls this input, or the constant itself
     value: Value | None = None  # with no target: what it holds, where the node keeps it
     tensor: bool = False  # with no target: the caller has a variable for it
-    # with no target: the output whose numbers it shares, as what detach() returns does
+    # with no target: the output whose memory it shares, as the result of detach() does
     detached: tuple[Function, int] | None = None
     cut: bool = False  # nothing is sent along it, as if its input were detached here; see Graph.cut
 
@@ -103,7 +103,7 @@ class Function:
     hooks: int = 0  # on the node itself
     after_hooks: int = 0  # of a leaf: called after its .grad was added to
     module: str | None = None
-    # recorded ones around it: module, number, seconds
+    # recorded calls around it: module, number, seconds
     calls: list[tuple[str, int, float]] = field(default_factory=list)
     call: int | None = None  # of a module that a recording saw run: which of its calls made this
     line: int | None = None
@@ -224,7 +224,7 @@ def is_tensor(x: Any) -> bool:
 
 
 def is_module(kind: type) -> bool:
-    """Whether this is a class of modules: of what has parameters and parts with names."""
+    """Whether this is a class of modules: objects with named parameters and parts."""
     return all(callable(getattr(kind, name, None)) for name in ("named_parameters", "named_modules"))
 
 
@@ -329,7 +329,7 @@ def read_nodes(nodes: list[Any], most: int = MOST_OF_TORCH) -> Graph:
     the same positions. Raises ValueError for a cycle, a broken node, or more than ``most`` nodes.
     """
     functions: dict[Any, Function] = {}
-    # next_functions of each node: a framework may build them anew for each look
+    # next_functions of each node: a framework may build them anew at each access
     inputs: dict[Any, tuple[Any, ...]] = {}
     stack = [(fn, False) for fn in reversed(nodes)]
     while stack:
@@ -379,7 +379,7 @@ def _program_order(functions: dict[Any, Function], inputs: dict[Any, tuple[Any, 
         made_by = [functions[target] for target, _ in inputs[f.fn] if target is not None]
         if any(g in number and g not in placed for g in made_by):
             return order
-        placed |= dict.fromkeys([*made_by, f])  # what has its place keeps it
+        placed |= dict.fromkeys([*made_by, f])  # a function that has its place keeps it
     for i, f in enumerate(placed):
         f.index = i
     return list(placed)
@@ -441,7 +441,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
 def _try(fn: Any, attribute: str, name: str) -> Iterator[Saved]:
     try:
         value = getattr(fn, attribute)
-    except Exception as error:  # freed, changed in place, or whatever an engine of one's own raises
+    except Exception as error:  # freed, changed in place, or whatever a custom engine raises
         yield Saved(name, *_why(error))
         return
     several = isinstance(value, list | tuple)
@@ -457,7 +457,7 @@ def _try(fn: Any, attribute: str, name: str) -> Iterator[Saved]:
 
 
 def signed(value: Any) -> Any:
-    """PyTorch shows a negative int64, such as the -1 of a last axis, as its unsigned twin, and the end of x[1:] as the last."""
+    """PyTorch shows a negative int64, such as the -1 of a last axis, as unsigned, and the end of x[1:] as the largest int64."""
     if not isinstance(value, int) or value < 2**63 - 1:
         return value
     return None if value == 2**63 - 1 else value - 2**64

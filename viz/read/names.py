@@ -28,14 +28,14 @@ from .values import Value, dtype_name, number, shape_of
 # an input that does not require grad and that no node keeps: nothing else is known of it
 UNKNOWN = "constant"
 SEEN = "viz.inputs"  # where a node keeps what they were called
-FEW = 3  # of a constant, as many numbers are its name
+FEW = 3  # a constant of up to this many numbers is named by them
 MEASURED_UP_TO = 60  # nodes; in larger graphs a number that no node keeps stays unknown
 LONGEST = 18  # a longer expression is not a readable name
 
 
 def reachable(frame: FrameType | None, levels: int = 6) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
     """Tensors and modules that the frame can name, wherever it holds them (``trainer.model.0.weight``): (name, tensor) pairs,
-    and path -> module. The shorter way first, locals before globals; at most ``LOOKED_AT`` objects."""
+    and path -> module. Shorter paths come first, and locals before globals; at most ``LOOKED_AT`` objects."""
     if frame is None:
         return [], {}
     scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
@@ -64,8 +64,8 @@ def held_by(level: list[tuple[str, Any]], levels: int = 6) -> tuple[list[tuple[s
 
 def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Names for leaves that have none so far, from the functions that called the caller: a program may keep its model
-    and pass only the loss to a function that draws it. Last, from all modules that are alive. Notes the modules that hold
-    them."""
+    and pass only the loss to a function that draws it. Last come all living modules. Notes which modules
+    hold them."""
     for step in range(FURTHEST + 1 if frame is not None else 0):
         frame = getattr(frame, "f_back", None)
         unnamed = {id(f.leaf): f.leaf for f in graph.leaves if not f.outputs[0].named}
@@ -74,7 +74,7 @@ def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any])
         if frame is None or step == FURTHEST:
             frame, parameters = None, {k for k, leaf in unnamed.items() if _is_parameter(leaf)}
             found, held = held_by(_alive(parameters, modules)) if parameters else ([], {})
-        # of Jupyter, pytest, Python: they hold much, and no model
+        # frames of Jupyter, pytest and Python hold many objects, but no model
         elif frame.f_code.co_filename.startswith(LIBRARIES):
             continue
         else:
@@ -94,8 +94,8 @@ def _is_parameter(x: Any) -> bool:
 
 
 def _alive(parameters: set[int], taken: Container[str]) -> list[tuple[str, Any]]:
-    """The outermost living modules that have some of the parameters and that no variable in reach holds: in a generator that
-    waits, in an attribute of a class. They are called by their classes."""
+    """The outermost living modules that have some of the parameters and that no variable in reach holds: those in a suspended
+    generator, or in an attribute of a class. They are called by their classes."""
     everything = gc.get_objects()
     kinds = set(filter(is_module, set(map(type, everything))))
     modules = [thing for thing in everything if type(thing) in kinds]
@@ -236,7 +236,7 @@ LAYERS |= {"NativeLayerNorm": "layer_norm", "NativeGroupNorm": "group_norm", "Em
 
 
 def _name_layers(graph: Graph) -> None:
-    """Names for the parameters of modules that are no more, by the function that reads them: ``linear 2.weight``."""
+    """Names for the parameters of deleted modules, by the function that reads them: ``linear 2.weight``."""
     layers: Counter[str] = Counter()
     for f in (f for f in graph.functions if rules.base_name(f.name) in LAYERS):
         inputs = [(e.target, name) for e, name in zip(f.edges, rules.input_names(f), strict=True) if e.target]
@@ -283,7 +283,7 @@ def _label_constants(graph: Graph, places: dict) -> None:
         if f._saved is None:
             continue
         kept = {s.name: s for s in f._saved}
-        seen = getattr(f.fn, "metadata", {})  # by an earlier look, before a pass freed it
+        seen = getattr(f.fn, "metadata", {})  # read earlier, before a pass freed it
         for name, edge in zip(rules.input_names(f), f.edges, strict=True):
             s = kept.get(name)
             if s is not None and s.state == "freed" and edge.slot in seen.get(SEEN, ()):

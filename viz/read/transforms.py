@@ -1,5 +1,5 @@
-"""What a framework says about a tensor besides its graph: all examples inside vmap, the tangent of forward mode, the node that
-adds into a leaf."""
+"""What a framework knows about a tensor besides its graph: all of its examples inside vmap, its tangent in forward mode, the
+node that accumulates into a leaf."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def tangent_of(tensor: Any) -> Value | None:
 
 
 def accumulator(leaf: Any) -> Any:
-    """The node that adds into a leaf, if the framework gives it (``autograd.graph.get_gradient_edge``)."""
+    """The node that accumulates into a leaf, if the framework gives access to it (``autograd.graph.get_gradient_edge``)."""
     graph = sys.modules.get(f"{framework(leaf)}.autograd.graph")
     return graph.get_gradient_edge(leaf).node if hasattr(graph, "get_gradient_edge") else None

@@ -18,7 +18,7 @@ import numpy as np
 from .text import clipped
 
 KEPT = 1 << 20  # arrays of more numbers than this are not copied just to be shown
-FULL = 64  # as many numbers as are sent and printed one by one
+FULL = 64  # up to this many numbers are sent and printed one by one
 SIDE = 8  # a picture of an array has at most SIDE x SIDE cells
 
 
@@ -96,7 +96,7 @@ def _plain(values: list[Any]) -> list[Any]:
 
 @dataclass(frozen=True, repr=False)
 class Value:
-    """What a tensor held when it was read: ``array`` is a copy, later changes do not reach it."""
+    """What a tensor held when it was read: ``array`` is a copy, so later changes do not reach it."""
 
     array: np.ndarray
     dtype: str
@@ -110,14 +110,14 @@ class Value:
     def seen(cls, tensor: Any) -> Value | None:
         """The value of ``tensor`` if it can be read; None if it has no numbers, or if they may not be read now.
 
-        Code that only looks (a drawing, a recording) must not fail where a number is not available, and what a framework raises
-        there is not one kind of exception.
+        Code that only looks (a drawing, a recording) must not fail where a number is not available, and frameworks raise many
+        kinds of exception there.
         """
         if hasattr(tensor, "fake_mode"):  # PyTorch would log that it failed
             return None
         try:
             return cls.of(tensor)
-        except Exception:  # the value is unknown, and nothing else
+        except Exception:  # only the value is unknown, then
             return None
 
     @classmethod
@@ -187,8 +187,8 @@ class Value:
 
     @cached_property
     def json(self) -> dict[str, Any]:
-        """The form in which the page gets it (ARRAY of the payload). If every number is sent, in ``values``, then ``cells``
-        and ``text`` do not repeat them. Made once: the same gradient is sent, received and stored.
+        """The form sent to the page (ARRAY of the payload). If every number is sent, in ``values``, then ``cells``
+        and ``text`` do not repeat them. Built only once, since the same gradient is sent, received and stored.
         """
         cells, smaller = self.cells() if self.array.size else (self.array.reshape(0, 0), False)
         low, high = self.range

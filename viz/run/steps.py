@@ -70,13 +70,13 @@ class Step:
     accumulate: Accumulated | None = None
     # why the parts that were sent do not add up to what the rule received: a hook, or the engine
     wrong: str | None = None
-    # two mistakes of an engine: who had not sent its part yet, and how often the node had fired before
+    # two mistakes of an engine: which nodes had not sent their part yet, and how often the node had fired before
     early: list[Function] = field(default_factory=list)
     again: int = 0
     ready: list[Function] = field(default_factory=list)
     waiting: list[Waiting] = field(default_factory=list)
     freed: bool = False
-    seconds: float = 0.0  # that the rule took
+    seconds: float = 0.0  # taken by the rule
     check: Any = None
     sentence: str = ""
 

@@ -1,8 +1,8 @@
 """One backward pass as a list of steps, recorded through public node hooks alone.
 
 ``trace(z)`` runs the backward pass once, exactly as ``z.backward()`` would (``.grad`` ends the same), and returns what
-happened: plain data, no tensors, no widget. The order of the steps is the engine's own; the ready queue and who waits for
-whom are worked out from the dependency counts, as an engine does. Hooks are removed whatever happens.
+happened: plain data, no tensors, no widget. The order of the steps is the engine's own; the ready queue and which node waits
+for which are worked out from the dependency counts, as an engine does. Hooks are removed whatever happens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .check import check_steps
 from .explain import finish, wrong_store
 from .steps import Accumulated, Sent, Step, Trace
 
-# what shows a pass that raised: (graph, exception, live nodes that ran, those that had begun); pictures are made further up
+# called when a pass raises, to show it: (graph, exception, live nodes that ran, those that had begun); set by viz/show
 ON_FAILURE: list[Callable[[Graph, Exception, list[Any], list[Any]], Any]] = []
 Hook = Callable[..., Any]
 PASS = "viz pass"  # the key in a root's metadata for the pass that was recorded from there
@@ -62,7 +62,7 @@ def trace(
 
 
 def recorded(given: Any, verb: str, names: Any, frame: FrameType | None, **how: Any) -> Trace:
-    """The pass from ``given``, with the options of ``run``; a trace is one already."""
+    """The pass from ``given``, with the options of ``run``; a trace is returned as it is."""
     return given if isinstance(given, Trace) else run(*prepare(given, verb, names, frame), verb=verb, **how)
 
 
@@ -241,7 +241,7 @@ def first_freed(graph: Graph) -> Function | None:
 
 
 def remember(root: Any, trace: Trace, *more: Any) -> None:
-    """Keep what was recorded with the node it started from, as long as that lives (where nodes have ``metadata``)."""
+    """Keep what was recorded with the node it started from, for the node's lifetime (where nodes have ``metadata``)."""
     metadata = getattr(root, "metadata", None)
     if isinstance(metadata, dict):
         metadata[PASS] = [(r.function.index, r.nr) for r in trace.graph.roots], (trace, *more)

@@ -16,9 +16,9 @@ import numpy as np
 from ..read.values import nested
 
 MODES = ("gradients", "order")
-HOOK = "a hook changed it"  # how explain.py ends what it says of a total that is not the sum of its parts
+HOOK = "a hook changed it"  # how explain.py ends its sentence about a total that is not the sum of its parts
 NAN = "Only 0 · ∞, 0/0 and ∞ − ∞ are nan; 1/0, and ∞ times a number other than 0, are not."
-SMALL = 12  # an answer with more entries is asked for by its shape
+SMALL = 12  # for an answer with more entries, only its shape is asked for
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Pass:
                 if out["to"] not in self.at or out["value"] is None:
                     continue
                 local, to = self.local(i, out), self.at[out["to"]]
-                if local is None or self.hooked[to]:  # what a hook makes of another number is not known
+                if local is None or self.hooked[to]:  # what a hook would do to another number is not known
                     return None
                 change[to] = change.get(to, 0.0) + local * change[i]
         return {i: d for i, d in change.items() if self.steps[i]["accumulate"]}

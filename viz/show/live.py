@@ -13,7 +13,7 @@ from typing import Any
 from ..picture.shown import notebook
 from ..read.arguments import public
 
-# the ids of jupyter_client, with which these tools run a notebook: session, process, number. Front ends have others
+# the message ids of jupyter_client, which these tools use: session, process, number. Those of front ends look different
 _RUN_BY_PYTHON = re.compile(r"[0-9a-f]{8}-[0-9a-f]{24}_\d+_\d+")
 _NO = {"0", "no", "off", "false"}
 _chosen: bool | None = None
@@ -49,7 +49,7 @@ def _run_by_a_tool() -> bool:
 
 
 class Live:
-    """A mixin for a widget: no front end is told of it if none runs widgets."""
+    """A mixin for a widget: front ends receive it only if one of them runs widgets."""
 
     comm: Any
 
@@ -58,6 +58,6 @@ class Live:
             super().open()  # type: ignore[misc]  # of the widget
 
     def live(self, **kwargs: Any) -> dict[str, Any]:
-        """The widget's own part of what is shown; nothing if there are no widgets."""
+        """The widget's part of the output; empty if there are no widgets."""
         bundle = super()._repr_mimebundle_(**kwargs) if widgets() and self.comm is not None else None  # type: ignore[misc]
         return (bundle[0] if isinstance(bundle, tuple) else bundle) or {}

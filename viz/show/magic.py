@@ -36,7 +36,7 @@ def run(shell: Any, line: str, cell: str) -> Any:
     if unknown:
         raise ValueError(f"%%viz does not know {unknown[0]!r}. It takes: draw, step, {', '.join(VIEWS)}.")
     code = shell.transform_cell(cell)
-    # tracebacks and lines know the cell
+    # so that tracebacks and recorded lines refer to the cell
     name = shell.compile.cache(code, shell.execution_count, raw_code=cell)
     tree, scope = ast.parse(code, name), shell.user_ns
     if isinstance(last := tree.body[-1] if tree.body else None, ast.Expr):  # its value has a name, too
@@ -51,7 +51,7 @@ def run(shell: Any, line: str, cell: str) -> Any:
         )
     from .stepper import step  # not before it is needed: the import takes a while
 
-    # called with the cell's variables around it: what they hold has its names
+    # called from a frame with the cell's variables, so that tensors get their names
     given = {"show": draw if "draw" in words else step, "view": next((w for w in words if w in VIEWS), None)}
     shown = eval(f"show({name}, view=view)", scope, given)
     scope.pop("__viz__", None)

@@ -26,7 +26,7 @@ from ..run.steps import Step, Trace
 from ..run.trace import first_freed, remember, remembered, run
 from .costs import kept_once
 
-MOST_OPENED = 60  # for so many boxes of a picture the inside is sent at once; in a graph of at most WHOLE nodes, for all
+MOST_OPENED = 60  # this many boxes of a picture are sent with their inside; in a graph of at most WHOLE nodes, all of them
 ROOM = 390_000  # square points: what a window of 900 px shows at a readable size
 Drawn = list[tuple[Picture, dict]]
 MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
@@ -49,7 +49,7 @@ def payload(
 ) -> Payload:
     """Run the backward pass of ``tensors`` once and return everything that the stepper needs, as JSON-ready data.
 
-    Arguments and errors are those of ``viz.trace`` and ``viz.draw``; ``how``: those of ``backward``.
+    Arguments and errors are those of ``viz.trace`` and ``viz.draw``; ``how`` takes the options of ``backward``.
     """
     check_options(view, direction, fold, seconds)
     flags = {name: value for name, value in how.items() if name != "inputs"}
@@ -132,7 +132,7 @@ def _laid_out(graph: Graph, pictures: Sequence[Picture], step_of: dict, seconds:
             break
         modules = [one["width"] * one["height"] for other, one in found if other.fold == "module"]
         if isinstance(picture.fold, int) and modules and (len(graph) > DETAIL or min(modules) < ROOM):
-            continue  # boxes of a given number say less than modules
+            continue  # a picture folded into a given number of boxes says less than one of modules
         try:  # further pictures are sent if they cost little
             one = _drawn(picture, step_of, str(len(found)), seconds / 4 if found else seconds)
         except LayoutTooSlow:
@@ -155,7 +155,7 @@ def ident(thing: Function | Edge | None) -> str | None:
 
 
 def _drawn(picture: Picture, step_of: dict, within: str, seconds: float = SECONDS) -> dict:
-    """One picture: its SVG and all positions. ``within``: its number, or the box of another that it is shown in."""
+    """One picture: its SVG and all positions. ``within``: its number, or the box of another picture whose inside it is."""
     for f, item in picture.of_function.items():
         if not item.members:
             item.id = ident(f)
@@ -236,7 +236,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "batch": o.batch if o is not None else None,
             "output": item.nr if item.kind in ("tensor", "value", "gradient") else None,
             "classes": list(item.classes),
-            # of a leaf without its .grad: that is what the steps tell
+            # for a leaf, without its .grad, which the steps show
             "tooltip": leaf_tooltip(f, False) if item.kind == "leaf" else item.tooltip,
             "at": [round(v, 1) for v in (x, y, item.width, item.height)],
         }
@@ -260,7 +260,7 @@ def _step(s: Step) -> dict:
     accumulate = a and {key: _json(getattr(a, key)) for key in ("before", "contribution", "after")}
     if a is not None:
         accumulate |= {"leaf": a.leaf, "wrong": a.wrong and one_line(a.wrong)}
-    # a rule that only names the framework's machinery says less than the mathematics, and nothing of what is not there
+    # a rule that only names a helper of the framework says less than the mathematics, and nothing about an edge with no target
     less = [rules.is_helper(x.code) and (x.math or x.edge.target is None) for x in s.sent]
     kept = [{"name": k.name, "label": k.label, "value": _json(k.value) or {"text": k.text}} for k in s.saved]
     told = [(x.input, None if is_less else x.code, x.math) for x, is_less in zip(s.sent, less, strict=True)]
